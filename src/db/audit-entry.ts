@@ -3,15 +3,17 @@ import type { Actor } from '../model/declare/actor.ts';
 import type { AuditEvent } from '../model/declare/kind.ts';
 import { currentContext } from '../telemetry/context.ts';
 
-/** An audit event of something that makes no revision: written in the same transaction as what was done. */
+/** An audit event of an action that makes no revision. It is written in the same transaction as the action. */
 export interface AuditEntry {
   readonly actor: Actor;
   readonly event: AuditEvent;
-  /** ISO 8601. */
+  /** Time of the event, in ISO 8601. */
   readonly at: string;
 }
 
-/** The clause that gives so many audit events of the account `$1` their numbers, if a condition holds. */
+/**
+ * Returns the clause `head`, which assigns numbers to `count` audit events of the account `$1` when `condition` holds.
+ */
 export function numberEventsText(count: string, condition = ''): string {
   return `head as (
   update accounts set audit_sequence = audit_sequence + ${count} where account_id = $1${condition}
@@ -19,15 +21,21 @@ export function numberEventsText(count: string, condition = ''): string {
 )`;
 }
 
-/** The clause that numbers one audit event of the account `$1`; everything else of the statement hangs on `head`. */
+/**
+ * Clause `head`, which assigns a number to one audit event of the account `$1`. All other clauses of the statement
+ * depend on `head`.
+ */
 export const headText = numberEventsText('1');
 
-/** The same of a statement whose event is written when another clause returned a row. */
+/** Returns the clause `head` for a statement that writes its event only when the clause `clause` returned a row. */
 export function headAfter(clause: string): string {
   return numberEventsText('1', ` and exists (select from ${clause})`);
 }
 
-/** Writes audit events with the numbers that `head` gave them; `rows` is a JSON list of `eventRow`s. */
+/**
+ * Returns the text that writes audit events with the numbers that `head` assigned. `rows` is an SQL expression: a JSON
+ * list of `eventRow`s.
+ */
 export function insertEventsText(rows: string): string {
   return `insert into audit_events (account_id, id, revision, created_at, activity_code, initiator_id, initiator_name, initiator_email, target_id, meta, http_request)
 select $1, head.last_event + x.at, coalesce((x.event ->> 'revision')::bigint, head.revision), (x.event ->> 'created_at')::timestamptz,
@@ -37,8 +45,9 @@ from head, json_array_elements(${rows}) with ordinality as x(event, at)`;
 }
 
 /**
- * An audit event but for its number. Without a revision it is written under the one that `head` names. `request` is the HTTP
- * request that led to it: the one that is carried out, unless several are written together.
+ * Returns an audit event without its number. Without `revision`, it is stored under the revision that `head` returns.
+ * `request` is the id of the HTTP request that caused the event. The default is the current request; pass it when the
+ * events of several requests are written together.
  */
 export function eventRow(
   { actor, event, at }: AuditEntry,
@@ -54,12 +63,15 @@ export function eventRow(
   };
 }
 
-/** Writes the one event of a statement; its parameters are the first eight. The last of them has what is optional. */
+/**
+ * Writes the one audit event of a statement from the statement's first eight parameters. The eighth contains the
+ * optional members as JSON.
+ */
 export const insertAuditText = insertEventsText(`json_build_array(json_build_object('created_at', $2::timestamptz,
   'activity_code', $3::text, 'initiator_id', $4::text, 'initiator_name', $5::text, 'initiator_email', $6::text, 'target_id', $7::text,
   'meta', $8::json -> 'meta', 'http_request', $8::json ->> 'http_request'))`);
 
-/** These first eight parameters. */
+/** Returns the eight parameters that `insertAuditText` reads. */
 export function auditParameters(account: string, { actor, event, at }: AuditEntry): readonly unknown[] {
   const { id, name, email = '' } = actor;
   const more = { meta: event.meta, http_request: currentContext().requestId };

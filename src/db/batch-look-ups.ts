@@ -1,11 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** How long a look-up waits for the one before it, in milliseconds: one that gets no answer delays none for longer. */
+/**
+ * Maximum time that a look-up waits for the query before it, in milliseconds. A query that gets no answer delays the
+ * next one by no more than this.
+ */
 const patience = 20;
 
 /**
- * Looks values up together that are asked for in one turn of the event loop, and those that arrive while a query is under
- * way with the next: it leaves behind the last of them, so that each sees what was acknowledged before it came.
+ * Looks up values in batches. Values that are requested in one turn of the event loop share a query, and values that
+ * arrive while a query runs share the next one. A query is sent only after its last value was requested, so that each
+ * caller sees everything that was acknowledged before its request.
  */
 export function batchLookUps<Found>(
   read: (values: readonly string[]) => Promise<ReadonlyMap<string, Found>>,
@@ -35,7 +39,7 @@ export function batchLookUps<Found>(
   };
 }
 
-/** Resolves when the work has ended, however it did, or when the time is over. */
+/** Resolves when `work` has settled, or when the time is over. */
 function settled(work: Promise<unknown>, milliseconds: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, milliseconds);

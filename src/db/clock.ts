@@ -1,7 +1,7 @@
 import { statement } from './builder.ts';
 import type { AccountAccess } from './database.ts';
 
-/** The database's time (ISO 8601, UTC): the one clock that all servers share. */
+/** Returns the time of the database (ISO 8601, UTC), the only clock that all servers share. */
 export async function databaseTime(database: AccountAccess, account: string): Promise<string> {
   const [[row]] = await database.inAccount(account, [
     statement<{ readonly now: Date }>('select clock_timestamp() as now', []),

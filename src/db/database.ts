@@ -5,32 +5,36 @@ export type RowsOf<Statements extends readonly CompiledQuery<unknown>[]> = {
   readonly [Index in keyof Statements]: Statements[Index] extends CompiledQuery<infer Row> ? readonly Row[] : never;
 };
 
-/** What kind of transaction it is; without any of them, read committed. */
+/** Options of a transaction. Without options: read committed. */
 export interface TransactionOptions {
-  /** Repeatable read and read only: all statements see the same moment. */
+  /** Repeatable read and read only: all statements see the same snapshot. */
   readonly snapshot?: boolean;
   /** A commit: no sequential scans, 30 s per statement, 5 s waiting for a lock. */
   readonly write?: boolean;
-  /** On whose behalf a commit is, in a few words; shown to others who wait for the account. */
+  /** Name of the writer, in a few words. It is shown to others who wait for the account. */
   readonly by?: string;
 }
 
-/** How long the owner waits; without it, for as long as it takes. */
+/** Limits of a transaction of the database owner. Absent: no limits. */
 export interface OwnerOptions {
   /**
-   * A write while servers are at work: 5 s for a lock, 30 s for a statement, and a connection is given up when nothing
-   * comes, as in any write. `long` allows a statement twenty times as much, since whole logs that go take their time.
+   * A write while servers are running: it waits at most 5 s for a lock and 30 s for a statement, and its connection is
+   * closed when it stays silent, as in any write. `long` allows a statement 20 times as long, because deleting whole
+   * logs takes time.
    */
   readonly write?: 'short' | 'long';
 }
 
-/** Runs one statement inside the transaction that it was given for; its text decides what the rows hold. */
+/** Runs a statement inside the transaction for which it was created. The SQL text determines the type of the rows. */
 export type Run = <Row extends object = Readonly<Record<string, unknown>>>(
   sql: string,
   parameters?: readonly unknown[],
 ) => Promise<readonly Row[]>;
 
-/** How the connections of a pool are used, and how many transactions wait for one. */
+/**
+ * Numbers of busy and idle connections of a pool, its maximum size, and the number of transactions that wait for a
+ * connection.
+ */
 export interface PoolUse {
   readonly busy: number;
   readonly idle: number;
@@ -38,57 +42,69 @@ export interface PoolUse {
   readonly waiting: number;
 }
 
-/** What runs the statements of an account: the database, or the transaction that holds the account. */
+/** Runs the statements of an account: the database, or a transaction that holds the lock of the account. */
 export type AccountAccess = Pick<Database, 'inAccount' | 'wrote'>;
 
-/** A Postgres, own server or embedded: the same types, errors (SQLSTATE in `code`, or `Unavailable`) and isolation. */
+/**
+ * A Postgres database, on a separate server or embedded. Both have the same types, errors (SQLSTATE in `code`, or
+ * `Unavailable`) and isolation.
+ */
 export interface Database {
   readonly engine: 'postgres' | 'embedded';
-  /** One transaction as role heddle_app restricted to one account, sent in one flush; returns the rows of each statement. */
+  /**
+   * Runs the statements in one transaction as the role `heddle_app`, restricted to one account. Sends them in one
+   * flush. Returns the rows of each statement.
+   */
   inAccount<const Statements extends readonly CompiledQuery<unknown>[]>(
     account: string,
     statements: Statements,
     options?: TransactionOptions,
   ): Promise<RowsOf<Statements>>;
   /**
-   * One transaction that first locks the account's head row: no other writer comes between what `work` reads and what it
-   * writes. `work` uses nothing but what it is given, because any other statement may wait for this very transaction.
+   * Runs `work` in one transaction that first locks the account's head row, so that no other writer commits between
+   * what `work` reads and what it writes. `work` must use only `held`, because any other statement may wait for this
+   * transaction.
    */
   holding<Value>(account: string, work: (held: AccountAccess) => Promise<Value>, by?: string): Promise<Value>;
-  /** One statement outside row-level security: look-ups in `directory`, and the server's own lists. */
+  /** Runs one statement outside row-level security: look-ups in `directory`, and the server's own lists. */
   lookUp<Row>(statement: CompiledQuery<Row>): Promise<readonly Row[]>;
-  /** Runs SQL as the owner, in one transaction: migrations, maintenance, and writes of several accounts. */
+  /** Runs SQL as the database owner, in one transaction: migrations, maintenance, and writes of several accounts. */
   asOwner(work: readonly string[] | ((run: Run) => Promise<void>), options?: OwnerOptions): Promise<void>;
-  /** Counts written rows: the embedded engine vacuums and analyses every 10,000, Postgres does so by itself. */
+  /**
+   * Counts written rows. The embedded engine vacuums and analyses after every 10,000 rows; Postgres does so
+   * automatically.
+   */
   wrote(rows: number): void;
-  /** How its connections are used; absent: it has no pool of them. */
+  /** Returns the use of the connection pool. Absent: the database has no pool. */
   pool?(): PoolUse;
   /** Resolves when the database answers and its disk is not known to be full. Throws `Unavailable` otherwise. */
   ping(): Promise<void>;
-  /** Waits for what is running and closes; calling it again is nothing. */
+  /** Waits for running work and closes the database. Further calls do nothing. */
   close(): Promise<void>;
 }
 
-/** Where the database is: a URL, a data directory, or neither for one in memory. */
+/** Location of the database: a URL, a data directory, or neither for a database in memory. */
 export interface DatabaseOptions {
-  /** `postgres://…`; TLS as in libpq's `sslmode`, `sslrootcert`, … */
+  /** `postgres://…`, with the TLS parameters of libpq: `sslmode`, `sslrootcert`, … */
   readonly url?: string;
   readonly dataDir?: string;
   /** Called before a new embedded database is created. */
   readonly creating?: () => void;
-  /** Called when the disk of the database is full, and when it has room again: once for each change. */
+  /** Called once for each change: when the disk of the database becomes full, and when it has room again. */
   readonly diskChanged?: (isFull: boolean) => void;
   readonly poolSize?: number;
-  /** Switch off behind a PgBouncer that does not track prepared statements. */
+  /** Whether to use prepared statements. Set it to false behind a PgBouncer that does not track prepared statements. */
   readonly preparedStatements?: boolean;
-  /** After so many milliseconds without a byte a connection is given up; by default 15 s in a write and 30 s in a read. */
+  /**
+   * Milliseconds without a received byte after which a connection is closed. Default: 15 s in a write, 30 s in a read.
+   */
   readonly silenceMs?: number;
 }
 
-/** Opens the database, the embedded one when no URL is given; it does not migrate it. */
+/** Opens the database, or the embedded one when no URL is given. Does not run migrations. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { url } = options;
-  // Imported on demand: the embedded engine is a large module that a server on Postgres never needs.
+  // Imported on demand, because the embedded engine is a large module that a server on Postgres never needs.
   if (url === undefined) return (await import('./embedded/embedded.ts')).openEmbedded(options);
   return (await import('./postgres.ts')).openPostgres({ ...options, url });
 }

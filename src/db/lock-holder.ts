@@ -2,15 +2,15 @@ import type { CompiledQuery } from 'kysely';
 import { statement, writerPrefix } from './builder.ts';
 import type { Database } from './database.ts';
 
-/** A session that holds an account. */
+/** A session that holds an account, and the age of its transaction in seconds. */
 export interface Holder {
   readonly name: string;
   readonly seconds: number;
 }
 
 /**
- * Returns the session that has held an account for longest. A session that waits for a lock holds nothing that others
- * wait for.
+ * Returns the query for the session that has held an account for longest. Leaves out sessions that wait for a lock,
+ * because they hold nothing that others wait for.
  */
 export function holderQuery(account: string): CompiledQuery<Holder> {
   return statement<Holder>(holderText, [writerPrefix(account)]);
@@ -24,9 +24,9 @@ where datname = current_database() and pid <> pg_backend_pid() and xact_start is
 order by starts_with(application_name, $1) desc, xact_start
 limit 1`;
 
-/** Names the sessions that have held tables for longest, for a sentence about what waits for them. */
+/** Returns the names of the sessions that have held tables for longest, as part of a sentence. */
 export async function describeHolders(database: Pick<Database, 'lookUp'>): Promise<string> {
-  // An unknown holder changes nothing about the wait.
+  // An error is ignored, because an unknown holder changes nothing about the wait.
   const sessions = await database.lookUp(statement<Holder & { readonly pid: number }>(tablesText, [])).catch(() => []);
   if (sessions.length === 0) return 'tables that another session held';
   return sessions
@@ -42,7 +42,7 @@ where datname = current_database() and pid <> pg_backend_pid() and xact_start is
 order by xact_start
 limit 3`;
 
-/** Why nothing was written, in a sentence. */
+/** Returns the message for a write that was refused because the account is held. */
 export function heldMessage(account: string, holder: Holder | undefined): string {
   const prefix = writerPrefix(account);
   const isOurs = holder?.name.startsWith(prefix) === true;

@@ -3,21 +3,23 @@ import { Unavailable } from '../model/errors.ts';
 import { statement } from './builder.ts';
 import type { Database } from './database.ts';
 
-/** How often it is looked whether a session is still there, and how long to wait before each look, in milliseconds. */
+/** Number of checks whether a session still exists, and the pause after each check, in milliseconds. */
 const looks = 10;
 const pauseMs = 5;
 
 /**
- * What waits, for its client or for a lock, is ended; what works comes to its end by itself. So does what waits for a
- * standby: its transaction is committed, and what reads it before the standby has it could lose it again.
+ * Terminates a session that waits for its client or for a lock. A session that works, or waits for a standby, ends
+ * without help. The transaction of the latter is committed: a reader that sees it before the standby has it could lose
+ * it again.
  */
 const endText = `select case when wait_event_type in ('Client', 'Lock') then pg_terminate_backend(pid) end as ended
 from pg_stat_activity where pid = $1 and usename = current_user and datname = current_database()`;
 
 /**
- * Ends the session of a connection that broke: Postgres may have its statement still to come or let it wait for a lock, and
- * would carry it out after it was repeated, or after what it made was deleted again. Resolves when the session is gone; behind a
- * pooler that hides its process nothing is found, and nothing ended. Throws `Unavailable` while it works.
+ * Ends the session of a broken connection. Postgres may still receive its statement, or may let the statement wait for
+ * a lock. It would then execute the statement after the caller repeated it, or after the objects that it made were
+ * deleted again. Resolves when the session has ended. Behind a pooler that hides its process, no session is found or
+ * ended. Throws `Unavailable` while the session works.
  */
 export async function endSession(database: Pick<Database, 'lookUp'>, process: number): Promise<void> {
   const query = statement<{ readonly ended: boolean | null }>(endText, [process]);

@@ -5,7 +5,7 @@ import { describeHolders } from './lock-holder.ts';
 import { migrations as known, type Migration } from './migrations/index.ts';
 import { SchemaTooNew } from './schema-too-new.ts';
 
-// Two keys of our own, so that no other program of the same database takes the same lock by chance.
+// Two keys that only Heddle uses, so that another program in the same database does not take the same lock by chance.
 const LOCK = 'select pg_advisory_xact_lock(1212498020, 1)';
 
 const LEDGER = `create table if not exists heddle_schema (
@@ -14,22 +14,25 @@ const LEDGER = `create table if not exists heddle_schema (
   applied_at timestamptz not null
 )`;
 
-/** How a database is migrated while servers may be at work on it. */
+/** Options for migrating a database while servers may use it. */
 export interface MigrateOptions {
   readonly migrations?: readonly Migration[];
-  /** Called with a sentence whenever an attempt was in vain. */
+  /** Called with a sentence after each attempt that failed to get its locks. */
   waiting?(message: string): void;
-  /** For how long an attempt waits for a lock, in seconds: later requests for the table wait behind it. */
+  /** Time that an attempt waits for a lock, in seconds. Later requests for the table wait behind it. */
   readonly lockSeconds?: number;
-  /** Between two attempts, in seconds, in which those go on who waited behind it. */
+  /** Pause between two attempts, in seconds. Requests that waited behind an attempt continue in this time. */
   readonly pauseSeconds?: number;
-  /** After so many attempts it gives up. */
+  /** Number of attempts, after which `migrate` throws `Conflict`. */
   readonly attempts?: number;
-  /** The oldest Postgres that has what the schema uses. */
+  /** Oldest major version of Postgres that supports the schema. */
   readonly oldestServer?: number;
 }
 
-/** Brings the database to this program's schema and returns the names of what it applied; any number of processes may do so at once. */
+/**
+ * Migrates the database to this program's schema, and returns the names of the applied migrations. Any number of
+ * processes may call it at the same time.
+ */
 export async function migrate(database: Database, options: MigrateOptions = {}): Promise<readonly string[]> {
   const { waiting = () => {}, pauseSeconds = 3, attempts = 50 } = options;
   for (let attempt = 1; ; attempt++) {
@@ -51,7 +54,7 @@ async function migrateOnce(database: Database, options: MigrateOptions): Promise
   let missing: readonly Migration[] = [];
   await database.asOwner(async (run) => {
     await requireServer(run, oldestServer);
-    // However long: another server is migrating.
+    // Waits without a limit, because another server is migrating.
     await run(LOCK);
     missing = await readMissing(run, migrations);
     if (missing.length === 0) return;
@@ -62,7 +65,10 @@ async function migrateOnce(database: Database, options: MigrateOptions): Promise
   return missing.map((migration) => migration.name);
 }
 
-/** An older server would fail in the middle of some migration, with an error of its own. */
+/**
+ * Throws `Unavailable` for a Postgres that is too old. It would otherwise fail in the middle of a migration, with an
+ * unclear error.
+ */
 async function requireServer(run: Run, oldest: number): Promise<void> {
   const [row] = await run(`select current_setting('server_version_num')::int / 10000 as "major"`);
   const major = Number(row?.['major']);
@@ -72,15 +78,15 @@ async function requireServer(run: Run, oldest: number): Promise<void> {
   );
 }
 
-/** Another session held a table for too long, or two waited for each other. */
+/** Returns whether another session held a table for too long, or two sessions were in a deadlock. */
 function isLocked(error: unknown): boolean {
   if (error instanceof Conflict) return error.reason === 'locked';
   return error instanceof Error && 'code' in error && error.code === '40P01';
 }
 
 /**
- * Keeps writers out, who all begin with the head row of their account: none of them holds a table that is changed here
- * while it waits for another one. Reading goes on, unless it is this table that changes.
+ * Blocks writers. Every writer first locks the head row of its account, so no writer holds a table that is changed here
+ * while it waits for another table. Readers continue, unless `accounts` itself is changed.
  */
 async function lockAccounts(run: Run, missing: readonly Migration[]): Promise<void> {
   const [accounts] = await run(`select to_regclass('accounts') is not null as "exists"`);
@@ -90,7 +96,7 @@ async function lockAccounts(run: Run, missing: readonly Migration[]): Promise<vo
 }
 
 async function readMissing(run: Run, migrations: readonly Migration[]): Promise<readonly Migration[]> {
-  // Asked first: `if not exists` alone would send a notice at every start.
+  // Checked first, because `if not exists` alone would send a notice at every start.
   const [ledger] = await run(`select to_regclass('heddle_schema') is not null as "exists"`);
   if (ledger?.['exists'] !== true) await run(LEDGER);
   const applied = await run('select migration, oldest_program from heddle_schema order by migration');

@@ -1,38 +1,41 @@
 import pg from 'pg';
 import { columnParsers } from './schema.ts';
 
-/** Carries short messages to all servers of a database and back: hints, of which any may be lost. */
+/**
+ * Sends short messages to all other servers of a database, and receives theirs. The messages are hints: any of them may
+ * be lost.
+ */
 export interface Notices {
-  /** Notifies every other server; of messages under one key only the newest need arrive. */
+  /** Sends a message to every other server. Of messages with the same key, only the newest has to arrive. */
   notify(key: string, message: string): void;
   close(): Promise<void>;
 }
 
-/** Where messages are sent, and what to call with those that arrive. */
+/** The database through which messages are sent, and the callbacks for received messages. */
 export interface NoticeOptions {
   readonly url: string;
-  /** A message of another server. */
+  /** Called with a message of another server. */
   readonly heard: (message: string) => void;
-  /** The connection was re-created: anything may have been missed. */
+  /** Called when the connection was opened again: messages may have been missed. */
   readonly missed: () => void;
 }
 
-/** Where all messages go. */
+/** Name of the Postgres channel that all messages use. */
 export const channel = 'heddle';
 
 /**
- * How long messages are collected, in milliseconds: each of its own would cost as much as a fifth of the commit that it
- * is about.
+ * How long messages are collected before they are sent, in milliseconds. A message sent separately would cost a fifth
+ * of the commit that it is about.
  */
 const gatherMs = 5;
 
-/** Waits before the connection is made again, in milliseconds. */
+/** Waits before each attempt to reconnect, in milliseconds. */
 const waits = [100, 500, 2000, 5000, 15_000];
 
 /**
- * Opens one connection that listens, and opens it again whenever it breaks. Messages are sent over it after the commits
- * that they are about: a NOTIFY inside a commit takes a lock that all committing sessions of the database share (16
- * accounts wrote 5,200 times a second without, 1,950 times with it).
+ * Opens one connection that listens, and opens it again whenever it breaks. Messages are sent over this connection,
+ * after the commits that they are about: a NOTIFY inside a commit takes a lock that all committing sessions of the
+ * database share (16 accounts made 5,200 writes per second without it, and 1,950 with it).
  */
 export function openNotices(options: NoticeOptions): Notices {
   return new PostgresNotices(options);
@@ -90,7 +93,7 @@ class PostgresNotices implements Notices {
       });
       await client.query(`listen ${channel}`);
     } catch {
-      // Whatever hinders it hinders the statements too, which say so; here it is only tried again.
+      // The same cause makes statements fail, and their callers report it. The connection is only tried again.
       await client.end().catch(() => undefined);
       this.#again();
       return;
@@ -119,14 +122,16 @@ class PostgresNotices implements Notices {
     );
   }
 
-  /** Sends all that waits in one statement; what comes meanwhile follows in the next one. */
+  /**
+   * Sends all pending messages in one statement. Messages that arrive during the statement are sent by the next one.
+   */
   async #send(): Promise<void> {
     const client = this.#client;
     if (this.#sending || client === undefined || this.#pending.size === 0) return;
     this.#sending = true;
     const messages = [...this.#pending.values()];
     this.#pending.clear();
-    // What could not be sent is lost, which everybody reckons with.
+    // Messages that could not be sent are lost, which every receiver must expect.
     await client
       .query(`select pg_notify('${channel}', message) from unnest($1::text[]) message`, [messages])
       .catch(() => undefined);

@@ -2,7 +2,7 @@ import type { Actor } from '../model/declare/actor.ts';
 import { statement } from './builder.ts';
 import type { AccountAccess } from './database.ts';
 
-/** What a revision did to one object: which units, and on whose behalf. */
+/** Change that a revision made to one object: the units, and the actor. */
 export interface ObjectChangeRow {
   readonly revision: number;
   readonly actor: Actor;
@@ -11,11 +11,13 @@ export interface ObjectChangeRow {
   readonly object_id: string;
   readonly key: string | null;
   readonly name: string;
-  /** Unit paths with ids in their brackets. */
+  /** Paths of the changed units, with ids in their brackets. */
   readonly paths: readonly string[];
 }
 
-/** What happened to objects behind a revision, the newest first. */
+/**
+ * Returns the changes of objects in revisions later than `revision`, newest revision first, at most `limit` of them.
+ */
 export async function objectChangesAfter(
   database: AccountAccess,
   account: string,

@@ -31,30 +31,35 @@ import { shortageOf } from './shortage.ts';
 import { sendTogether } from './transaction-query.ts';
 
 /**
- * How long to wait for a free connection, and for the next byte of one that neither works nor closes. A write that is given
- * up so is in doubt, and what became of it is found out on another connection.
+ * Maximum wait for a free connection, and for the next byte of a connection that hangs without closing, in
+ * milliseconds. A write that is abandoned for this reason is in doubt, and its result is determined over another
+ * connection.
  */
 const CONNECT_MS = 10_000;
 const READ_SILENCE_MS = 30_000;
 const WRITE_SILENCE_MS = 15_000;
 
-/** After how long an idle connection is asked whether it is still there. */
+/** Idle time before the first TCP keep-alive probe of a connection, in milliseconds. */
 const KEEPALIVE_MS = 4000;
 
-/** Statements named per process; texts beyond them (lists of varying length) are sent unnamed. */
+/**
+ * Number of statement texts that are prepared under a name, per process. Further texts (lists of varying length) are
+ * sent unnamed.
+ */
 const NAMED_STATEMENTS = 500;
 
-// Connection exceptions, shutdown, crash, start-up, database dropped, idle or too long in a transaction, too many connections.
+// SQLSTATEs: connection exceptions, shutdown, crash, start-up, database dropped, idle or too long in a transaction, too
+// many connections.
 const UNREACHABLE = /^(08|57P0|25P0[34]|53300)/;
 
-// A statement took longer than restrictTo allows.
+// SQLSTATE of a statement that took longer than `restrictTo` allows.
 const TOO_SLOW: Readonly<Record<string, string>> = {
   '57014': 'the statement took too long',
 };
 
 type Settled = readonly PromiseSettledResult<QueryResult>[];
 
-/** Opens a pool of connections to a Postgres; none is made before the first statement. */
+/** Opens a pool of connections to Postgres. The pool connects at the first statement. */
 export function openPostgres(options: DatabaseOptions & { readonly url: string }): Database {
   return new PostgresDatabase(options);
 }
@@ -84,8 +89,8 @@ class PostgresDatabase implements Database {
       application_name: 'heddle',
       types,
     });
-    // A connection that dies, idle or at work, is reported to its next user; without a listener it would end the
-    // process.
+    // A connection that breaks, idle or in use, is reported to its next user. Without a listener, the event would end
+    // the process.
     this.#pool.on('error', () => {});
     this.#pool.on('connect', (client) => client.on('error', () => this.#dead.add(client)));
   }
@@ -103,7 +108,7 @@ class PostgresDatabase implements Database {
       this.#nameHolder(error, account),
     );
     mustBeCommitted(results.at(-1));
-    // The rows are those of the statements by position, and the builder gave each statement the type of its rows.
+    // The results are in the order of the statements, and the builder gave each statement the type of its rows.
     return results.slice(2, -1).map((result) => result.rows) as RowsOf<Statements>;
   }
 
@@ -116,7 +121,7 @@ class PostgresDatabase implements Database {
         statements.map((statement) => this.#query(statement)),
         this.#writeSilenceMs,
       );
-      // As above: by position.
+      // As in `inAccount`: in the order of the statements.
       return results.map((result) => result.rows) as RowsOf<typeof statements>;
     };
     try {
@@ -130,7 +135,7 @@ class PostgresDatabase implements Database {
       client.release();
       return value;
     } catch (error) {
-      // Closing the connection is the rollback: it cannot fail and leaves nothing behind.
+      // Closing the connection rolls back. Unlike a ROLLBACK, it cannot fail and leaves nothing behind.
       client.release(true);
       return await this.#nameHolder(this.#explain(error, client, true), account);
     }
@@ -160,7 +165,7 @@ class PostgresDatabase implements Database {
       mustBeCommitted(await ask('commit'));
       client.release();
     } catch (error) {
-      // Closing the connection is the rollback: it cannot fail and leaves nothing behind.
+      // Closing the connection rolls back. Unlike a ROLLBACK, it cannot fail and leaves nothing behind.
       client.release(true);
       throw this.#explain(error, client, true);
     }
@@ -192,7 +197,10 @@ class PostgresDatabase implements Database {
     }
   }
 
-  /** Sends everything in one write, waits for every answer, and only then judges: the connection is never left half read. */
+  /**
+   * Sends all queries in one write, and waits for every answer before it throws, so that no answer is left unread on
+   * the connection.
+   */
   async #flush(queries: readonly QueryConfig[], write: boolean): Promise<readonly QueryResult[]> {
     const client = await this.#connect();
     const results = await send(client, queries, write ? this.#writeSilenceMs : this.#readSilenceMs);
@@ -206,7 +214,9 @@ class PostgresDatabase implements Database {
     throw error;
   }
 
-  /** The same for statements that are one transaction: after an error the others are not carried out. */
+  /**
+   * Like `#flush`, for the statements of one transaction: after an error, the remaining statements are not executed.
+   */
   async #transact(queries: readonly QueryConfig[], write: boolean): Promise<readonly QueryResult[]> {
     const client = await this.#connect();
     const silenceMs = write ? this.#writeSilenceMs : this.#readSilenceMs;
@@ -240,10 +250,13 @@ class PostgresDatabase implements Database {
     return name;
   }
 
-  /** Adds who holds the account to the error of a caller who waited for it in vain, and throws it. */
+  /**
+   * Throws the error. When the caller waited in vain for the lock of the account, the error names the holder of the
+   * lock.
+   */
   async #nameHolder(error: unknown, account: string): Promise<never> {
     if (!(error instanceof Conflict) || error.reason !== 'locked') throw error;
-    // An unknown holder changes nothing about the refusal.
+    // Without a known holder, the refusal is still the same.
     const [holder] = await this.lookUp(holderQuery(account)).catch(() => []);
     throw new Conflict('locked', heldMessage(account, holder), { cause: error.cause });
   }
@@ -262,12 +275,15 @@ class PostgresDatabase implements Database {
   }
 }
 
-/** The process of a connection's session, by which others find it; 0 before it is known. */
+/** Returns the process ID of the connection's session, by which other sessions find it; 0 before it is received. */
 function processOf(client: PoolClient): number {
   return 'processID' in client && typeof client.processID === 'number' ? client.processID : 0;
 }
 
-/** COMMIT of a failed transaction succeeds: only its tag says that nothing was written. */
+/**
+ * Throws unless the transaction was committed. COMMIT of a failed transaction succeeds, and only its tag shows that
+ * nothing was written.
+ */
 function mustBeCommitted(answer: QueryResult | undefined): void {
   if (answer?.command === 'COMMIT') return;
   throw new Internal(`The transaction was not committed: the server answered ${answer?.command}.`);
@@ -284,7 +300,7 @@ async function send(client: PoolClient, queries: readonly QueryConfig[], silence
   return results;
 }
 
-/** Ends a connection on which nothing comes for so long. Returns what ends the watch. */
+/** Destroys a connection that receives no data for `silenceMs`. Returns a function that stops the watch. */
 function watchSilence(stream: Duplex, silenceMs: number): () => void {
   let isSilent = true;
   const hear = () => {
@@ -301,7 +317,7 @@ function watchSilence(stream: Duplex, silenceMs: number): () => void {
   };
 }
 
-/** The answers to all queries, or the first failure. */
+/** Returns the answers to all queries, or throws the first failure. */
 async function answers(
   client: PoolClient,
   queries: readonly QueryConfig[],
@@ -314,7 +330,7 @@ async function answers(
   });
 }
 
-/** With what ends the attempt of a write, that write is in doubt. */
+/** Returns the error of an unreachable database. `endAttempt` is given for a write, which is then in doubt. */
 function unavailable(cause: unknown, endAttempt: (() => Promise<void>) | undefined): Unavailable {
   const inDoubt = endAttempt !== undefined;
   const reason = cause instanceof Error ? cause.message || cause.name : String(cause);
@@ -326,7 +342,8 @@ function unavailable(cause: unknown, endAttempt: (() => Promise<void>) | undefin
   });
 }
 
-// The connection names a statement that the server does not know, or whose columns a migration has changed since.
+// Whether the connection uses a prepared statement that the server does not know, or whose columns a migration has
+// changed since.
 function isForgotten(error: pg.DatabaseError): boolean {
   return error.code === '26000' || (error.code === '0A000' && error.routine === 'RevalidateCachedQuery');
 }
@@ -336,7 +353,7 @@ function forgotten(cause: unknown): Unavailable {
   return new Unavailable(`The database has forgotten a prepared statement: ${advice}.`, { cause });
 }
 
-/** Whether the connection is out of its failed transaction, and may be used again. */
+/** Rolls the failed transaction back. Returns whether the connection may be used again. */
 async function isRolledBack(client: PoolClient): Promise<boolean> {
   return await client.query('rollback').then(
     () => true,

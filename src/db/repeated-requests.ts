@@ -1,10 +1,13 @@
 import { codeOf, constraintOf } from '../lib/error-code.ts';
 import { Conflict } from '../model/errors.ts';
 
-/** The refusal of a repetition while the answer of the earlier attempt is not stored yet. */
+/** Refusal of a repeated request while the answer of the earlier attempt is not stored yet. */
 export const alreadyDone = 'the request was carried out already; send it again for its answer';
 
-/** The refusal of a write that was executed already, by whichever attempt; other errors stay what they are. */
+/**
+ * Returns the `Conflict` for a unique violation: some attempt executed the write already, or another account has the
+ * value. Returns other errors unchanged.
+ */
 export function conflictOfRepetition(error: unknown): unknown {
   if (codeOf(error) !== '23505') return error;
   const constraint = constraintOf(error);
@@ -20,7 +23,10 @@ export function conflictOfRepetition(error: unknown): unknown {
   return error;
 }
 
-/** What the request made is there, and what was shown of it once was lost longer ago than it is kept. */
+/**
+ * Returns the refusal of a repeated request whose token or invite exists, but whose answer with the value (shown once)
+ * is not kept any more.
+ */
 export function valueLost(what: 'token' | 'invite', cause?: unknown): Conflict {
   return new Conflict(
     'refused',

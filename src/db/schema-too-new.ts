@@ -1,4 +1,4 @@
 import { Internal } from '../model/errors.ts';
 
-/** The database was migrated by a program so new that this one must not run against it. */
+/** Thrown when a newer program migrated the database, so that this program must not run against it. */
 export class SchemaTooNew extends Internal {}

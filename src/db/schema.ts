@@ -9,15 +9,15 @@ import type { Image } from './commit/history.ts';
 import type { StoredState } from './config/plans.ts';
 
 /**
- * A jsonb column: read as a value, written as JSON text. The drivers disagree on everything else
- * (`pg` sends a list as a Postgres array and a string as it is), so the text is the only way in.
+ * A jsonb column: read as a value, written as JSON text. The drivers disagree on everything else (`pg` sends a list as
+ * a Postgres array, and a string unchanged), so text is the only form that both of them accept.
  */
 export type JsonColumn<Value = Json> = ColumnType<Value, string, string>;
 
 /** A jsonb column with a default. */
 export type DefaultedJson<Value = Json> = ColumnType<Value, string | undefined, string>;
 
-/** A timestamptz column: read as a `Date` (milliseconds), written as a `Date` or ISO text. */
+/** A timestamptz column: read as a `Date` (in milliseconds), written as a `Date` or ISO 8601 text. */
 export type Timestamp = ColumnType<Date, Date | string, Date | string>;
 
 /** A timestamptz column that may be null. */
@@ -261,7 +261,7 @@ export interface SyncLogsTable {
   message: string;
 }
 
-/** The closed list of look-ups across accounts; outside row-level security. */
+/** Values by which rows are found across accounts: a closed list of kinds, not subject to row-level security. */
 export interface DirectoryTable {
   account_id: string;
   kind: string;
@@ -269,14 +269,14 @@ export interface DirectoryTable {
   subject_id: string;
 }
 
-/** The ledger: which migrations this database has had. */
+/** The migrations that were applied to this database. */
 export interface LedgerTable {
   migration: string;
   oldest_program: number;
   applied_at: Timestamp;
 }
 
-/** Every table, for Kysely. bigint columns are numbers (`columnParsers` reads them so on both engines). */
+/** All tables, for Kysely. bigint columns are numbers (`columnParsers` reads them as numbers on both engines). */
 export interface Schema {
   accounts: AccountsTable;
   objects: ObjectsTable;
@@ -303,7 +303,10 @@ export interface Schema {
   heddle_schema: LedgerTable;
 }
 
-/** How column types (by OID) are read where the engines' own defaults differ: int8 and numeric are numbers, alone and in lists. */
+/**
+ * Parsers of column types (by OID) for which the defaults of the engines differ: int8 and numeric are read as numbers,
+ * alone and in lists.
+ */
 export const columnParsers: { readonly [oid: number]: (text: string) => unknown } = {
   20: Number,
   1700: Number,

@@ -2,7 +2,10 @@ import type { CompiledQuery } from 'kysely';
 import { type Attributes, tracedCall } from '../telemetry/span.ts';
 import type { AccountAccess, Database } from './database.ts';
 
-/** A database whose transactions are spans. They have the texts' first words, and nothing that a parameter may hold. */
+/**
+ * Returns a database whose transactions are spans. Attributes of a span have the verb and table of each statement, but
+ * no parameter values.
+ */
 export function tracedDatabase(database: Database): Database {
   const attributes = (operation: string, statements: readonly CompiledQuery<unknown>[]): Attributes => ({
     'db.system.name': 'postgresql',
@@ -33,7 +36,7 @@ export function tracedDatabase(database: Database): Database {
   };
 }
 
-/** The verb of a statement and the first table that it names. */
+/** Returns the verb of a statement, and the first table that it names. */
 function summaryOf({ sql }: CompiledQuery<unknown>): string {
   const [, verb = '', table = ''] =
     /\b(select|insert|update|delete)\b(?:[\s\S]{0,400}?\b(?:from|into|update)\s+"?(\w+)"?)?/i.exec(sql) ?? [];

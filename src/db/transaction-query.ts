@@ -1,16 +1,19 @@
 import pg, { type PoolClient, type QueryConfig, type QueryResult } from 'pg';
 
-/** The connection of a client as far as it is used here; its declared type leaves these out. */
+/** The members of a client's connection that are used here. Its declared type leaves them out. */
 interface Wire {
   readonly stream: { cork(): void; uncork(): void };
-  /** Named statements on their way that the server has not confirmed. */
+  /** Named statements that were sent and that the server has not confirmed yet. */
   readonly submittedNamedStatements: Record<string, string>;
   execute(portal: { readonly portal: string; readonly rows: number }): void;
   flush(): void;
   sync(): void;
 }
 
-/** Members of the driver's query that its declared type leaves out. The driver is pinned, and they are used in this file alone. */
+/**
+ * Members of the driver's query that its declared type leaves out. The version of the driver is pinned, and only this
+ * file uses them.
+ */
 interface Driven {
   name?: string;
   text: string;
@@ -22,7 +25,7 @@ interface Driven {
   handleCommandComplete(message: unknown, wire: Wire): void;
 }
 
-/** A statement of a transaction: it is sent without the end of a flush, which follows once behind all of them. */
+/** A statement of a transaction. It is sent without a Sync message: one Sync follows the last statement. */
 class Step extends pg.Query {
   _getRows(wire: Wire): void {
     wire.execute({ portal: '', rows: 0 });
@@ -30,8 +33,9 @@ class Step extends pg.Query {
 }
 
 /**
- * Statements that are sent and answered together: the server works through all of them before it answers any but the first,
- * where queries of their own would wake it, and this process, once for each. After an error the rest is skipped.
+ * Statements that are sent and answered together. The server works through all of them before it answers any but the
+ * first. Separate queries would wake the server, and this process, once per query. After an error, the remaining
+ * statements are skipped.
  */
 class TransactionQuery extends pg.Query {
   readonly #steps: readonly Driven[];
@@ -45,14 +49,15 @@ class TransactionQuery extends pg.Query {
     this.#show();
   }
 
-  // Never an error: nothing is refused before it is sent.
+  // Never returns an error, because nothing is refused before it is sent.
   override submit = (connection: unknown): void => {
-    // The client gives its own connection.
+    // The client passes its own connection.
     const wire = connection as Wire;
     wire.stream.cork();
     for (const [at, step] of this.#steps.entries()) {
       step.prepare(wire);
-      // The answer to the first shows that somebody is there, however long the others take: see `watchSilence`.
+      // The answer to the first statement shows that the server is alive, however long the other statements take: see
+      // `watchSilence`.
       if (at === 0) wire.flush();
     }
     wire.sync();
@@ -74,7 +79,7 @@ class TransactionQuery extends pg.Query {
   }
 
   handleError(error: unknown, wire: Wire): void {
-    // The server skipped these, and knows nothing of them.
+    // The server skipped these statements and has not parsed them.
     for (const { name } of this.#steps.slice(this.#at + 1)) delete wire.submittedNamedStatements[name ?? ''];
     this.#done(error, []);
   }
@@ -87,7 +92,7 @@ class TransactionQuery extends pg.Query {
     );
   }
 
-  /** The client notes under this name and text what the server says it has parsed. */
+  /** Sets the name and text under which the client records the statement that the server reports as parsed. */
   #show(): void {
     const { name, text } = this.#steps[this.#at] ?? {};
     Object.assign(this, { name, text });
@@ -102,7 +107,7 @@ export function sendTogether(
 ): Promise<readonly QueryResult[]> {
   return new Promise((resolve, reject) => {
     const steps = queries.map((query) => {
-      // The driver's own class has these members.
+      // The class of the driver has these members.
       const step = new Step(query) as unknown as Driven;
       step._result._types = types;
       return step;

@@ -3,28 +3,28 @@ import { statement } from '../builder.ts';
 import type { DirectoryEntry, ExtraWrite } from '../commit/commit-together.ts';
 import type { Database } from '../database.ts';
 
-/** How a person signs in by the embedded identity provider. */
+/** Credentials of a user at the embedded identity provider. */
 export interface Credentials {
   readonly account: string;
   /** In lower case. */
   readonly email: string;
   readonly user: string;
-  /** As `hashPassword` makes it. */
+  /** Hash from `hashPassword`. */
   readonly hash: string;
-  /** The server made the password up; it wants to be replaced. */
+  /** Whether the server generated the password, so that the user should replace it. */
   readonly oneTime: boolean;
   readonly changedAt: Date;
-  /** Sealed by the vault; absent without a second factor. */
+  /** Sealed by the vault. `null` without a second factor. */
   readonly totpSecret: string | null;
-  /** The person has shown once that the second factor works. */
+  /** Whether the user has shown once that the second factor works. */
   readonly totpConfirmed: boolean;
-  /** The last step whose code was used; it and earlier ones work no more. */
+  /** Last time step whose code was used. Codes of this and earlier steps are refused. */
   readonly totpStep: number | null;
-  /** How many codes are left that stand in for the app. */
+  /** Number of unused recovery codes, which replace a code of the app. */
   readonly recoveryCodes: number;
-  /** The user followed a link that was mailed to the address. */
+  /** Whether the user followed a link that was mailed to the address. */
   readonly proved: boolean;
-  /** The account's revision at this moment. */
+  /** Revision of the account at the time of the query. */
   readonly revision: number;
 }
 
@@ -33,12 +33,12 @@ c.changed_at as "changedAt", c.totp_secret as "totpSecret", c.totp_confirmed as 
 jsonb_array_length(c.recovery_codes) as "recoveryCodes",
 coalesce(c.proved_user = c.user_id, false) as proved`;
 
-/** How many accounts one look-up by address reaches; beyond them the account is named. */
+/** Maximum number of accounts that a look-up by address finds. A user in more accounts must name the account. */
 export const mostCandidates = 3;
 
 /**
- * The credentials of the users with an address, one per account, proved addresses and the oldest users first; or those in one account.
- * Credentials that outlived their user are not there.
+ * Returns the credentials of the users with an address: one per account, proved addresses first, then the oldest users.
+ * With `account`, only the credentials in that account. Leaves out credentials whose user was deleted.
  */
 export async function findCredentials(
   database: Database,
@@ -54,7 +54,7 @@ export async function findCredentials(
   return await database.lookUp(statement<Credentials>(text, [email.toLowerCase(), account ?? null]));
 }
 
-/** The credentials of a user; `undefined` when there are none. */
+/** Returns the credentials of a user, or `undefined` when there are none. */
 export async function readCredentials(
   database: Database,
   account: string,
@@ -66,7 +66,7 @@ export async function readCredentials(
   return rows[0];
 }
 
-/** Whether anybody on this server can sign in: by credentials, or by another identity provider. */
+/** Returns whether any user on this server can sign in, with credentials or through another identity provider. */
 export async function hasPeople(database: Database): Promise<boolean> {
   const text = 'select exists (select from credentials) or exists (select from identities) as found';
   const [row] = await database.lookUp(statement<{ readonly found: boolean }>(text, []));
@@ -81,8 +81,8 @@ export interface NewCredentials extends Pick<Credentials, 'account' | 'email' | 
 }
 
 /**
- * The statement that stores credentials, within the transaction that makes the user; returns one row. What was kept of a
- * user who had the address before is replaced.
+ * Returns the statement that stores credentials in the transaction that creates the user. The statement returns one
+ * row. It replaces credentials that were kept for an earlier user with this address.
  */
 export function putCredentials({
   account,
@@ -106,8 +106,9 @@ export function putCredentials({
 }
 
 /**
- * The entries by which a person with credentials is found. The address is for servers of release 0.1, which look credentials
- * up by it and know one account for each; it gives way to whichever account has it already.
+ * Returns the directory entries by which a user with credentials is found. The address is for servers of release 0.1,
+ * which look up credentials by it and know one account for each address. It is not written when another account has it
+ * already.
  */
 export function personEntries(account: string, email: string, user: string): readonly DirectoryEntry[] {
   return [
@@ -116,7 +117,7 @@ export function personEntries(account: string, email: string, user: string): rea
   ];
 }
 
-/** Whether the address had a user in the account who is gone, and whose credentials were kept. */
+/** Returns whether a deleted user of the account had the address, and their credentials were kept. */
 export async function hasLeftover(database: Database, account: string, email: string): Promise<boolean> {
   const text = `select from credentials c where c.account_id = $1 and c.email = $2
     and not exists (select from objects o where o.account_id = $1 and o.id = c.user_id)`;
@@ -124,27 +125,27 @@ export async function hasLeftover(database: Database, account: string, email: st
   return rows.length > 0;
 }
 
-/** The statement that gives kept credentials to the user who comes back under the address. */
+/** Returns the statement that assigns kept credentials to the user who returns with the address. */
 export function keepCredentials(account: string, email: string, user: string): ExtraWrite {
   const text = `update credentials set user_id = $3, proved_user = case when proved_user = user_id then $3 end
     where account_id = $1 and email = $2 returning email`;
   return { account, statement: statement(text, [account, email.toLowerCase(), user]), needed: true };
 }
 
-/** The statement that succeeds only while no other user of the account can sign in. */
+/** Returns the statement that succeeds only while no other user of the account can sign in. */
 export function requireFirst(account: string, user: string): ExtraWrite {
   const text = `select 1 where not exists (select from credentials where account_id = $1 and user_id <> $2)
     and not exists (select from identities where account_id = $1)`;
   return { account, statement: statement(text, [account, user]), needed: true };
 }
 
-/** A password that takes the place of another. */
+/** Replacement of a password. */
 export interface PasswordChange extends Pick<Credentials, 'account' | 'user' | 'hash' | 'oneTime'> {
-  /** The hash that it replaces: a change that was decided on an older one is none. */
+  /** Hash that the change replaces. A change that was decided on an older hash is not made. */
   readonly replaces: string;
 }
 
-/** Replaces a password; returns whether it was still the one that was checked. */
+/** Replaces a password. Returns false when the password was changed after it was checked. */
 export async function changePassword(database: Database, change: PasswordChange, entry: AuditEntry): Promise<boolean> {
   const { account, user, hash, oneTime, replaces } = change;
   const parameters = [...auditParameters(account, entry), user, hash, oneTime, replaces];

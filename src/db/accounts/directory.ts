@@ -1,7 +1,7 @@
 import { build, statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 
-/** The account that has an entry in the directory, `undefined` when none has. */
+/** Returns the account that has a directory entry with this kind and value, or `undefined` when no account has one. */
 export async function findEntry(database: Database, kind: string, value: string): Promise<string | undefined> {
   const [row] = await database.lookUp(
     build.selectFrom('directory').select('account_id').where('kind', '=', kind).where('value', '=', value).compile(),
@@ -9,10 +9,13 @@ export async function findEntry(database: Database, kind: string, value: string)
   return row?.account_id;
 }
 
-/** The kind of entries for objects with overrides. */
+/** Kind of the directory entries of objects that have overrides. */
 export const overrideEntry = 'override';
 
-/** The accounts with entries of one of these kinds, in order, behind `after`. However many entries one has, one is looked at. */
+/**
+ * Returns up to `limit` accounts, ordered by id and after `after`, that have an entry of one of these kinds. Reads only
+ * one entry per account, however many the account has.
+ */
 export async function accountsWith(
   database: Database,
   kinds: readonly string[],

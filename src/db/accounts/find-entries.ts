@@ -1,14 +1,14 @@
 import { statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 
-/** What the directory says about a value: the account and the object in it, with the account's revision at this moment. */
+/** Directory entry of a value: its account, its object in that account, and the account's current revision. */
 export interface FoundEntry {
   readonly account: string;
   readonly subject: string;
   readonly revision: number;
 }
 
-/** Finds many values of one kind of entry at once. */
+/** Looks up many values of one entry kind in one query. Returns the entries by value. */
 export async function findEntries(
   database: Database,
   kind: string,

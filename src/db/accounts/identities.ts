@@ -3,18 +3,21 @@ import { batchLookUps } from '../batch-look-ups.ts';
 import { statement } from '../builder.ts';
 import type { AccountAccess, Database, Run } from '../database.ts';
 
-/** A person at an identity provider. `embedded`: the provider is this server, and the subject is the id of a user. */
+/** A person at an identity provider. `embedded`: the provider is this server, and the subject is a user id. */
 export interface Identity {
   readonly issuer: string;
   readonly subject: string;
   readonly embedded: boolean;
-  /** The account of the user, when the token of this server says it; else the one in which the person signed in. */
+  /** Account that the token of this server names. Absent: the account in which the person signed in. */
   readonly account?: string;
-  /** The grant of this server that the token belongs to: without it, the token is invalid. */
+  /**
+   * Hash of the id of the grant of this server to which the token belongs. The token is invalid when the grant no
+   * longer exists.
+   */
   readonly grant?: string;
 }
 
-/** The user that an identity is, with the account's revision at this moment. */
+/** User that belongs to an identity, with the account's current revision. */
 export interface KnownIdentity {
   readonly account: string;
   readonly user: string;
@@ -33,13 +36,13 @@ where x."grant" = '' or exists (
   select from idp_records r where r.grant_hash = x."grant" and r.model = 'Grant' and r.expires_at > now()
 )`;
 
-/** Finds users by who they are at an identity provider. */
+/** Finds the user that belongs to an identity. Returns `undefined` when there is none. */
 export type IdentityLookUp = (identity: Identity) => Promise<KnownIdentity | undefined>;
 
-/** Reads user and account revision in one query, which requests that arrive together share. */
+/** Returns a look-up that reads the user and the account's revision in one query. Concurrent requests share a query. */
 export function createIdentityLookUp(database: Database): IdentityLookUp {
   const find = batchLookUps(async (names) => {
-    // The names were written below.
+    // These names are the JSON that the returned function below writes.
     const all = names.map((name): Identity => JSON.parse(name));
     const rows = await database.lookUp(
       statement<KnownIdentity & { readonly name: string }>(lookUpText, [
@@ -57,17 +60,18 @@ export function createIdentityLookUp(database: Database): IdentityLookUp {
     find(JSON.stringify({ issuer, subject, embedded, account, grant }));
 }
 
-/** The user that an identity belongs to from now on. */
+/** Identity to link to a user. */
 export interface NewIdentity extends Pick<Identity, 'issuer' | 'subject'> {
   readonly account: string;
   readonly user: string;
-  /** ISO 8601. */
+  /** Time of the link, in ISO 8601. */
   readonly at: string;
 }
 
 /**
- * Writes the identity and its entry in the directory (an issuer is a URL, which has no space); returns false when
- * another user has it already.
+ * Writes the identity and its directory entry. Returns false when the directory already has an entry for the identity.
+ * The entry's value separates issuer and subject by a space, which is safe because an issuer is a URL and contains no
+ * space.
  */
 export async function insertIdentity(run: Run, identity: NewIdentity): Promise<boolean> {
   const { account, issuer, subject, user, at } = identity;
@@ -78,7 +82,8 @@ export async function insertIdentity(run: Run, identity: NewIdentity): Promise<b
   );
   if (added.length === 0) return false;
   await run(
-    // A sign-in that was noted while its user was deleted may have left a row that leads nowhere.
+    // The row may exist already: a sign-in that was recorded while its user was deleted can leave a row for a deleted
+    // user.
     `insert into identities (account_id, issuer, subject, user_id, created_at) values ($1, $2, $3, $4, $5::timestamptz)
      on conflict (account_id, issuer, subject) do update set user_id = excluded.user_id, created_at = excluded.created_at`,
     [account, issuer, subject, user, at],
@@ -86,7 +91,7 @@ export async function insertIdentity(run: Run, identity: NewIdentity): Promise<b
   return true;
 }
 
-/** Who a user is at an issuer. */
+/** Returns the subjects of a user at an issuer. */
 export async function subjectsOf(
   database: Database,
   account: string,
@@ -101,7 +106,7 @@ export async function subjectsOf(
   return rows.map(({ subject }) => subject);
 }
 
-/** Which users of an account sign in as one of these subjects, at any issuer. */
+/** Returns the users of an account that have one of these subjects, at any issuer. */
 export async function usersOfSubjects(
   database: Database,
   account: string,
@@ -117,7 +122,7 @@ export async function usersOfSubjects(
   return rows;
 }
 
-/** Which of these users have a password, or sign in by an identity provider. */
+/** Returns those of the given users that have a password or an identity at an identity provider. */
 export async function usersWhoSignIn(
   database: AccountAccess,
   account: string,
@@ -129,7 +134,7 @@ export async function usersWhoSignIn(
   return rows.map(({ user }) => user);
 }
 
-/** When the users of an account last signed in; those who never did are not there. */
+/** Returns the time of the last sign-in of each user of an account, without the users who never signed in. */
 export async function readLogins(
   database: Database,
   account: string,
@@ -144,15 +149,15 @@ export async function readLogins(
   return rows;
 }
 
-/** A sign-in. */
+/** A sign-in of a user. */
 export interface Login extends Pick<Identity, 'issuer' | 'subject'> {
   readonly account: string;
   readonly user: string;
-  /** ISO 8601. */
+  /** Time of the sign-in, in ISO 8601. */
   readonly at: string;
 }
 
-/** Records a sign-in and its audit event, unless a later one is recorded already. */
+/** Records a sign-in and its audit event. Does nothing when a sign-in at the same time or later is recorded already. */
 export async function noteLogin(database: Database, login: Login, entry: AuditEntry): Promise<void> {
   const { account, issuer, subject, user, at } = login;
   const parameters = [...auditParameters(account, entry), issuer, subject, user, at];
@@ -168,13 +173,14 @@ const loginText = `with login as (
 ), ${headAfter('login')}
 ${insertAuditText}`;
 
-/** How many accounts that claim an address are named. */
+/** Maximum number of accounts that `accountsOfEmail` returns. */
 const mostClaims = 10;
 
 /**
- * The accounts that claim an e-mail address, given in lower case: they have a user with it who is active, or was
- * invited within the last 30 days; an address that was not proved is not reserved for longer. Only some are returned
- * where there are many; the one that the person named is always among them, however many others claim the address.
+ * Returns the accounts that claim an e-mail address, which is given in lower case. An account claims it when it has a
+ * user with the address who is active or was invited within the last 30 days; an unproved address is not reserved for
+ * longer. Returns at most `mostClaims` accounts. `named`, the account that the person named, comes first when it claims
+ * the address, so it is never cut off.
  */
 export async function accountsOfEmail(
   database: Database,

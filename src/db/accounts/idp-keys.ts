@@ -1,38 +1,41 @@
 import { statement } from '../builder.ts';
 import type { Database, Run } from '../database.ts';
 
-/** A key of the embedded identity provider, as it is stored. */
+/** A stored key of the embedded identity provider. */
 export interface IdpKeyRow {
   readonly id: string;
-  /** `sign`: tokens. `cookies`: what browsers keep. */
+  /** `sign` signs tokens; `cookies` signs cookies and forms. */
   readonly purpose: 'sign' | 'cookies';
   readonly sealed: string;
   readonly created_at: Date;
-  /** Since when it only verifies. */
+  /** Time at which the key stopped signing. It only verifies since then. Null while the key signs. */
   readonly retired_at: Date | null;
 }
 
-/** A key to be stored. */
+/** A new key to store. */
 export type NewIdpKey = Pick<IdpKeyRow, 'id' | 'sealed'>;
 
 const columns = 'id, purpose, sealed, created_at, retired_at';
 
-/** All keys, the newest first. */
+/** Returns all keys, the current ones first, then the retired ones from the newest to the oldest. */
 export async function listIdpKeys(database: Database): Promise<readonly IdpKeyRow[]> {
   return database.lookUp(
     statement<IdpKeyRow>(`select ${columns} from idp_keys order by retired_at desc nulls first, created_at desc`, []),
   );
 }
 
-/** When keys come and go, in seconds. */
+/** Lifetimes of keys, in seconds. */
 export interface KeyTimes {
-  /** After what age a key is followed by a new one; 0: at once. */
+  /** Age at which the signing key is replaced by a new one. 0: replace it immediately. */
   readonly rotateAfter: number;
-  /** How long a retired key still verifies. */
+  /** Time for which a retired key still verifies. */
   readonly keepRetired: number;
 }
 
-/** Makes the keys that are missing and follows the one that signs when its time has come. Servers that do so at once wait for each other. Returns whether it did. */
+/**
+ * Creates missing keys, replaces the signing key when it is older than `rotateAfter`, and deletes retired keys after
+ * `keepRetired`. Servers that call it at the same time wait for each other. Returns whether it created a signing key.
+ */
 export async function renewIdpKeys(
   database: Database,
   { rotateAfter, keepRetired }: KeyTimes,

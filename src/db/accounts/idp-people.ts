@@ -1,19 +1,19 @@
 import { statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 
-/** The entries of the directory by which the ids of people lead to their accounts; written when they sign in. */
+/** Kind of the directory entries that map user ids to accounts. An entry is written when the user signs in. */
 const subjectEntry = 'user';
 
-/** Where a person is. */
+/** Account of a person who signed in. */
 export interface Subject {
   readonly account: string;
-  /** The account's revision at this moment. */
+  /** Current revision of the account. */
   readonly revision: number;
-  /** They followed a link that was mailed to their address. */
+  /** Whether the person followed a link that was mailed to their address. */
   readonly proved: boolean;
 }
 
-/** The account of a signed-in person; `undefined` when no person with this id signed in. */
+/** Returns the account of a person who has signed in, or `undefined` when no person with this id has signed in. */
 export async function findSubject(database: Database, user: string): Promise<Subject | undefined> {
   const text = `select a.account_id as account, a.revision, exists (
       select from credentials c where c.account_id = d.account_id and c.user_id = d.value and c.proved_user = d.value
@@ -23,7 +23,7 @@ export async function findSubject(database: Database, user: string): Promise<Sub
   return row;
 }
 
-/** Lets the id of a person lead to their account. */
+/** Writes the directory entry that maps a user id to its account. */
 export async function enterSubject(database: Database, account: string, user: string): Promise<void> {
   const text = `insert into directory (account_id, kind, value, subject_id) values ($1, '${subjectEntry}', $2, $2)
     on conflict do nothing`;

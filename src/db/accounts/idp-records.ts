@@ -1,12 +1,12 @@
 import { statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 
-/** Something that the embedded identity provider remembers for a while. Ids are hashes, the payload is sealed. */
+/** A temporary record of the embedded identity provider. Ids are hashes, and the payload is sealed. */
 export interface IdpRecord {
   readonly model: string;
   readonly id: string;
   readonly payload: string;
-  /** The person, as soon as they are known. */
+  /** User id. Absent while the person is still unknown. */
   readonly user?: string | undefined;
   readonly grant?: string | undefined;
   readonly uid?: string | undefined;
@@ -14,18 +14,18 @@ export interface IdpRecord {
   readonly seconds: number;
 }
 
-/** A record as it is found. */
+/** A stored record. */
 export interface FoundRecord {
   readonly id: string;
   readonly payload: string;
-  /** When it was used up. */
+  /** Time at which the record was used up. Null when it is unused. */
   readonly consumed_at: Date | null;
 }
 
-/** By what a record can be found. */
+/** Columns by which a record can be looked up. */
 export type RecordKey = 'id' | 'uid_hash' | 'code_hash';
 
-/** Stores a record, in place of the one that was there. */
+/** Stores a record, and replaces an existing one with the same model and id. */
 export async function putRecord(database: Database, record: IdpRecord): Promise<void> {
   const { model, id, payload, user, grant, uid, code, seconds } = record;
   await database.lookUp(
@@ -38,7 +38,7 @@ values ($1, $2, $3, $4, $5, $6, $7, now() + $8::text::interval second)
 on conflict (model, id) do update set payload = excluded.payload, user_id = excluded.user_id,
   grant_hash = excluded.grant_hash, uid_hash = excluded.uid_hash, code_hash = excluded.code_hash, expires_at = excluded.expires_at`;
 
-/** The record with a key, whether or not its time is over. */
+/** Returns the record with a key, even when it has expired. */
 export async function findRecord(
   database: Database,
   model: string,
@@ -54,7 +54,7 @@ export async function findRecord(
   return row;
 }
 
-/** Marks a record as used up; returns whether it was not before. Of two that ask at once, one gets a yes. */
+/** Marks a record as used up. Returns true when it was unused: of several concurrent calls, only one returns true. */
 export async function consumeRecord(database: Database, model: string, id: string): Promise<boolean> {
   const rows = await database.lookUp(
     statement<{ readonly id: string }>(
@@ -65,7 +65,10 @@ export async function consumeRecord(database: Database, model: string, id: strin
   return rows.length === 1;
 }
 
-/** Takes a name for some seconds; returns whether it was free. Of two that ask at once, one gets a yes. */
+/**
+ * Reserves a name for a number of seconds. Returns true when it was free: of several concurrent calls, only one returns
+ * true.
+ */
 export async function takeTurn(database: Database, model: string, id: string, seconds: number): Promise<boolean> {
   const rows = await database.lookUp(
     statement<{ readonly id: string }>(
@@ -78,7 +81,10 @@ export async function takeTurn(database: Database, model: string, id: string, se
   return rows.length === 1;
 }
 
-/** Whether a grant is still there: what hangs on it ends with it. */
+/**
+ * Returns whether a grant exists and has not expired. Sessions and tokens of the grant are valid only as long as the
+ * grant exists.
+ */
 export async function hasGrant(database: Database, grant: string): Promise<boolean> {
   const rows = await database.lookUp(
     statement("select 1 from idp_records where grant_hash = $1 and model = 'Grant' and expires_at > now()", [grant]),
@@ -86,29 +92,32 @@ export async function hasGrant(database: Database, grant: string): Promise<boole
   return rows.length > 0;
 }
 
-/** Forgets a record. */
+/** Deletes a record. */
 export async function deleteRecord(database: Database, model: string, id: string): Promise<void> {
   await database.lookUp(statement('delete from idp_records where model = $1 and id = $2', [model, id]));
 }
 
-/** Forgets everything that hangs on a grant. */
+/** Deletes a grant and every record that belongs to it. */
 export async function deleteGrant(database: Database, grant: string): Promise<void> {
   await database.lookUp(statement('delete from idp_records where grant_hash = $1', [grant]));
 }
 
-/** Forgets the sessions, grants and tokens of a person, but for the session with a certain uid. */
+/** Deletes the sessions, grants and tokens of a person, except the session with the uid hash `keepUid`. */
 export async function deleteRecordsOf(database: Database, user: string, keepUid = ''): Promise<void> {
   await database.lookUp(
     statement('delete from idp_records where user_id = $1 and (uid_hash is null or uid_hash <> $2)', [user, keepUid]),
   );
 }
 
-/** Forgets the sessions, grants and tokens of many people. */
+/** Deletes the sessions, grants and tokens of the given people. */
 export async function deleteRecordsOfUsers(database: Database, users: readonly string[]): Promise<void> {
   await database.lookUp(statement('delete from idp_records where user_id = any($1::text[])', [users]));
 }
 
-/** Forgets what ended, and what was of people who are gone; returns how many records that were. */
+/**
+ * Deletes records that expired more than 5 minutes ago, and the sessions, grants and refresh tokens of people who no
+ * longer exist. Returns the number of deleted records.
+ */
 export async function deleteEndedRecords(database: Database): Promise<number> {
   const [row] = await database.lookUp(
     statement<{ readonly count: number }>(

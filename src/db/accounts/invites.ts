@@ -6,10 +6,10 @@ import { type KeptValues, keepingValues } from '../commit/kept-values.ts';
 import type { AccountAccess, Database } from '../database.ts';
 import { conflictOfRepetition } from '../repeated-requests.ts';
 
-/** An invite as it is stored: never its token. */
+/** A stored invite. It never contains the token. */
 export interface Invite {
   readonly id: string;
-  /** The user whom it invites; absent: it creates one. */
+  /** Id of the existing user who is invited. Null: accepting the invite creates a user. */
   readonly user: string | null;
   readonly email: string;
   readonly name: string;
@@ -20,24 +20,24 @@ export interface Invite {
   readonly expiresAt: Date;
 }
 
-/** An invite that was found by its token. */
+/** An invite that was looked up by its token. */
 export interface FoundInvite extends Invite {
   readonly account: string;
-  /** The account's revision at this moment. */
+  /** Current revision of the account. */
   readonly revision: number;
 }
 
 const columns = `i.id, i.user_id as "user", i.email, i.name, i.role, i.auto_groups as groups, i.created_by as "createdBy",
 i.created_at as "createdAt", i.expires_at as "expiresAt"`;
 
-/** The invites of an account that make a user, oldest first. */
+/** Returns the invites of an account that will create a user, oldest first. */
 export async function listInvites(database: Database, account: string): Promise<readonly Invite[]> {
   const text = `select ${columns} from invites i where account_id = $1 and user_id is null order by created_at, id`;
   const [rows] = await database.inAccount(account, [statement<Invite>(text, [account])]);
   return rows;
 }
 
-/** Which of these groups pending invites name: by id of the group the addresses that are invited. */
+/** Returns the invited addresses by group id, for those of the given groups that a pending invite names. */
 export async function readInvited(
   database: AccountAccess,
   account: string,
@@ -52,7 +52,7 @@ export async function readInvited(
   return new Map(rows.map(({ id, emails }) => [id, emails]));
 }
 
-/** The invite with a token, in whichever account, by the hash of the token. */
+/** Finds an invite by the hash of its token, in any account. */
 export async function findInvite(database: Database, hash: string): Promise<FoundInvite | undefined> {
   const text = `select ${columns}, i.account_id as account, a.revision from directory d
     join invites i on i.account_id = d.account_id and i.hash = d.value
@@ -62,12 +62,12 @@ export async function findInvite(database: Database, hash: string): Promise<Foun
   return row;
 }
 
-/** A new invite. */
+/** A new invite to store. */
 export interface NewInvite extends Omit<Invite, 'createdAt' | 'expiresAt'> {
   readonly account: string;
-  /** SHA-256 of the token, base64. */
+  /** SHA-256 of the token, in base64. */
   readonly hash: string;
-  /** ISO 8601. */
+  /** Creation time, in ISO 8601. */
   readonly createdAt: string;
   readonly expiresAt: string;
 }
@@ -75,7 +75,8 @@ export interface NewInvite extends Omit<Invite, 'createdAt' | 'expiresAt'> {
 const insertText = `insert into invites (account_id, id, hash, user_id, email, name, role, auto_groups, created_by, created_at, expires_at)
 select $1, $9, $10, $11, $12, $13, $14, $15::jsonb, $16, $17::timestamptz, $18::timestamptz`;
 
-// Who is invited, or else who invited: when that user goes, so does the entry.
+// `subject_id` is the invited user, or the inviting user when the invited one does not exist yet. Deleting that user
+// deletes the entry.
 const entryText = `insert into directory (account_id, kind, value, subject_id) select $1, 'invite', $10, coalesce($11, $16)`;
 
 function parametersOf(account: string, invite: NewInvite, entry: AuditEntry): readonly unknown[] {
@@ -86,7 +87,7 @@ function parametersOf(account: string, invite: NewInvite, entry: AuditEntry): re
   ];
 }
 
-/** Stores an invite and its audit event; returns false when the address is invited already. */
+/** Stores an invite and its audit event. Returns false when the address has an invite already. */
 export async function createInvite(
   database: Database,
   invite: NewInvite,
@@ -105,7 +106,7 @@ export async function createInvite(
 }
 
 /**
- * The statement that invites an existing user, in place of any invite that the address had, and writes its audit event.
+ * Returns the write that invites an existing user, replaces any invite of the same address, and writes the audit event.
  */
 export function putInvite(invite: NewInvite, entry: AuditEntry): ExtraWrite {
   const text = `with ${headText}, old as (
@@ -122,7 +123,7 @@ export function putInvite(invite: NewInvite, entry: AuditEntry): ExtraWrite {
   return { account, statement: statement(text, parametersOf(account, invite, entry)) };
 }
 
-/** Gives an invite another token, another end and another sender; returns whether it was there. */
+/** Gives an invite a new token, expiry and sender. Returns whether the invite existed. */
 export async function renewInvite(
   database: Database,
   account: string,
@@ -149,7 +150,7 @@ const renewText = `with old as (
 ), ${whenChanged}
 ${insertAuditText} returning id`;
 
-/** Deletes an invite; returns whether it was there. */
+/** Deletes an invite. Returns whether the invite existed. */
 export async function deleteInvite(
   database: Database,
   account: string,
@@ -168,7 +169,9 @@ const deleteText = `with changed as (
 ), ${whenChanged}
 ${insertAuditText} returning id`;
 
-/** The statement that uses an invite up; returns one row, or none when it was used already. */
+/**
+ * Returns the write that uses up an invite. Its statement returns one row, or no row when the invite was used already.
+ */
 export function spendInvite(account: string, hash: string): ExtraWrite {
   const text = `with gone as (
     delete from invites where account_id = $1 and hash = $2 returning hash

@@ -2,7 +2,7 @@ import { InvalidInput } from '../../model/errors.ts';
 import { statement } from '../builder.ts';
 import type { Database, Run } from '../database.ts';
 
-/** An account and where it stands. */
+/** The operator's account and its current revision. */
 export interface OperatorAccount {
   readonly account: string;
   readonly revision: number;
@@ -11,13 +11,16 @@ export interface OperatorAccount {
 const findText =
   'select a.account_id as account, a.revision from operator o join accounts a on a.account_id = o.account';
 
-/** The account that is recorded as the operator's; `undefined` when none is, or the one that was is gone. */
+/**
+ * Returns the account that is recorded as the operator's. Returns `undefined` when none is recorded, or when the
+ * recorded account no longer exists.
+ */
 export async function findOperatorAccount(database: Database): Promise<OperatorAccount | undefined> {
   const [row] = await database.lookUp(statement<OperatorAccount>(findText, []));
   return row;
 }
 
-/** Whether anybody was ever able to sign in on this server; once that is so, it stays so. */
+/** Returns whether any person was ever able to sign in on this server. Never changes back to false. */
 export async function hadPeople(database: Database): Promise<boolean> {
   const [row] = await database.lookUp(
     statement<{ readonly had: boolean }>('select people_since is not null as had from operator', []),
@@ -25,24 +28,26 @@ export async function hadPeople(database: Database): Promise<boolean> {
   return row?.had === true;
 }
 
-/** What a start of the server says about the operator's account. */
+/** Input of a server start for finding the operator's account. */
 export interface OperatorStart {
-  /** The id of the account that is made when the server has none. */
+  /** Id of the account to create when the server has no accounts. */
   readonly newId: string;
-  /** ISO 8601. */
+  /** Time of the start, in ISO 8601. */
   readonly at: string;
-  /** The id of the account that the settings name. */
+  /** Id of the account that `HEDDLE_OPERATOR_ACCOUNT` names. */
   readonly named?: string | undefined;
 }
 
 /**
- * The operator's account: the one that the settings name, else the recorded one; on a server without accounts a new one,
- * which is recorded. `undefined`: there are accounts, and nothing says which of them is the operator's; age never does.
+ * Returns the operator's account: the one that the settings name, otherwise the recorded one. On a server without
+ * accounts, creates an account and records it. Returns `undefined` when accounts exist but neither the settings nor the
+ * record name one; the oldest account is never assumed to be the operator's.
  */
 export async function ensureOperatorAccount(database: Database, start: OperatorStart): Promise<string | undefined> {
   let account: string | undefined;
   await database.asOwner(async (run) => {
-    // Two servers may start on an empty database at once: the second one waits here and finds the account of the first.
+    // Two servers may start on an empty database at the same time. The second one waits here and then finds the account
+    // that the first one created.
     await run('select pg_advisory_xact_lock(1212498020, 2)');
     account = start.named === undefined ? await findOrMake(run, start) : await requireAndRecord(run, start.named);
   });
@@ -59,7 +64,7 @@ async function findOrMake(run: Run, { newId, at }: OperatorStart): Promise<strin
   return newId;
 }
 
-/** Records an account as the operator's. Throws `InvalidInput` when there is none with this id. */
+/** Records an account as the operator's. Throws `InvalidInput` when no account has this id. */
 async function requireAndRecord(run: Run, account: string): Promise<string> {
   const [present] = await run('select from accounts where account_id = $1', [account]);
   if (present === undefined)
@@ -70,7 +75,7 @@ async function requireAndRecord(run: Run, account: string): Promise<string> {
   return account;
 }
 
-/** Records an account that is there as the operator's. */
+/** Records an existing account as the operator's. */
 export async function recordOperatorAccount(run: Run, account: string): Promise<void> {
   await run('insert into operator (account) values ($1) on conflict (one) do update set account = excluded.account', [
     account,

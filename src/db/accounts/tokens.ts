@@ -6,23 +6,23 @@ import { type KeptValues, keepingValues } from '../commit/kept-values.ts';
 import type { Database, Run } from '../database.ts';
 import { conflictOfRepetition } from '../repeated-requests.ts';
 
-/** A personal access token as it is stored: never the value. */
+/** A stored personal access token. It never contains the token's value. */
 export interface TokenRecord {
   readonly account: string;
   readonly id: string;
   readonly user: string;
   readonly name: string;
-  /** SHA-256 of the value, base64. */
+  /** SHA-256 of the token's value, in base64. */
   readonly hash: string;
   readonly createdBy: string;
-  /** ISO 8601. */
+  /** Creation time, in ISO 8601. */
   readonly createdAt: string;
   readonly expiresAt: string;
-  /** It reads and plans, and writes nothing. */
+  /** Whether the token may only read and plan, and may not write. */
   readonly planOnly?: boolean;
 }
 
-/** The user of a token, with the account's revision at this moment. */
+/** User of a token, with the account's current revision. */
 export interface TokenOwner {
   readonly account: string;
   readonly token: string;
@@ -38,10 +38,12 @@ join tokens t on t.account_id = d.account_id and t.id = d.subject_id
 join accounts a on a.account_id = d.account_id
 where d.kind = 'token' and d.value = any($1)`;
 
-/** Finds tokens by their hashes. */
+/** Finds a token by its hash. Returns `undefined` when there is none. */
 export type TokenLookUp = (hash: string) => Promise<TokenOwner | undefined>;
 
-/** Reads token and account revision in one query, which requests that arrive together share. */
+/**
+ * Returns a look-up that reads the token and the account's revision in one query. Concurrent requests share a query.
+ */
 export function createTokenLookUp(database: Database): TokenLookUp {
   return batchLookUps(async (hashes) => {
     const rows = await database.lookUp(statement<TokenOwner & { readonly hash: string }>(lookUpText, [hashes]));
@@ -49,7 +51,7 @@ export function createTokenLookUp(database: Database): TokenLookUp {
   });
 }
 
-/** Stores a token and its entry in the directory; a token that is there already stays as it is. */
+/** Stores a token and its directory entry. Does nothing when the token is stored already. */
 export async function insertToken(database: Database, token: TokenRecord): Promise<void> {
   const work = async (run: Run) => {
     const { account, id, user, name, hash, createdBy, createdAt, expiresAt } = token;
@@ -66,7 +68,7 @@ export async function insertToken(database: Database, token: TokenRecord): Promi
   await database.asOwner(work, { write: 'short' });
 }
 
-/** How many tokens an account has; the bootstrap makes the first one. */
+/** Returns the number of tokens of an account. The bootstrap creates the first one. */
 export async function countTokens(database: Database, account: string): Promise<number> {
   const [row] = await database.lookUp(
     statement<{ readonly count: number }>('select count(*) as count from tokens where account_id = $1', [account]),
@@ -74,7 +76,7 @@ export async function countTokens(database: Database, account: string): Promise<
   return row?.count ?? 0;
 }
 
-/** A token as answers show it: without its hash. */
+/** A token as API responses show it, without its hash. */
 export interface TokenRow {
   readonly id: string;
   readonly user_id: string;
@@ -86,7 +88,7 @@ export interface TokenRow {
   readonly plan_only: boolean;
 }
 
-/** The tokens of a user, oldest first. */
+/** Returns the tokens of a user, oldest first. */
 export async function listTokens(database: Database, account: string, user: string): Promise<readonly TokenRow[]> {
   const [rows] = await database.inAccount(account, [
     build
@@ -101,7 +103,7 @@ export async function listTokens(database: Database, account: string, user: stri
   return rows;
 }
 
-/** The hash of a token of an account. */
+/** Returns the hash of a token, or `undefined` when the account has no token with this id. */
 export async function readTokenHash(database: Database, account: string, id: string): Promise<string | undefined> {
   const [[found]] = await database.inAccount(account, [
     statement<{ readonly hash: string }>('select hash from tokens where account_id = $1 and id = $2', [account, id]),
@@ -110,7 +112,8 @@ export async function readTokenHash(database: Database, account: string, id: str
 }
 
 /**
- * Stores a new token, its entry in the directory, and its audit event; nothing when the account is at another revision.
+ * Stores a new token, its directory entry, and its audit event. Stores nothing and returns false when the account is
+ * not at `revision`.
  */
 export async function createToken(
   database: Database,
@@ -138,7 +141,7 @@ const createText = `with ${numberEventsText('1', ' and revision = $17::bigint')}
 )
 ${insertAuditText} returning id`;
 
-/** The statements that store a token with the user who owns it. */
+/** Returns the write that stores a token in the same transaction as the user who owns it. */
 export function putToken(token: TokenRecord): ExtraWrite {
   const { account, id, user, name, hash, createdBy, createdAt, expiresAt } = token;
   const text = `with entry as (
@@ -148,7 +151,7 @@ export function putToken(token: TokenRecord): ExtraWrite {
   return { account, statement: statement(text, [account, id, user, name, hash, createdBy, createdAt, expiresAt]) };
 }
 
-/** Deletes a token of a user; returns whether it was there. */
+/** Deletes a token of a user. Returns whether the token existed. */
 export async function deleteToken(
   database: Database,
   { account, user, id }: { readonly account: string; readonly user: string; readonly id: string },
@@ -169,7 +172,7 @@ const deleteText = `with token as (
 ), ${headAfter('token')}
 ${insertAuditText} returning id`;
 
-/** Notes when tokens of an account were used last; a time that is older than the stored one changes nothing. */
+/** Records the last use of tokens of an account. Ignores a time that is older than the stored one. */
 export async function noteUses(
   database: Database,
   account: string,

@@ -3,10 +3,10 @@ import { statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 import type { Credentials } from './credentials.ts';
 
-/** Whose second factor it is. */
+/** User whose second factor is read or changed. */
 type Whose = Pick<Credentials, 'account' | 'user'>;
 
-/** Keeps a secret that is still to be confirmed, or none; returns false when the second factor is on already. */
+/** Stores an unconfirmed TOTP secret, or clears it with null. Returns false when the second factor is on already. */
 export async function beginTotp(database: Database, { account, user }: Whose, secret: string | null): Promise<boolean> {
   const text = `update credentials set totp_secret = $3, totp_step = null
     where account_id = $1 and user_id = $2 and not totp_confirmed returning email`;
@@ -14,7 +14,10 @@ export async function beginTotp(database: Database, { account, user }: Whose, se
   return rows.length === 1;
 }
 
-/** Switches the second factor on, with codes that stand in for the app, as hashes; returns false when it is not the secret that was seen. */
+/**
+ * Switches the second factor on and stores the hashes of the recovery codes. Returns false when the stored secret is no
+ * longer `totpSecret`, or when the second factor is on already.
+ */
 export async function confirmTotp(
   database: Database,
   { account, user, totpSecret }: Whose & Pick<Credentials, 'totpSecret'>,
@@ -26,14 +29,14 @@ export async function confirmTotp(
   return changeAudited(database, account, entry, change, [user, JSON.stringify(codes), totpSecret]);
 }
 
-/** Switches the second factor off; returns whether it was on. */
+/** Switches the second factor off. Returns whether it was on. */
 export async function takeTotpAway(database: Database, { account, user }: Whose, entry: AuditEntry): Promise<boolean> {
   const change = `set totp_secret = null, totp_confirmed = false, totp_step = null, recovery_codes = '[]'
     where account_id = $1 and user_id = $9 and totp_confirmed`;
   return changeAudited(database, account, entry, change, [user]);
 }
 
-/** Puts other codes in the place of those that stand in for the app; returns whether the second factor is on. */
+/** Replaces the recovery codes. Returns false when the second factor is off. */
 export async function renewRecoveryCodes(
   database: Database,
   { account, user }: Whose,
@@ -44,7 +47,7 @@ export async function renewRecoveryCodes(
   return changeAudited(database, account, entry, change, [user, JSON.stringify(codes)]);
 }
 
-/** Uses up a code that stands in for the app, by its hash; returns whether it was there. */
+/** Uses up a recovery code, given as its hash. Returns whether the code existed. */
 export async function useRecoveryCode(
   database: Database,
   { account, user }: Whose,
@@ -56,7 +59,9 @@ export async function useRecoveryCode(
   return changeAudited(database, account, entry, change, [user, hash]);
 }
 
-/** Uses up the code of a step; returns whether it was unused, and every later one too. */
+/**
+ * Uses up the TOTP code of a time step. Returns false when the code of this step or of a later step was used already.
+ */
 export async function useTotpStep(database: Database, { account, user }: Whose, step: number): Promise<boolean> {
   const text = `update credentials set totp_step = $3::bigint
     where account_id = $1 and user_id = $2 and (totp_step is null or totp_step < $3::bigint) returning email`;
@@ -64,7 +69,7 @@ export async function useTotpStep(database: Database, { account, user }: Whose, 
   return rows.length === 1;
 }
 
-/** Changes credentials and writes the audit event, in one statement; neither when there is nothing to change. */
+/** Changes credentials and writes the audit event in one statement. Writes neither when no row matches. */
 async function changeAudited(
   database: Database,
   account: string,

@@ -4,13 +4,17 @@ import type { Signature, Signer } from '../../model/declare/signing.ts';
 import { InvalidInput } from '../../model/errors.ts';
 
 /**
- * An archive is text, a JSON value a line: a header; sections, each begun by `{"section"}` and ended by `{"end", rows, sha256}`;
- * and `{"end": "archive", rows, keys, sha256, key, signature}`. The signature is of the line without it, and so, by the
- * checksum, of everything before. It is stored and sent compressed with gzip.
+ * An archive is text with one JSON value per line: a header; sections, each between a `{"section"}` line and an
+ * `{"end", rows, sha256}` line; and a last line `{"end": "archive", rows, keys, sha256, key, signature}`. The signature
+ * covers the last line without `signature` and, through its checksum, everything before it. An archive is stored and
+ * sent compressed with gzip.
  */
 export const formatVersion = 1;
 
-/** The sections of an account, in their order. Only the history may be missing, and what earlier releases did not know. */
+/**
+ * Sections of an archive, in their order. Only the history may be missing, and sections that earlier releases did not
+ * write.
+ */
 export const sectionNames = [
   'account',
   'sources',
@@ -29,38 +33,41 @@ export const sectionNames = [
 
 export type SectionName = (typeof sectionNames)[number];
 
-/** Sections that archives of the first releases have not. */
+/** Sections that archives of the first releases do not contain. */
 const laterSections: readonly SectionName[] = ['credentials', 'invites', 'identities'];
 
-/** Sections that an archive without history has not. */
+/** Sections that an archive without history does not contain. */
 const historySections: readonly SectionName[] = ['base_objects', 'revisions', 'changes'];
 
-/** The first line: what is in the archive. */
+/** First line of an archive, which describes its content. */
 export interface ArchiveHeader {
   readonly archive: 'heddle';
   readonly formatVersion: number;
   readonly account: string;
-  /** The revision whose state it holds. */
+  /** Revision whose state the archive contains. */
   readonly revision: number;
-  /** Where its history begins; the revision itself without history. */
+  /** Revision at which the history of the archive begins. Equals `revision` in an archive without history. */
   readonly base: number;
   readonly history: boolean;
-  /** ISO 8601. */
+  /** Time of the archive, in ISO 8601. */
   readonly createdAt: string;
-  /** The release that wrote it. */
+  /** Release that wrote the archive. */
   readonly program: string;
 }
 
-/** One section and its rows, page by page. */
+/** A section and its rows, in pages. */
 export interface Section {
   readonly name: SectionName;
   pages(): AsyncIterable<readonly JsonObject[]>;
 }
 
-/** Texts that look sealed in any form, with the id of their key: enough to say which keys will be needed. */
+/**
+ * Matches texts that look like sealed values of any format, and captures the id of their key. Enough to list the keys
+ * that a restore will need.
+ */
 export const sealedTextPattern = /"sealed:(?:2:)?([0-9a-f]{12}):/g;
 
-/** Writes a signed archive, a piece of text at a time. */
+/** Writes a signed archive. Yields its text in pieces. */
 export async function* writeArchive(
   header: ArchiveHeader,
   sections: Iterable<Section>,
@@ -95,24 +102,24 @@ export async function* writeArchive(
   yield `${JSON.stringify({ ...JSON.parse(end), signature: signer.sign(end) })}\n`;
 }
 
-/** The last line without its signature: what is signed. */
+/** Returns the text that is signed: the last line without its signature. */
 function signedText({ rows, keys, sha256, key }: Pick<JsonObject, 'rows' | 'keys' | 'sha256' | 'key'>): string {
   return JSON.stringify({ end: 'archive', rows, keys, sha256, key });
 }
 
-/** What a reader gets: the header first, then every row. */
+/** Item that `readArchive` yields: the header, then every row, then the keys and the signature. */
 export type ArchiveItem =
   | { readonly header: ArchiveHeader }
   | { readonly section: SectionName; readonly row: JsonObject }
   | { readonly keys: readonly string[]; readonly signed?: { readonly text: string } & Signature };
 
 /**
- * Reads an archive and checks it as it goes: order, counts and checksums. What it said before it throws `InvalidInput` is not
- * to be believed; the last item comes only when all of it holds.
+ * Reads an archive and checks order, counts and checksums while it reads. When it throws `InvalidInput`, the items that
+ * it yielded before must be discarded. The last item is yielded only when all checks passed.
  */
 export async function* readArchive(lines: AsyncIterable<string>): AsyncGenerator<ArchiveItem> {
   const whole = createHash('sha256');
-  // What is assigned last says nothing about what is read next.
+  // The assertion keeps TypeScript from narrowing the type to the initial value.
   let state = { at: 'start' } as State;
   for await (const line of lines) {
     const value = parseLine(line);
@@ -169,7 +176,7 @@ function headerOf(value: JsonObject): ArchiveHeader {
   const { account, revision, base, createdAt } = value;
   if (typeof account !== 'string' || typeof createdAt !== 'string' || !isCount(revision) || !isCount(base))
     throw damaged('its header is incomplete');
-  // The members that matter are checked; the others are only shown.
+  // The members that are used are checked; the others are only shown.
   return value as unknown as ArchiveHeader;
 }
 
@@ -201,7 +208,10 @@ function endArchive({ header, done, total }: Between, value: JsonObject, whole: 
   if (value['rows'] !== total || value['sha256'] !== whole.digest('hex')) throw damaged('its checksum does not fit');
 }
 
-/** What the last line says: the keys of the secrets inside, and who signed it; archives of the first releases are not signed. */
+/**
+ * Returns the content of the last line: the ids of the keys of the secrets in the archive, and its signature. Archives
+ * of the first releases are not signed.
+ */
 function endItem(value: JsonObject): ArchiveItem {
   const { keys, key, signature } = value;
   const names = Array.isArray(keys) ? keys.map(String) : [];
@@ -214,12 +224,12 @@ function parseLine(line: string): JsonObject {
     const value: unknown = JSON.parse(line);
     if (isObject(value)) return value as JsonObject;
   } catch {
-    // As any other line that is no JSON object.
+    // Refused below, like a line that is valid JSON but not an object.
   }
   throw damaged('a line of it is no JSON object');
 }
 
-/** The refusal of an archive that is not as it was written. */
+/** Returns the error for a damaged archive. */
 export function damaged(how: string): InvalidInput {
   return new InvalidInput(`the archive is damaged: ${how}. Nothing was written; take another copy of it`);
 }

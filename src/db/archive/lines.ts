@@ -4,19 +4,20 @@ import { codeOf } from '../../lib/error-code.ts';
 import { InvalidInput } from '../../model/errors.ts';
 import { damaged } from './format.ts';
 
-/** The compressed form of an archive, as a stream. When writing it fails, the stream breaks off. */
+/** Compresses an archive. Destroys the stream with the error when writing the archive fails. */
 export function compressArchive(texts: AsyncIterable<string>): Readable {
   const source = Readable.from(texts);
   const gzip = createGzip();
   source.on('error', (error) => gzip.destroy(error));
-  // The reader may leave; writing for it ends then too.
+  // When the reader closes the stream, stop producing text for it.
   gzip.on('close', () => source.destroy());
   return source.pipe(gzip);
 }
 
 /**
- * How much an archive may unpack to, from so many bytes: honest ones are ten to thirty times as long as packed, and their
- * longest lines, with the members of large groups, twice. What grows more was made to fill the memory.
+ * Returns the limits for unpacking an archive of so many compressed bytes. Genuine archives unpack to 10 to 30 times
+ * their compressed size, and their longest lines, which list the members of large groups, to twice that size. An
+ * archive that exceeds the limits was made to exhaust the memory.
  */
 function limitsOf(packed: number) {
   return {
@@ -26,7 +27,10 @@ function limitsOf(packed: number) {
   };
 }
 
-/** The lines of a compressed archive. Throws `InvalidInput` for what is not compressed, cut short, or out of proportion. */
+/**
+ * Yields the lines of a compressed archive. Throws `InvalidInput` when the data is not compressed, is cut short, or
+ * exceeds the limits of `limitsOf`.
+ */
 export async function* archiveLines(compressed: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const gunzip = createGunzip();
   const counted = { packed: 0, bytes: 0, lines: 0 };
@@ -37,7 +41,7 @@ export async function* archiveLines(compressed: AsyncIterable<Uint8Array>): Asyn
   const splitter = createSplitter();
   try {
     for await (const chunk of gunzip) {
-      // A chunk of a decompression is bytes.
+      // Gunzip yields bytes, because no encoding is set.
       const bytes = chunk as Uint8Array;
       counted.bytes += bytes.length;
       const lines = splitter.take(decoder.decode(bytes, { stream: true }));
@@ -67,12 +71,14 @@ async function* countBytes(
   }
 }
 
-/** Cuts text that comes in pieces into lines. The pieces of an unfinished line are joined once, when it ends. */
+/**
+ * Splits text that arrives in pieces into lines. Joins the pieces of an unfinished line only once, when the line ends.
+ */
 function createSplitter() {
   let pieces: string[] = [];
   let length = 0;
   return {
-    /** How many characters wait for the end of their line. */
+    /** Number of characters in the unfinished line. */
     waiting: () => length,
     take(text: string): readonly string[] {
       const parts = text.split('\n');
@@ -89,7 +95,7 @@ function createSplitter() {
   };
 }
 
-/** What the decompression says, in words for people. */
+/** Turns an error of the decompression into a message for the operator. */
 function explain(error: unknown): unknown {
   const code = codeOf(error);
   if (error instanceof InvalidInput) return error;

@@ -8,7 +8,7 @@ import { type Kept, readKept } from '../commit/past.ts';
 import type { Database } from '../database.ts';
 import type { Section, SectionName } from './format.ts';
 
-/** How the rows of small tables are ordered in an archive: by what names them within the account. */
+/** Order of the rows of small tables in an archive: the columns that identify a row within the account. */
 const orders = {
   sources: 'id',
   tokens: 'id',
@@ -21,10 +21,13 @@ const orders = {
 
 type SmallTable = keyof typeof orders;
 
-/** The tables that are read at one moment, with the account. */
+/** Tables that are read in one snapshot together with the account row. */
 export const smallTables = namesOf(orders);
 
-/** What an archive holds beside objects and history, all of one moment. */
+/**
+ * Account row and small tables of an archive, read in one snapshot. Objects, audit events and history are read
+ * separately.
+ */
 export interface AccountRows {
   readonly revision: number;
   readonly kept: Kept;
@@ -37,8 +40,9 @@ interface Row {
 }
 
 /**
- * Rows with the account that they are of: the directory has no policy of its own that separates accounts. Its e-mail
- * addresses are left out: a missing one would show an owner that another account has it.
+ * Returns the query for the rows of a table, each with its account id, because the directory has no row-level security
+ * policy that separates accounts. Leaves out the e-mail addresses of the directory: a missing address would reveal to
+ * an owner that another account has it.
  */
 function rowsOf(account: string, table: SmallTable): CompiledQuery<Row & { readonly account: string }> {
   return statement(
@@ -57,7 +61,10 @@ const accountText = `select a.revision, coalesce(b.revision, 0) as base, coalesc
   jsonb_build_object('created_at', a.created_at, 'audit_sequence', a.audit_sequence, 'sequences', a.sequences) as row
 from accounts a left join history_base b using (account_id) where a.account_id = $1`;
 
-/** Reads the small tables of an account at one moment; `undefined` when there is no such account. */
+/**
+ * Reads the account row and the small tables of an account in one snapshot. Returns `undefined` when the account does
+ * not exist.
+ */
 export async function readAccountRows(database: Database, account: string): Promise<AccountRows | undefined> {
   const first = statement<Head>(accountText, [account]);
   const [[head], ...tables] = await database.inAccount(
@@ -78,10 +85,13 @@ export async function readAccountRows(database: Database, account: string): Prom
   };
 }
 
-/** How many rows one page holds. */
+/** Number of rows per page. */
 const pageSize = 2000;
 
-/** The sections of an archive. History and events are read while it is written: what is there does not change any more. */
+/**
+ * Returns the sections of an archive. History and audit events are read while the archive is written, because existing
+ * rows no longer change.
+ */
 export function archiveSections(
   database: Database,
   rows: AccountRows,
@@ -129,16 +139,19 @@ async function* objectPages(state: Snapshot): AsyncGenerator<readonly JsonObject
   }
 }
 
-/** Which rows of a table, and by which columns they are ordered and named. */
+/** Rows of a table to read. `key` lists the columns that order and identify the rows. */
 interface SectionQuery {
   readonly name: SectionName;
   readonly key: readonly string[];
-  /** Its parameters are counted from $2. */
+  /** Condition. Its parameters are numbered from `$2`. */
   readonly where: string;
   readonly given: readonly number[];
 }
 
-/** The rows of a table in the order of its key, read page by page, each behind the last one. */
+/**
+ * Returns a section that reads the rows of a table in the order of `key`, page by page. Each page starts after the last
+ * row of the previous page.
+ */
 function pagesOf(database: Database, account: string, { name, key, where, given }: SectionQuery): Section {
   const columns = key.join(', ');
   const type = name === 'base_objects' ? 'text' : 'bigint';
@@ -162,7 +175,10 @@ function pagesOf(database: Database, account: string, { name, key, where, given 
   };
 }
 
-/** History that is folded while it is read is missing from what was read. */
+/**
+ * Yields the changes, then throws `Unavailable` when the history was folded during the read, because the folded changes
+ * are missing from the pages.
+ */
 async function* unlessFolded(
   database: Database,
   account: string,

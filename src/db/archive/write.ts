@@ -14,47 +14,53 @@ import type { Database, Run } from '../database.ts';
 import type { ArchiveHeader, SectionName } from './format.ts';
 import { smallTables } from './read.ts';
 
-/** Rows of one section of an archive. */
+/** Rows of a section of an archive. */
 export interface SectionRows {
   readonly section: SectionName;
   readonly rows: readonly JsonObject[];
 }
 
-/** What an archive takes the place of. */
+/** Account that a restore replaces. */
 export interface RestorePlace {
-  /** The account that is there; absent: none, the archive's is one more. */
+  /** Id of the existing account to replace. Absent: the restore adds an account. */
   readonly account?: string;
-  /** It was made and never used, or there is none; otherwise it is the archive's own, and is replaced. */
+  /**
+   * True when the account to replace was never used, or when there is none. False when a used account with the
+   * archive's id is replaced.
+   */
   readonly fresh: boolean;
-  /** What is restored becomes the operator's account. */
+  /** Whether the restored account becomes the operator's account. */
   readonly isOperators: boolean;
 }
 
-/** An archive that was checked, and what to put it in the place of. */
+/** A checked archive, and the account that it replaces. */
 export interface RestoreInput {
   readonly header: ArchiveHeader;
-  /** The row of the account. */
+  /** Row of the account in the archive. */
   readonly account: JsonObject;
   readonly state: Snapshot;
   readonly place: RestorePlace;
-  /** The tokens of this user of the place work on, as those of that user of the restored account. */
+  /**
+   * The tokens of the user `from` of the replaced account keep working, as tokens of the user `to` of the restored
+   * account. Absent: no tokens are kept.
+   */
   readonly keep?: { readonly from: string; readonly to: string };
   readonly actor: Actor;
   readonly requestId: string;
-  /** ISO 8601. */
+  /** Time of the restore, in ISO 8601. */
   readonly at: string;
-  /** The rows of all sections once more, in the order of the archive. */
+  /** Reads the rows of all sections again, in the order of the archive. */
   rows(): AsyncIterable<SectionRows>;
 }
 
-/** The revision that an account has after a restore. */
+/** Result of a restore. `revision` is the account's new revision. */
 export interface Restored {
   readonly revision: number;
-  /** How many rows were written. */
+  /** Number of rows written. */
   readonly rows: number;
 }
 
-/** Puts the archive in the place of the account, in one transaction. */
+/** Replaces the account by the archive, or adds the account, in one transaction. */
 export async function restoreAccount(database: Database, input: RestoreInput): Promise<Restored> {
   let restored: Restored = { revision: 0, rows: 0 };
   const work = async (run: Run) => {
@@ -68,7 +74,7 @@ export async function restoreAccount(database: Database, input: RestoreInput): P
 
 async function restore(run: Run, input: RestoreInput): Promise<Restored> {
   const { header, state, place, keep } = input;
-  // No server starts at the same moment and makes an account.
+  // Blocks a server that starts at the same time from creating an account.
   await run('select pg_advisory_xact_lock(1212498020, 2)');
   const present = await lockPlace(run, input);
   const kept = keep === undefined || place.account === undefined ? [] : await tokensOf(run, place.account, keep.from);
@@ -84,7 +90,10 @@ async function restore(run: Run, input: RestoreInput): Promise<Restored> {
   return { revision: revision + 1, rows };
 }
 
-/** Locks the account that is replaced and answers its revision; it must be as it was when this was decided. */
+/**
+ * Locks the account that is replaced and returns its revision, or 0 when `fresh`. Throws `Conflict` when the account
+ * was created or used since `place` was determined.
+ */
 async function lockPlace(run: Run, { header, place }: RestoreInput): Promise<number> {
   const found = await run(
     'select account_id, revision from accounts where account_id = any($1::text[]) order by account_id for update',
@@ -98,18 +107,21 @@ async function lockPlace(run: Run, { header, place }: RestoreInput): Promise<num
 }
 
 /**
- * What limits the sources of an account on this server. No archive holds it, and without it a file that was shown to one
- * host could be shown to another.
+ * Tables that limit the sources of an account on this server. They are not part of an archive. Without them, a file
+ * that was shown to one host could be shown to another host.
  */
 const sourceLimits = ['credential_hosts', 'former_git_hosts'];
 
-/** What is delivered to whom goes on where it is: what happened happened. */
+/** Tables of deliveries. Their rows are kept, because a restore does not undo deliveries that happened. */
 const deliveryTables = [
   ...['deliveries', 'set_aside_events', 'webhook_keys'],
   ...['feed_numbers', 'record_deliveries', 'set_aside_records'],
 ];
 
-/** The archive replaces every table of the account; audit events stay, because what happened happened. */
+/**
+ * Deletes the rows of the account from every table. Keeps source limits and deliveries when the account has the
+ * archive's id, and the audit events of a used account, because they record what happened.
+ */
 async function clear(run: Run, { header, place: { account, fresh } }: RestoreInput): Promise<void> {
   if (account === undefined) return;
   const kept = account === header.account ? [...sourceLimits, ...deliveryTables] : [];
@@ -117,7 +129,10 @@ async function clear(run: Run, { header, place: { account, fresh } }: RestoreInp
   if (fresh) await run('delete from accounts where account_id = $1', [account]);
 }
 
-/** Numbers and audit events go on behind those that were given already. */
+/**
+ * Sequence numbers and audit event ids continue after the highest ones that the existing account or the archive has
+ * assigned.
+ */
 const headText = `insert into accounts (account_id, revision, audit_sequence, sequences, created_at)
 values ($1, $2, $3, $4::jsonb, $5::timestamptz)
 on conflict (account_id) do update set revision = excluded.revision,
@@ -135,7 +150,7 @@ async function putHead(run: Run, { header, account }: RestoreInput, revision: nu
   await run(headText, [header.account, revision, events, JSON.stringify(sequences), created]);
 }
 
-/** How many objects one statement carries. */
+/** Number of objects per statement. */
 const objectsAtOnce = 2000;
 
 async function putObjects(run: Run, account: string, state: Snapshot, revision: number): Promise<number> {
@@ -152,7 +167,7 @@ async function putObjects(run: Run, account: string, state: Snapshot, revision: 
     }
     return all.length;
   };
-  // Each kind of rows refers to those before it.
+  // The rows of each part refer to rows of the parts before it.
   const written = [
     await put('new_objects', rows.insertObjects),
     await put('new_keys', rows.insertKeys),
@@ -163,7 +178,7 @@ async function putObjects(run: Run, account: string, state: Snapshot, revision: 
   return written.reduce((sum, count) => sum + count, 0);
 }
 
-/** Sections that are rows of the table of their name; the others are read by themselves. */
+/** Sections whose rows are inserted into the table of the same name. The other sections are written separately. */
 const tables: ReadonlySet<SectionName> = new Set([
   ...smallTables,
   'audit_events',
@@ -177,7 +192,8 @@ async function putRows(run: Run, account: string, section: SectionName, rows: re
   await checkColumns(run, section, columns);
   const names = columns.join(', ');
   const again = section === 'directory' || section === 'audit_events' ? 'on conflict do nothing' : '';
-  // Archives of release 0.1 have them. Several accounts may have a user with one, so they are not needed.
+  // Archives of release 0.1 contain entries of the kind `email`. Several accounts may have a user with the same
+  // address, so these entries are not needed.
   const kept = section === 'directory' ? rows.filter((row) => row['kind'] !== 'email') : rows;
   await run(
     `insert into ${section} (account_id, ${names}) select $1, ${names} from jsonb_populate_recordset(null::${section}, $2::jsonb) ${again}`,
@@ -187,7 +203,7 @@ async function putRows(run: Run, account: string, section: SectionName, rows: re
   return rows.length;
 }
 
-/** Throws `Conflict` when entries of the directory lead to another account, which proved or made them. */
+/** Throws `Conflict` when another account has directory entries of the archive, because it proved or created them. */
 async function refuseTaken(run: Run, account: string, rows: readonly JsonObject[]): Promise<void> {
   const found = await run(
     `select d.kind, d.value from jsonb_to_recordset($2::jsonb) r(kind text, value text)
@@ -204,12 +220,18 @@ async function refuseTaken(run: Run, account: string, rows: readonly JsonObject[
   );
 }
 
-/** A domain by its name; everything else by its kind alone, because the value may be a hash of a secret. */
+/**
+ * Returns the name of a domain entry. Names other entries only by their kind, because the value may be a hash of a
+ * secret.
+ */
 function nameOfEntry(kind: string, value: string): string {
   return kind === 'domain' ? `the domain ${value.slice(0, 253)}` : `an entry of the kind ${kind}`;
 }
 
-/** A column that this program does not know is of a newer one. The names become part of a statement, so they are looked up. */
+/**
+ * Throws `InvalidInput` for a column that this release does not have, because a newer release wrote the archive. The
+ * names become part of a statement, so they are compared with the catalog.
+ */
 async function checkColumns(run: Run, table: SectionName, columns: readonly string[]): Promise<void> {
   const found = await run(
     `select attname as name from pg_attribute where attrelid = $1::text::regclass and attnum > 0 and not attisdropped`,
@@ -223,7 +245,6 @@ async function checkColumns(run: Run, table: SectionName, columns: readonly stri
     );
 }
 
-/** The tokens of a user. */
 async function tokensOf(run: Run, account: string, user: string): Promise<readonly JsonObject[]> {
   const rows = await run<{ readonly row: JsonObject }>(
     `select to_jsonb(t) - 'account_id' as row from tokens t where account_id = $1 and user_id = $2`,
@@ -232,7 +253,7 @@ async function tokensOf(run: Run, account: string, user: string): Promise<readon
   return rows.map(({ row }) => row);
 }
 
-/** The caller's tokens go on working, unless the archive has them itself. */
+/** Stores the caller's tokens in the restored account, except tokens that the archive contains itself. */
 async function putTokens(run: Run, account: string, user: string, tokens: readonly JsonObject[]): Promise<void> {
   for (const token of tokens) {
     const added = await run(
@@ -243,7 +264,10 @@ async function putTokens(run: Run, account: string, user: string, tokens: readon
   }
 }
 
-/** The history begins where that of the archive does; no state from before the restore says anything about what follows. */
+/**
+ * Begins the history where the archive's history begins. From `validFrom` on, snapshots from before the restore can no
+ * longer be brought up to date.
+ */
 async function putBase(run: Run, { header, state }: RestoreInput, validFrom: number): Promise<void> {
   await run('insert into history_base (account_id, revision, valid_from) values ($1, $2, $3)', [
     header.account,
@@ -256,7 +280,7 @@ async function putBase(run: Run, { header, state }: RestoreInput, validFrom: num
     await putBaseObjects(run, header.account, objects.slice(at, at + objectsAtOnce));
 }
 
-/** The restore is a revision like any other, without changes: the state is that of the archive. */
+/** Writes the restore as a revision without changes: the state is the archive's. */
 async function putRevision(run: Run, input: RestoreInput, revision: number): Promise<void> {
   const { header, actor, at, requestId } = input;
   const row = {

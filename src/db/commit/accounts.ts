@@ -1,7 +1,7 @@
 import { build, statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 
-/** The revision of an account, `undefined` when there is none. */
+/** Returns the current revision of an account, or `undefined` when the account does not exist. */
 export async function findRevision(database: Database, account: string): Promise<number | undefined> {
   const [row] = await database.lookUp(
     build.selectFrom('accounts').select('revision').where('account_id', '=', account).compile(),
@@ -9,7 +9,7 @@ export async function findRevision(database: Database, account: string): Promise
   return row?.revision;
 }
 
-/** How many accounts the server has. */
+/** Returns the number of accounts on the server. */
 export async function countAccounts(database: Database): Promise<number> {
   const [row] = await database.lookUp(
     statement<{ readonly count: number }>('select count(*)::int as count from accounts', []),

@@ -6,7 +6,7 @@ import type { Lease } from '../leases/leases.ts';
 import { keepRowsText } from './kept-values.ts';
 import { frontText } from './turns.ts';
 
-/** What a commit writes: each part is one clause of the statement and one list of rows. */
+/** Names of the parts of a commit. Each part is one clause of the statement and one list of rows. */
 type PartName =
   | `gone_${'refs' | 'keys' | 'declared' | 'objects' | 'overrides' | 'entries' | 'deliveries'}`
   | `gone_${'tokens' | 'directory' | 'identities' | 'people' | 'invites' | 'credentials' | 'logins'}`
@@ -29,17 +29,18 @@ type Inserted =
   | 'plans'
   | 'statuses';
 
-/** Columns with plain values, as JSON carries them. */
+/** Column values of a row, in the types of JSON. */
 export type RowValues = Readonly<Record<string, unknown>>;
 
-/** A lease without which nothing is written. */
+/** Lease that must be held, otherwise nothing is written. */
 type Needed = Pick<Lease, 'name' | 'fence'>;
 
 /**
- * The one statement of a commit. The first five parameters are the account, its revision before and after, how many
- * audit events there are, and the last numbers of counted kinds if they changed; a part without rows is left out, because every clause costs time also when it does nothing.
- * It answers one row when it has written, one for each lease that is lost, and one when it is another one's turn.
- * Yields now and then: the rows of a large plan take long to serialise.
+ * Builds the one statement of a commit. Its first five parameters are the account, its revision before and after, the
+ * number of audit events, and the last numbers of counted kinds if they changed. A part without rows is left out,
+ * because every clause costs time even when it does nothing. The statement returns one row when it has written, one row
+ * for each lost lease, and one row when it is the turn of another contender. Yields regularly, because serialising the
+ * rows of a large plan takes long.
  */
 export function* commitStatement(
   head: readonly [account: string, base: number, next: number, events: number, numbers: string | null],
@@ -71,13 +72,13 @@ export function* commitStatement(
   return { text: `${prefix}with ${all.join(', ')} ${answer.join(' union all ')}`, parameters };
 }
 
-/** What must be so at the moment of the commit; otherwise nothing is written. */
+/** Conditions of a commit. Nothing is written unless all of them hold at the time of the commit. */
 interface CommitConditions {
-  /** These leases are held. */
+  /** Leases that must be held. */
   readonly leases?: readonly Needed[];
-  /** The claims still have these numbers, with which the plans were made. */
+  /** Values of `claim_sequence` with which the plans were made. They must all be equal to the current one. */
   readonly claimedAt?: readonly number[];
-  /** It is the turn of nobody but this one; absent: that does not matter. */
+  /** Contender that writes. No other contender may have the turn. Absent: turns are ignored. */
   readonly contender?: string | undefined;
 }
 
@@ -87,7 +88,7 @@ function turnClause(contender: string, add: Add): string {
   return `turn as (select contender from (${frontText}) as front where contender <> ${add(contender)})`;
 }
 
-/** Adds a parameter and answers its placeholder. */
+/** Adds a parameter and returns its placeholder. */
 type Add = (value: unknown) => string;
 
 function headClause(more: string, condition: string): string {
@@ -99,8 +100,9 @@ function headClause(more: string, condition: string): string {
 }
 
 /**
- * A holder that takes a lease after this was read plans on what this commit leaves, or moves the revision first and
- * makes it write nothing: a write of an earlier holder never comes after one of a later holder.
+ * A holder that takes the lease after this check either plans on the state after this commit, or advances the revision
+ * first, so that this commit writes nothing. A write of an earlier holder therefore never follows a write of a later
+ * holder.
  */
 const whileHeld = ' and not exists (select from lost)';
 
@@ -115,20 +117,20 @@ function lostClause(leases: readonly Needed[], add: Add): string {
 )`;
 }
 
-/** What a part writes, and the same as text; of what goes only the list. */
+/** Rows of a part, as a list and as JSON text. The text is empty for parts that delete. */
 interface PartRows {
   readonly list: readonly RowValues[];
   readonly text: string;
 }
 
-/** Builds the clause of a part; `present` are the parts of this statement. */
+/** Builds the clause of a part. `present` lists the parts of this statement. */
 type Part = (rows: PartRows, add: Add, present: readonly PartName[]) => string;
 
 /**
- * Deletes come before inserts (each insert counts what was deleted), so that unique values can move between objects and
- * be taken again within one statement. No part may read more of the account than it changes: objects change by way of
- * `on conflict`, which only knows the primary key, and what goes is joined to lists whose lengths the planner sees.
- * Events are numbered on from the account's sequence.
+ * Clauses of the parts, in order. Deletes run before inserts, because each insert counts the rows that its delete
+ * returned. So a unique value can move between objects, or be used again, within one statement. No part may read more
+ * of the account than it changes: objects are changed through `on conflict`, which uses only the primary key, and
+ * deletes join lists whose lengths the planner sees. Event numbers continue the account's sequence.
  */
 const parts: Readonly<Record<PartName, Part>> = {
   gone_refs: (rows, add) => `
@@ -147,7 +149,7 @@ const parts: Readonly<Record<PartName, Part>> = {
   delete from objects o using head, unnest(${lists(rows, add, 'id')}) as x(id)
   where o.account_id = $1 and o.id = x.id
   returning 1`,
-  // The tokens of an object go with it, and the entries by which they are found.
+  // Deleting a user deletes its tokens, and the directory entries by which they are found.
   gone_tokens: (rows, add) => `
   delete from tokens t using head, unnest(${lists(rows, add, 'id')}) as x(id)
   where t.account_id = $1 and t.user_id = x.id
@@ -155,7 +157,7 @@ const parts: Readonly<Record<PartName, Part>> = {
   gone_directory: () => `
   delete from directory d using gone_tokens t
   where d.account_id = $1 and d.kind = 'token' and d.subject_id = t.id`,
-  // So does who they are at identity providers.
+  // It also deletes the user's identities at identity providers.
   gone_identities: (rows, add) => `
   delete from identities i using head, unnest(${lists(rows, add, 'id')}) as x(id)
   where i.account_id = $1 and i.user_id = x.id
@@ -163,7 +165,8 @@ const parts: Readonly<Record<PartName, Part>> = {
   gone_people: () => `
   delete from directory d using gone_identities i
   where d.account_id = $1 and d.kind = 'identity' and d.value = i.issuer || ' ' || i.subject`,
-  // So do the invites that users sent or were sent, their passwords where the change does so, and how they are found.
+  // It also deletes the invites that the user sent or received, the user's password if the commit asks for that, and
+  // the directory entries by which these are found.
   gone_invites: (rows, add) => `
   delete from invites i using head, unnest(${lists(rows, add, 'id')}) as x(id)
   where i.account_id = $1 and coalesce(i.user_id, i.created_by) = x.id`,
@@ -192,7 +195,7 @@ const parts: Readonly<Record<PartName, Part>> = {
     spec = excluded.spec, derived = excluded.derived, owner = excluded.owner, protected = excluded.protected,
     overrides = excluded.overrides, aliases = excluded.aliases,
     updated_revision = excluded.updated_revision, updated_at = excluded.updated_at`,
-  // A source that only ever pushed has no row until something is to be kept about it.
+  // A source that only ever pushed has no row until a setting of it must be stored.
   changed_sources: (rows, add) => `
   insert into sources (account_id, id, type, spec, suspended, rolled_back, created_at)
   select $1, x.id, 'push', '{}', x.suspended, x.rolled_back, x.created_at
@@ -200,7 +203,7 @@ const parts: Readonly<Record<PartName, Part>> = {
   where true
   on conflict (account_id, id) do update set suspended = excluded.suspended, rolled_back = excluded.rolled_back,
     generation = sources.generation + (sources.suspended <> excluded.suspended)::int`,
-  // A claim that is met has no end; those that were only taken note of by others keep theirs.
+  // Without open claims on keys or units there is nothing to expire. Open claims keep their time of expiry.
   changed_claims: (rows, add) => `
   insert into sources (account_id, id, type, spec, suspended, rolled_back, wanted, created_at)
   select $1, x.id, 'push', '{}', x.suspended, x.rolled_back, x.wanted, x.created_at
@@ -217,7 +220,7 @@ const parts: Readonly<Record<PartName, Part>> = {
   new_refs: (rows, add, present) => `
   ${putReferences(rows, add)}
   where ${behind('gone_refs', present)}`,
-  // Members in another place: only the primary key is looked at, as for objects.
+  // Members whose position in a list changed. As for objects, only the primary key is used.
   changed_refs: (rows, add) => `
   ${putReferences(rows, add)}
   where true
@@ -240,7 +243,7 @@ const parts: Readonly<Record<PartName, Part>> = {
   select $1, x.kind, x.value, x.subject_id
   from head, json_to_recordset(${json(rows, add)}) as x(kind text, value text, subject_id text)
   where ${behind('gone_entries', present)}`,
-  // Deliveries begin behind the events of this commit.
+  // Deliveries start after the events of this commit.
   new_deliveries: (rows, add) => `
   insert into deliveries (account_id, channel_id, kind, cursor)
   select $1, x.channel_id, x.kind, head.last_event + $4
@@ -252,13 +255,14 @@ const parts: Readonly<Record<PartName, Part>> = {
   select $1, x.revision, x.created_at, x.actor, x.source_id, x.commit_ref, x.plan_id, x.plan_digest, x.request_id, x.summary, x.http_request
   from head, json_to_recordset(${json(rows, add)}) as x(revision bigint, created_at timestamptz, actor jsonb, source_id text, commit_ref text,
     plan_id text, plan_digest text, request_id text, summary jsonb, http_request text)`,
-  // The plan that is applied, and the approved one whose digest let it through, are used up.
+  // Marks as applied both the plan that is applied and the approved plan whose digest permitted it.
   used_plans: (rows, add) => `
   update plans p set state = 'applied', applied_revision = x.revision,
     outputs = case when x.delivered and p.id = x.id then 'false' else p.outputs end
   from head, json_to_recordset(${json(rows, add)}) as x(revision bigint, id text, source_id text, digest text, delivered boolean)
   where p.account_id = $1 and (p.id = x.id or (p.state = 'approved' and p.source_id = x.source_id and p.digest = x.digest))`,
-  // Values that their answers show once are stored with the requests: a repetition gets the same answer.
+  // Values that a response shows only once are stored with the request, so that a repeated request gets the same
+  // response.
   kept_values: (rows, add) => `
   ${keepRowsText(json(rows, add))}`,
   new_changes: (rows, add) => `
@@ -281,7 +285,7 @@ const parts: Readonly<Record<PartName, Part>> = {
     actor jsonb, applied_revision bigint, created_at timestamptz, expires_at timestamptz, outputs jsonb)`,
 };
 
-// In this order.
+// In the order of `parts`.
 const partNames = namesOf(parts);
 
 function putObjects(rows: PartRows, add: Add): string {
@@ -302,12 +306,12 @@ function json({ text }: PartRows, add: Add): string {
   return `${add(text)}::json`;
 }
 
-/** Members of all rows, each as a list. */
+/** Adds one list parameter for each member, with its values of all rows. Returns the placeholders. */
 function lists({ list }: PartRows, add: Add, ...members: readonly string[]): string {
   return members.map((member) => `${add(list.map((row) => row[member]))}::text[]`).join(', ');
 }
 
-/** Makes a clause wait for a delete of the same statement. */
+/** Returns a condition that makes a clause wait for a delete of the same statement. */
 function behind(part: PartName, present: readonly PartName[]): string {
   return present.includes(part) ? `(select count(*) from ${part}) >= 0` : 'true';
 }

@@ -7,45 +7,51 @@ import { conflictOfRepetition } from '../repeated-requests.ts';
 import { deleteAccountRows } from './account-rows.ts';
 import { type CommitInput, compileCommit, refusalIn } from './commit.ts';
 
-/** An entry of the table by which accounts are found. */
+/** An entry of the directory, the table by which accounts are found. */
 export interface DirectoryEntry {
   readonly account: string;
   readonly kind: string;
   readonly value: string;
   readonly subject: string;
-  /** Stays unwritten when another account has the value, instead of refusing everything. */
+  /** True: the entry is skipped when another account has the value. Absent: the whole transaction is refused. */
   readonly yields?: true;
 }
 
-/** A statement that is written with plans, such as one that stores what is typed and no object. */
+/**
+ * A statement that is written in the same transaction as plans, such as one that stores a password, which is not part
+ * of an object.
+ */
 export interface ExtraWrite {
   readonly account: string;
   readonly statement: CompiledQuery<unknown>;
-  /** Without a row as its answer nothing is written: another request used up what it needs. */
+  /**
+   * True: when the statement returns no row, nothing is written, because another request has used up what the statement
+   * needs.
+   */
   readonly needed?: true;
 }
 
-/** Plans of several accounts. Accounts on revision 0 may be new. */
+/** Plans of several accounts to write together. Accounts at revision 0 may be new. */
 export interface TogetherInput {
   readonly inputs: readonly CommitInput[];
-  /** Accounts that come into being, with the time. */
+  /** Accounts to create, with their creation time. */
   readonly founded: readonly { readonly account: string; readonly at: string }[];
   readonly entries: readonly DirectoryEntry[];
   readonly identities: readonly NewIdentity[];
   readonly extraWrites: readonly ExtraWrite[];
-  /** Accounts that go, at these revisions, with everything that is theirs. */
+  /** Accounts to delete with all their rows, if they are still at these revisions. */
   readonly gone: readonly { readonly account: string; readonly revision: number }[];
-  /** As of `commit`. */
+  /** Contender that writes, as for `compileCommit`. */
   readonly contender?: string;
 }
 
 /**
- * The outcome: another writer was faster in an account, it is its turn, it holds a value of the directory, or used up what
- * was needed.
+ * Result of `commitTogether`. `moved`: the revision of an account changed. `turn`: it is the turn of another contender.
+ * `taken`: another account has a value of the directory. `spent`: another request used up what an extra write needs.
  */
 export type TogetherResult = 'written' | 'moved' | 'turn' | 'taken' | 'spent';
 
-/** Ends the transaction without a trace. */
+/** Rolls the transaction back. */
 class Abandoned extends Error {
   readonly result: TogetherResult;
 
@@ -56,8 +62,8 @@ class Abandoned extends Error {
 }
 
 /**
- * Writes plans of several accounts in one transaction, or nothing when one of the accounts has moved on. Head rows are
- * locked in the order of their ids, so that two such transactions never wait for each other.
+ * Writes plans of several accounts in one transaction, or nothing when the revision of one of the accounts has changed.
+ * Head rows are locked in the order of their ids, so that two of these transactions never deadlock.
  */
 export async function commitTogether(database: Database, input: TogetherInput): Promise<TogetherResult> {
   const inputs = [...input.inputs].sort((a, b) => (a.base.account < b.base.account ? -1 : 1));
@@ -95,7 +101,7 @@ async function writeAccount(run: Run, { founded, contender }: TogetherInput, inp
   return rows;
 }
 
-/** The rows of accounts that go are locked too: all of them, in the order of their ids. */
+/** Locks the head rows of all accounts, including the accounts to delete, in the order of their ids. */
 async function lockAll(run: Run, { inputs, gone }: TogetherInput): Promise<void> {
   const accounts = [...inputs.map(({ base }) => base.account), ...gone.map(({ account }) => account)];
   await run('select from accounts where account_id = any($1::text[]) order by account_id for update', [accounts]);

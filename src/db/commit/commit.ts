@@ -15,7 +15,7 @@ import { changeRowsInSteps, type RevisionInput } from './history.ts';
 import { countRows, rowChangesInSteps } from './rows.ts';
 import type { Leaving } from './turns.ts';
 
-/** One or several plans of one account, each computed on what its predecessor leaves. */
+/** One or several plans of one account, each computed on the state after the previous plan. */
 export interface CommitInput {
   readonly base: Snapshot;
   readonly next: Snapshot;
@@ -23,16 +23,16 @@ export interface CommitInput {
 }
 
 /**
- * What became of a commit: written, or nothing because the account has moved on, because it is another one's turn, or because
- * these leases are lost.
+ * Result of a commit. `written`, or nothing was written: the revision of the account changed (`moved`), it is the turn
+ * of another contender (`turn`), or leases are lost (`lost`).
  */
 export type CommitResult = 'written' | 'moved' | 'turn' | { readonly lost: readonly string[] };
 
 /**
- * Writes the plans in one statement, or nothing when the account has moved on from `base`: the head row is advanced by
- * compare-and-swap and everything else hangs on it. During the turn of another contender nothing is written either, if it
- * was compiled for one; otherwise turns do not matter. With `leaving` it leaves the line of those who take turns, if
- * it is written.
+ * Writes the plans in one statement, or nothing when the account is no longer at the revision of `base`: the head row
+ * is advanced by compare-and-swap, and every other clause depends on it. If the commit was compiled for a contender,
+ * nothing is written during the turn of another contender either. With `leaving`, the contender leaves the line when
+ * the commit is written.
  */
 export async function commit(
   database: AccountAccess,
@@ -49,9 +49,9 @@ export async function commit(
 }
 
 /**
- * With leases the head row is locked by a statement before: when the leases are looked at, every earlier sending of this
- * commit is over, and every later one finds the same or newer ones. So what it says of them is final, also for a sending
- * whose answer was lost.
+ * With leases, a first statement locks the head row. When the next statement reads the leases, every earlier attempt to
+ * send this commit has ended, and every later attempt finds the same or newer leases. Its result about leases is
+ * therefore final, even for an attempt whose answer was lost.
  */
 async function send(
   database: AccountAccess,
@@ -67,38 +67,41 @@ function leasesOf({ revisions }: CommitInput): readonly Lease[] {
   return [...new Set(revisions.flatMap(({ lease }) => lease ?? []))];
 }
 
-/** Why a commit that wrote nothing did so, leases aside. */
+/** Returns why a commit wrote nothing, apart from lost leases. Returns `undefined` when it was written. */
 export function refusalIn(answer: readonly Partial<CommitRow>[]): 'moved' | 'turn' | undefined {
   if (answer.length === 0) return 'moved';
   return answer.some(({ turn }) => typeof turn === 'string') ? 'turn' : undefined;
 }
 
-/** On whose behalf a commit is written: for a batch the name of the first. */
+/** Returns the name of the writer of a commit. For a batch, the writer of its first revision. */
 function writerOf({ revisions }: CommitInput): string {
   const [first] = revisions;
   return first === undefined ? '' : describeWriter(first);
 }
 
-/** What the statement of a commit answers: nothing when the account has moved on. `turn` is whose it is. */
+/**
+ * Row that the statement of a commit returns. There is no row when the revision of the account changed. `turn` is the
+ * contender whose turn it is.
+ */
 interface CommitRow {
   readonly last_event: number | null;
   readonly lost: string | null;
   readonly turn: string | null;
 }
 
-/** A commit that is ready to be sent. */
+/** A compiled commit, ready to send. */
 export interface CompiledCommit {
   readonly account: string;
-  /** On whose behalf it is. */
+  /** Name of the writer. */
   readonly by: string;
-  /** It is written only while leases are held. */
+  /** Whether it is written only while leases are held. */
   readonly isFenced: boolean;
   readonly statement: CompiledQuery<CommitRow>;
-  /** How many rows it writes. */
+  /** Number of rows that it writes. */
   readonly rows: number;
 }
 
-/** Makes the statement of a commit. Yields now and then: of a plan of 20,000 documents it takes a second. */
+/** Compiles the statement of a commit. Yields regularly, because a plan of 20,000 documents takes a second. */
 export function* compileCommit(input: CommitInput, contender?: string): Generator<undefined, CompiledCommit> {
   const { base, next, revisions } = input;
   const touched = new Set(revisions.flatMap(({ plan }) => subjectIds(plan)));
@@ -156,7 +159,7 @@ export function* compileCommit(input: CommitInput, contender?: string): Generato
   };
 }
 
-/** The sources that a plan suspends, or whose rollback it settles. */
+/** Returns the rows of sources whose suspension or rollback the plans change. */
 function sourceRows(base: Snapshot, next: Snapshot, at: string): readonly JsonObject[] {
   if (base.settings() === next.settings()) return [];
   return [...next.settings()].flatMap(([id, { suspended, rolledBack }]) => {
@@ -166,7 +169,10 @@ function sourceRows(base: Snapshot, next: Snapshot, at: string): readonly JsonOb
   });
 }
 
-/** The claims that a commit leaves, by source, with what else may change of the rows of these sources. */
+/**
+ * Returns the rows of sources whose claims the commit changes, by source id. They include the other columns of these
+ * rows that a commit may change.
+ */
 function claimRows(next: Snapshot, revisions: readonly RevisionInput[]): ReadonlyMap<string, JsonObject> {
   const updates = revisions.flatMap(({ claims }) => claims?.put ?? []);
   return new Map(
@@ -177,7 +183,7 @@ function claimRows(next: Snapshot, revisions: readonly RevisionInput[]): Readonl
   );
 }
 
-/** The claims that the plans of a commit were made with. */
+/** Returns the claim sequence numbers with which the plans of a commit were made. */
 function claimedAt(revisions: readonly RevisionInput[]): readonly number[] {
   return [...new Set(revisions.flatMap(({ claims }) => claims?.at ?? []))];
 }
@@ -216,7 +222,9 @@ function rollbackOf({ rollback }: Plan): JsonObject {
   return rollback === undefined ? {} : { rollback: { ...rollback } };
 }
 
-/** Which stored plans a revision uses up. The caller who applied one got its outputs. */
+/**
+ * Returns the stored plans that a revision uses up. `delivered`: the caller who applied the plan received its outputs.
+ */
 function usedPlans({ revision, plan, planId, approved }: RevisionInput): readonly JsonObject[] {
   if (planId === undefined && approved === undefined) return [];
   const delivered = planId !== undefined && plan.outputs.size > 0;
@@ -228,7 +236,7 @@ function eventRows(input: RevisionInput): Generator<undefined, readonly JsonObje
   return mapInSteps(events, (event) => eventRow({ actor, event, at }, revision, httpRequest));
 }
 
-/** The ids of all objects that a plan changes or claims. */
+/** Returns the ids of all objects that a plan changes or claims. */
 function subjectIds(plan: Plan): readonly string[] {
   return [...plan.changes, ...plan.claims].flatMap(({ before, after }) => {
     const id = after?.id ?? before?.id;

@@ -5,13 +5,16 @@ import { restrictTo, statement } from '../builder.ts';
 import type { Database, Run } from '../database.ts';
 import { type ChangeRow, type Replayed, replayInto } from './history.ts';
 
-/** How much of the history is kept: so many revisions, and those of so many days, whichever is more. */
+/**
+ * Amount of history to keep: the last `revisions` revisions, or the revisions of the last `days` days, whichever is
+ * more.
+ */
 export interface Retention {
   readonly revisions: number;
   readonly days: number;
 }
 
-/** What is to be folded: the changes of an account up to a revision. */
+/** History to fold: the changes of an account up to this revision. */
 export interface FoldTarget {
   readonly account: string;
   readonly revision: number;
@@ -27,17 +30,17 @@ const targetsText = `select * from (
   where a.revision - coalesce(b.revision, 0) > $1
 ) t where revision > base order by account`;
 
-/** The accounts whose history is longer than what is kept. */
+/** Returns the accounts whose history is longer than the retention allows. */
 export async function foldTargets(database: Database, { revisions, days }: Retention): Promise<readonly FoldTarget[]> {
   return database.lookUp(statement<FoldTarget>(targetsText, [revisions, days]));
 }
 
-/** How many changes one step folds; a longer revision is folded as a whole. */
+/** Maximum number of changes that one step folds. A longer revision is folded as a whole. */
 const step = 500;
 
 /**
- * Folds some of the oldest changes into the base image, in one transaction that holds nothing a writer waits for. Answers
- * how many changes went; none when the target is reached, or when another server is at it.
+ * Folds some of the oldest changes into the base image, in one transaction that takes no lock that a writer waits for.
+ * Returns the number of folded changes, or 0 when the target is reached or another server is folding.
  */
 export async function foldStep(database: Database, registry: Registry, target: FoldTarget): Promise<number> {
   let folded = 0;
@@ -72,14 +75,14 @@ async function fold(run: Run, registry: Registry, { account, revision }: FoldTar
   await run('delete from changes where account_id = $1 and revision > $2 and revision <= $3', [account, base, until]);
   await run('delete from revisions where account_id = $1 and revision > $2 and revision <= $3', [account, base, until]);
   await run('update history_base set revision = $2 where account_id = $1', [account, until]);
-  // Revisions without changes are folded too, and then there is more to do.
+  // Folding revisions without changes counts as 1, because more revisions may follow.
   return Math.max(rows.length, 1);
 }
 
 const changesText = `select revision, seq, action, object_id, units, image from changes
 where account_id = $1 and revision > $2 and revision <= $3 order by revision, seq limit $4`;
 
-/** The changes of the next whole revisions, and the last of these. */
+/** Returns the changes of the next whole revisions, and the last of these revisions. */
 async function oldestChanges(
   run: Run,
   account: string,
@@ -94,7 +97,7 @@ async function oldestChanges(
   return { rows: await run<ChangeRow>(changesText, [account, base, last.revision, null]), until: last.revision };
 }
 
-/** How many images one statement carries. */
+/** Maximum number of images per statement. */
 const imagesAtOnce = 2000;
 
 async function writeImages(
@@ -110,7 +113,7 @@ async function writeImages(
     await putBaseObjects(run, account, put.slice(at, at + imagesAtOnce));
 }
 
-/** Writes images of objects into the base. */
+/** Writes images of objects into the base image of the history. */
 export async function putBaseObjects(run: Run, account: string, objects: readonly StoredObject[]): Promise<void> {
   const images = objects.map((object) => ({ id: object.id, image: imageOf(object) }));
   await run(

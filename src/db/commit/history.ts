@@ -22,49 +22,51 @@ import type { StatusUpdate } from '../peers/peer-status.ts';
 import type { ClaimUpdate } from '../sources/claims.ts';
 import type { KeptValues } from './kept-values.ts';
 
-/** One plan on its way into the store. */
+/** A plan to commit. */
 export interface RevisionInput {
   readonly revision: number;
   readonly plan: Plan;
   readonly actor: Actor;
-  /** Names the attempt: after a lost connection it shows whether the commit happened. */
+  /** Id of the attempt. After a lost connection it shows whether the commit happened. */
   readonly requestId: string;
-  /** The HTTP request that led to it; absent: none did. */
+  /** HTTP request that caused the plan. Absent when no request did. */
   readonly httpRequest?: string | undefined;
   readonly commitRef?: string | undefined;
   readonly commitInfo?: CommitInfo | undefined;
   readonly planId?: string | undefined;
-  /** The plan itself, when it has to be kept. */
+  /** The plan to store. Absent when it need not be stored. */
   readonly kept?: SavedPlan | undefined;
-  /** What the answer to its request shows once. */
+  /** Values that the response to its request shows only once. */
   readonly once?: KeptValues | undefined;
-  /** Without this lease nothing is written. */
+  /** Lease that must be held, otherwise nothing is written. */
   readonly lease?: Lease | undefined;
-  /** What it leaves of the claims of sources. */
+  /** Claims of sources to write with the commit. */
   readonly claims?: PlannedClaims | undefined;
-  /** The digest by whose approval the plan went through. */
+  /** Digest whose approval let the plan through a guard. */
   readonly approved?: string | undefined;
-  /** People who go are forgotten by the identity provider of this server too. */
+  /**
+   * Whether the identity provider of this server also forgets the users that the plan deletes, with their passwords.
+   */
   readonly forgets?: boolean;
-  /** ISO 8601. */
+  /** Time of the commit, in ISO 8601. */
   readonly at: string;
   readonly events: readonly AuditEvent[];
-  /** What is observed about peers, and stored with it. */
+  /** Observed states of peers to store with the plan. */
   readonly statuses?: readonly StatusUpdate[];
 }
 
-/** Claims that are written with a commit, and the number of those that its plan was made with. */
+/** Claims to write with a commit. `at` is the claim sequence number with which the plan was made. */
 export interface PlannedClaims {
   readonly at: number;
   readonly put: readonly ClaimUpdate[];
 }
 
-/** The rows of `changes` of one revision. */
+/** Returns the rows of `changes` of one revision. */
 export function changeRows(input: RevisionInput): readonly JsonObject[] {
   return runToEnd(changeRowsInSteps(input));
 }
 
-/** The same. Yields now and then. */
+/** Same as `changeRows`, but yields regularly. */
 export function changeRowsInSteps({ revision, plan }: RevisionInput): Generator<undefined, readonly JsonObject[]> {
   return mapInSteps([...plan.changes, ...plan.claims], (change, seq) => changeRow(revision, change, seq));
 }
@@ -79,7 +81,7 @@ function changeRow(revision: number, change: Change | Claim, seq: number): JsonO
     object_id: id,
     key: key ?? null,
     name,
-    // A whole object is in the image already.
+    // The image contains the whole object already.
     units: change.action === 'create' ? [] : change.units,
     image: imageOfChange(change),
   };
@@ -91,13 +93,16 @@ function subject(change: Change | Claim): StoredObject {
   return object;
 }
 
-/** What a change row keeps beside units: the whole object when it comes or goes, else the envelope members that changed. */
+/**
+ * Content of a change row in addition to `units`: the whole object when it is created or deleted, otherwise the changed
+ * members of its envelope.
+ */
 export type Image = {
   readonly object?: ObjectImage;
   readonly set?: Partial<Pick<StoredObject, (typeof envelope)[number]>>;
   readonly unset?: readonly string[];
   readonly declared?: { readonly put: readonly Declaration[]; readonly drop: readonly string[] };
-  /** Places of members that changed; without a key a member stands where its id puts it. */
+  /** Changed positions of members. A member without a key is ordered by its id. */
   readonly sortKeys?: readonly KeyMove[];
 };
 
@@ -133,7 +138,7 @@ function imageOfChange(change: Change | Claim): Image {
   };
 }
 
-/** A row of `changes` as it is read back. */
+/** A row of `changes`, as read from the database. */
 export interface ChangeRow {
   readonly revision: number;
   readonly action: string;
@@ -142,7 +147,7 @@ export interface ChangeRow {
   readonly image: Image | null;
 }
 
-/** The snapshot after the changes that it has missed, in order. */
+/** Returns the snapshot after the given changes, in order. */
 export function replay(
   snapshot: Snapshot,
   rows: readonly ChangeRow[],
@@ -154,10 +159,10 @@ export function replay(
   return withObjects(snapshot, objects, revision, numbers);
 }
 
-/** Objects by id as they become; `undefined` for those that go. */
+/** Replayed objects by id. `undefined` for deleted objects. */
 export type Replayed = Map<string, StoredObject | undefined>;
 
-/** Goes on with the changes in order: what `objects` does not know yet is as `start` has it. */
+/** Applies the changes to `objects`, in order. Takes an object that is not in `objects` yet from `start`. */
 export function replayInto(
   objects: Replayed,
   start: Pick<Snapshot, 'registry' | 'get'>,
@@ -169,7 +174,10 @@ export function replayInto(
   }
 }
 
-/** The snapshot after what was replayed, at once: on the way there, two objects may hold one unique value. */
+/**
+ * Returns the snapshot after the replay, applied in one step. Between the changes, two objects may have the same unique
+ * value.
+ */
 export function withObjects(
   snapshot: Snapshot,
   objects: ReadonlyMap<string, StoredObject | undefined>,

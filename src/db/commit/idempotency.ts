@@ -2,21 +2,24 @@ import type { Json } from '../../lib/json.ts';
 import { statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 
-/** An attempt to answer a request: when the request came first, and when this attempt began, in microseconds. */
+/**
+ * An attempt to answer a request: the time when the request first arrived, and the time when this attempt began, in
+ * microseconds.
+ */
 export interface Attempt {
   readonly since: number;
   readonly attempted: number;
 }
 
-/** What is known about a request when it comes. */
+/** Stored state of a request when it arrives. */
 export interface KnownRequest extends Attempt {
-  /** This attempt is the first one. */
+  /** Whether this attempt is the first one. */
   readonly fresh: boolean;
   readonly hash: string;
-  /** The first answer, once there is one. */
+  /** The stored response. Null until the request has been answered. */
   readonly status: number | null;
   readonly answer: Json | null;
-  /** The attempt under way is so old that it may be taken over. */
+  /** Whether the unanswered attempt is so old that another attempt may replace it. */
   readonly lapsed: boolean;
 }
 
@@ -26,7 +29,10 @@ const columns = `${times}, request_hash as hash, status, answer`;
 
 const dayAgo = "now() - interval '24 hours'";
 
-/** Answers are kept for a day; those with what is shown once for a week, but what is shown once for a day only. */
+/**
+ * Returns the condition that a stored response has expired. Responses are kept for a day. Responses with values that
+ * are shown only once are kept for a week, but these values only for a day.
+ */
 function isOver(table: string): string {
   const hadSecrets = `coalesce(${table}.answer ?| array['sealed', 'masked'], false)`;
   return `${table}.created_at < now() - case when ${hadSecrets} then interval '7 days' else interval '24 hours' end`;
@@ -34,9 +40,9 @@ function isOver(table: string): string {
 const masked = `(answer - 'sealed' || '{"masked": true}')`;
 
 /**
- * Notes a request, unless it was noted within a day. `by` is the mark of this attempt: when its answer is lost and it is
- * noted again, it is still the first one. `undefined` when another request with this key came at the very same moment: ask
- * again.
+ * Records a request, unless it was recorded within a day. `by` identifies this attempt: when the response of the
+ * database is lost and the request is recorded again, it still counts as the first one. Returns `undefined` when
+ * another request with this key arrived at the same moment: call again.
  */
 export async function noteRequest(
   database: Database,
@@ -63,7 +69,7 @@ select coalesce(status is null and answer = $4::jsonb, false), ${times}, request
   attempted_at < now() - interval '30 seconds'
 from idempotency_keys where account_id = $1 and key = $2 and not exists (select from fresh)`;
 
-/** Begins another attempt in place of one that is abandoned; `undefined` when another request was faster. */
+/** Begins another attempt that replaces an abandoned one. Returns `undefined` when another request was faster. */
 export async function takeOverRequest(
   database: Database,
   account: string,
@@ -80,7 +86,7 @@ export async function takeOverRequest(
   return found;
 }
 
-/** Keeps the answer of an attempt that was not taken over. */
+/** Stores the response of an attempt, unless another attempt has replaced it. */
 export async function keepAnswer(
   database: Database,
   account: string,
@@ -100,7 +106,7 @@ export async function keepAnswer(
   );
 }
 
-/** Gives up an attempt without an answer: the next one need not wait. */
+/** Ends an attempt without a response, so that the next attempt need not wait. */
 export async function lapseRequest(database: Database, account: string, key: string, attempted: number): Promise<void> {
   await database.inAccount(account, [
     statement(
@@ -112,8 +118,8 @@ export async function lapseRequest(database: Database, account: string, key: str
 }
 
 /**
- * The revision that one of these requests made. A write in progress may still make one: the caller makes sure before it
- * repeats a request.
+ * Returns the first revision that one of these requests made. A write in progress may still make one: the caller must
+ * rule that out before it repeats a request.
  */
 export async function findRequest(
   database: Database,
@@ -129,16 +135,19 @@ export async function findRequest(
   return found?.revision;
 }
 
-/** What an attempt without an answer left. */
+/** State that attempts without a response left behind. */
 export interface Traces {
-  /** The request has its answer by now: look it up again. */
+  /** Whether the request has its response now. If so, look it up again. */
   readonly answered: boolean;
   readonly revision: number | null;
-  /** What the answer would have shown once, for a day. */
+  /** Sealed values that the response would have shown only once. Null after a day. */
   readonly sealed: string | null;
 }
 
-/** What attempts of a request left, as one moment shows it: values are written together with what they belong to. */
+/**
+ * Reads the state that attempts of a request left behind, in one snapshot. Values are written together with the objects
+ * to which they belong.
+ */
 export async function findTraces(
   database: Database,
   account: string,
@@ -154,7 +163,7 @@ const tracesText = `select status is not null as answered,
   (select min(revision) from revisions where account_id = $1 and request_id = any($3)) as revision
 from idempotency_keys where account_id = $1 and key = $2`;
 
-/** Forgets requests that came more than a day ago, and of the others what was shown once then. */
+/** Deletes expired requests, and from the others the values that are shown only once after a day. */
 export async function forgetRequests(database: Database, account: string): Promise<void> {
   await database.inAccount(account, [
     statement(`delete from idempotency_keys k where account_id = $1 and ${isOver('k')}`, [account]),

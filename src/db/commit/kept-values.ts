@@ -3,24 +3,30 @@ import { insertAuditText } from '../audit-entry.ts';
 import { statement } from '../builder.ts';
 import type { ExtraWrite } from './commit-together.ts';
 
-/** Values that a request shows once, sealed, under the stored key of the request. */
+/** Sealed values that a response shows only once, and the key of the request under which they are stored. */
 export interface KeptValues {
   readonly key: string;
   readonly sealed: string;
 }
 
-/** Keeps values with a request that has no answer yet; `key` and `sealed` are expressions, `from` is what the update hangs on. */
+/**
+ * Returns the text that stores values with a request that has no response yet. `key` and `sealed` are SQL expressions.
+ * `from` is the `from` clause on which the update depends.
+ */
 function keepText(key: string, sealed: string, from = ''): string {
   return `update idempotency_keys k set answer = coalesce(k.answer, '{}') || jsonb_build_object('sealed', ${sealed}::text)
   ${from} where k.account_id = $1 and k.key = ${key} and k.status is null`;
 }
 
-/** The clause that keeps the values of the requests of a commit; `rows` is JSON of `KeptValues`. */
+/**
+ * Returns the clause that stores the values of the requests of a commit. `rows` is an SQL expression: a JSON list of
+ * `KeptValues`.
+ */
 export function keepRowsText(rows: string): string {
   return keepText('x.key', 'x.sealed', `from head, json_to_recordset(${rows}) as x(key text, sealed text)`);
 }
 
-/** A statement that ends with its audit event, which also keeps values if there are any. */
+/** Returns a statement that ends with `insertAuditText`. If `kept` is given, the statement also stores these values. */
 export function keepingValues<Row>(
   text: string,
   parameters: readonly unknown[],
@@ -35,7 +41,7 @@ export function keepingValues<Row>(
   );
 }
 
-/** The statement that keeps values with plans of several accounts. */
+/** Returns the write that stores values in the same transaction as plans of several accounts. */
 export function putValues(account: string, { key, sealed }: KeptValues): ExtraWrite {
   return { account, statement: statement(keepText('$2', '$3'), [account, key, sealed]) };
 }

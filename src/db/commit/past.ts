@@ -5,13 +5,16 @@ import { build, statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 import type { ChangeRow } from './history.ts';
 
-/** What is kept of an account's history. */
+/** Extent of the stored history of an account. */
 export interface Kept {
-  /** The newest revision. */
+  /** Newest revision. */
   readonly head: number;
-  /** The oldest revision whose state can be had; the changes after it are all there. */
+  /** Oldest revision whose state can be rebuilt. All changes after it are stored. */
   readonly base: number;
-  /** States before this revision say nothing about those after it. */
+  /**
+   * A snapshot from before this revision cannot be brought up to a later state, because stored objects were also
+   * changed outside the history, as by a restore.
+   */
   readonly validFrom: number;
 }
 
@@ -20,13 +23,13 @@ from accounts a left join history_base b using (account_id) where a.account_id =
 
 const keptQuery = (account: string) => statement<Kept>(keptText, [account]);
 
-/** How far back the history of an account goes; `undefined` when there is no such account. */
+/** Returns the extent of the stored history of an account, or `undefined` when the account does not exist. */
 export async function readKept(database: Database, account: string): Promise<Kept | undefined> {
   const [[kept]] = await database.inAccount(account, [keptQuery(account)]);
   return kept;
 }
 
-/** The state with which the history of an account begins. */
+/** Returns the state at which the history of an account begins, or `undefined` when the account does not exist. */
 export async function loadBase(
   database: Database,
   registry: Registry,
@@ -42,13 +45,16 @@ export async function loadBase(
   return { kept, state: emptySnapshot(registry, account, kept.base).with({ put, remove: [] }, kept.base) };
 }
 
-/** A place in the history: behind this change. */
+/** Position in the history: after this change. */
 export interface HistoryPosition {
   readonly revision: number;
   readonly seq: number;
 }
 
-/** The next changes of an account up to a revision, in order, with what is kept of the history at that moment. */
+/**
+ * Returns the next changes of an account up to a revision, in order, and the extent of the history in the same
+ * snapshot.
+ */
 export async function readChanges(
   database: Database,
   account: string,

@@ -1,7 +1,7 @@
 import { statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 
-/** Where a source's document stands now. */
+/** Current file and line of a source's document. */
 export interface Position {
   readonly object: string;
   readonly file: string;
@@ -12,7 +12,7 @@ const text = `update declared d set file = x.file, line = x.line
 from json_to_recordset($3::json) as x(object text, file text, line int)
 where d.account_id = $1 and d.source_id = $2 and d.object_id = x.object`;
 
-/** Writes new positions of documents: nothing about the account changes, so there is no revision. */
+/** Writes new positions of documents. The account does not change, so no revision is made. */
 export async function movePositions(
   database: Database,
   account: string,

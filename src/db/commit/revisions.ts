@@ -2,10 +2,15 @@ import { sql } from 'kysely';
 import { build, statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 
-/** What became of a commit: it happened, it never will (also because the account is gone), or it may still happen. */
+/**
+ * Result of a commit whose response was lost: it was written, it never will be (`gone`: because the account was
+ * deleted), or it may still be written.
+ */
 export type CommitOutcome = 'written' | 'never' | 'gone' | 'open';
 
-/** By what a commit is recognised: the revision on which it was planned, its request, and when it was planned (ISO 8601). */
+/**
+ * Identifies a commit: the revision on which it was planned, its request, and the time when it was planned (ISO 8601).
+ */
 export interface CommitMark {
   readonly account: string;
   readonly base: number;
@@ -14,8 +19,9 @@ export interface CommitMark {
 }
 
 /**
- * What became of a commit. It advances the head row from the revision on which it was planned and from no other, so the
- * history is final once the account has moved on; before that, a statement on its way may still be executed.
+ * Returns the result of a commit. A commit advances the head row only from the revision on which it was planned, so the
+ * answer is final once the account is at another revision. Before that, a statement that was sent may still be
+ * executed.
  */
 export async function readCommitOutcome(
   database: Database,
@@ -24,29 +30,29 @@ export async function readCommitOutcome(
   const [[found]] = await database.inAccount(account, [
     statement<{ readonly revision: number; readonly written: boolean }>(outcomeText, [account, requestId, at]),
   ]);
-  // An account at revision 0 may not be there yet; any other that is missing is gone.
+  // An account at revision 0 may not exist yet. Any other missing account was deleted.
   if (found === undefined) return base === 0 ? 'open' : 'gone';
   if (found.written) return 'written';
   return found.revision === base ? 'open' : 'never';
 }
 
-// The time distinguishes a commit from one that an earlier process made for the same request.
+// The time distinguishes the commit from a commit that an earlier process made for the same request.
 const outcomeText = `select revision, exists (
   select from revisions r where r.account_id = a.account_id and r.request_id = $2 and r.created_at = $3::timestamptz
 ) as written from accounts a where account_id = $1`;
 
-/** Which revisions to list; what is absent does not matter. */
+/** Filter for revisions. An absent member does not filter. */
 export interface RevisionFilter {
   readonly before?: number;
   readonly limit: number;
   readonly source?: string;
-  /** The attempt or the HTTP request that made it. */
+  /** Attempt or HTTP request that made the revision. */
   readonly request?: string;
-  /** The id, name or e-mail address of who made it. */
+  /** Id, name or e-mail address of the actor. */
   readonly actor?: string;
-  /** Some object of this kind changed. */
+  /** Only revisions that changed an object of this kind. */
   readonly kind?: string;
-  /** One of these objects changed. */
+  /** Only revisions that changed one of these objects. */
   readonly objects?: readonly string[];
   readonly since?: Date;
   readonly until?: Date;
@@ -57,7 +63,7 @@ const columns = [
   ...(['request_id', 'http_request', 'summary'] as const),
 ] as const;
 
-/** The newest revisions that fit, newest first; `before` pages back. */
+/** Returns the revisions that match the filter, newest first. `before` selects the next page. */
 export async function listRevisions(database: Database, account: string, filter: RevisionFilter) {
   const { before, limit, source, request, actor, kind, objects, since, until } = filter;
   let query = build
@@ -96,7 +102,7 @@ export async function listRevisions(database: Database, account: string, filter:
   return rows;
 }
 
-/** The ids that objects of a kind and key ever had, as far back as the history is kept. */
+/** Returns the ids of all objects that had this kind and key, as far back as the history is stored. At most 1000. */
 export async function idsOfKey(
   database: Database,
   account: string,
@@ -114,7 +120,7 @@ export async function idsOfKey(
 
 const changeColumns = ['revision', 'seq', 'action', 'kind', 'object_id', 'key', 'name', 'units', 'image'] as const;
 
-/** The changes of some objects in some revisions, in order. */
+/** Returns the changes of these objects in these revisions, in order. */
 export async function readChangesOf(
   database: Database,
   account: string,
@@ -135,7 +141,7 @@ export async function readChangesOf(
   return rows;
 }
 
-/** One revision with its changes, or `undefined`. */
+/** Returns a revision with its changes, or `undefined` when it is not stored. */
 export async function readRevision(database: Database, account: string, revision: number) {
   const [revisions, changes] = await database.inAccount(account, [
     build
@@ -156,7 +162,7 @@ export async function readRevision(database: Database, account: string, revision
   return found === undefined ? undefined : { ...found, changes };
 }
 
-/** The last names of objects, by id, as far as the history contains them. */
+/** Returns the last key of each object, or its last name if it has no key, by id, as far as the history contains it. */
 export async function readNames(
   database: Database,
   account: string,

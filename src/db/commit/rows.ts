@@ -6,25 +6,25 @@ import { movedSortKeys, originsOf } from '../../model/state/members.ts';
 import type { Declaration, StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 
-/** The rows that lead the tables from one snapshot to another; column names are the tables'. */
+/** Rows to delete, insert and update to get from one snapshot to another. Members are named like the columns. */
 export interface RowChanges {
   readonly insertObjects: readonly JsonObject[];
   readonly updateObjects: readonly JsonObject[];
   readonly deleteObjects: readonly JsonObject[];
-  /** Those of them beside which credentials are kept. */
+  /** Deleted objects whose credentials are stored in separate tables. */
   readonly deleteHolders: readonly JsonObject[];
   readonly insertKeys: readonly JsonObject[];
   readonly deleteKeys: readonly JsonObject[];
   readonly insertReferences: readonly JsonObject[];
   readonly deleteReferences: readonly JsonObject[];
-  /** Members that stay, in another place. */
+  /** References that stay, with a changed sort key. */
   readonly moveReferences: readonly JsonObject[];
   readonly putDeclared: readonly JsonObject[];
   readonly dropDeclared: readonly JsonObject[];
-  /** Entries of the directory: objects with overrides. */
+  /** Directory entries of objects with overrides. */
   readonly putOverrides: readonly JsonObject[];
   readonly dropOverrides: readonly JsonObject[];
-  /** Entries of the directory by which objects are found across accounts. */
+  /** Directory entries by which objects are found across accounts. */
   readonly insertEntries: readonly JsonObject[];
   readonly deleteEntries: readonly JsonObject[];
   /** Objects to which audit events are delivered. */
@@ -32,7 +32,7 @@ export interface RowChanges {
   readonly deleteDeliveries: readonly JsonObject[];
 }
 
-/** The same lists while they are filled. */
+/** `RowChanges` while its lists are filled. */
 type GrowingRows = { readonly [List in keyof RowChanges]: JsonObject[] };
 
 function noRows(): GrowingRows {
@@ -57,12 +57,15 @@ function noRows(): GrowingRows {
   };
 }
 
-/** Works the rows out from the objects themselves: whatever several plans did in between, each row is written once. */
+/**
+ * Compares the objects of both snapshots. Each row is written once, however many plans changed it between the
+ * snapshots.
+ */
 export function rowChanges(base: Snapshot, next: Snapshot, touched: Iterable<string>): RowChanges {
   return runToEnd(rowChangesInSteps(base, next, touched));
 }
 
-/** The same. Yields now and then. */
+/** Same as `rowChanges`, but yields regularly. */
 export function* rowChangesInSteps(
   base: Snapshot,
   next: Snapshot,
@@ -96,7 +99,7 @@ export function* rowChangesInSteps(
   return rows;
 }
 
-/** How many rows the changes write, history aside. */
+/** Returns the number of rows that the changes write, without the history. */
 export function countRows(rows: RowChanges): number {
   return Object.values(rows).reduce((sum: number, list: readonly JsonObject[]) => sum + list.length, 0);
 }
@@ -108,7 +111,7 @@ function objectRow(object: StoredObject): JsonObject {
     parent_id: object.parent ?? null,
     key: object.key ?? null,
     name: object.name,
-    // Memberships are rows of `object_refs` only.
+    // Memberships are stored only as rows of `object_refs`.
     spec: object.spec,
     derived: object.derived,
     owner: object.owner ?? null,
@@ -134,7 +137,8 @@ function keyRows(snapshot: Snapshot, object: StoredObject | undefined): readonly
 }
 
 /**
- * A row of an index holds 2,704 bytes: a longer value is stored by its hash, which is as unique. It is not read back.
+ * Returns the value to store in an index. A row of an index holds 2,704 bytes, so a value of more than 500 characters
+ * is stored as its hash, which is as unique. The value is not read back.
  */
 function indexable(value: string): string {
   return value.length <= 500 && !value.startsWith('sha256:') ? value : `sha256:${sha256(value)}`;
@@ -148,13 +152,13 @@ function linkRows(snapshot: Snapshot, object: StoredObject | undefined): readonl
   ]);
 }
 
-/** A member with its place. */
+/** Returns the row of a member, with its sort key. */
 function memberRow(object: StoredObject | undefined, reference: Reference): JsonObject {
   const sort_key = object?.sortKeys?.[reference.field]?.[reference.to] ?? null;
   return { ...referenceRow(object?.id ?? '', reference), sort_key };
 }
 
-/** Rows of members whose place changed, but for those that are written anyway. */
+/** Returns the rows of members whose sort key changed, except rows that are inserted anyway. */
 function movedRows(
   before: StoredObject | undefined,
   after: StoredObject | undefined,
@@ -216,7 +220,7 @@ function declaredRows(
   for (const source of old.keys()) drop.push({ object_id: before?.id ?? '', source_id: source });
 }
 
-/** A declaration is plain data. */
+/** Returns a declaration as JSON. It contains only plain data. */
 function asJson(declaration: Declaration): Json {
   return { ...declaration };
 }

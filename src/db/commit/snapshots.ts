@@ -13,7 +13,7 @@ import type { AccountAccess } from '../database.ts';
 import type { ObjectsTable } from '../schema.ts';
 import { type ChangeRow, replay } from './history.ts';
 
-/** Reads all objects of an account as they are at one moment; `undefined` when there is no such account. */
+/** Reads all objects of an account in one snapshot. Returns `undefined` when the account does not exist. */
 export async function loadSnapshot(
   database: AccountAccess,
   registry: Registry,
@@ -79,7 +79,6 @@ export async function loadSnapshot(
     .withSettings(gatherSettings(sources));
 }
 
-/** The columns of an object. */
 type ObjectRow = Omit<Selectable<ObjectsTable>, 'account_id'>;
 
 function storedObject(
@@ -109,8 +108,8 @@ function storedObject(
 }
 
 /**
- * Brings a snapshot up to the account's revision by what `changes` says it has missed. One that is older than what is kept
- * of the history is loaded again. Throws `NotFound` when the account is gone.
+ * Updates a snapshot to the account's current revision with the changes that it lacks. Loads the account again when the
+ * snapshot is older than the stored history. Throws `NotFound` when the account was deleted.
  */
 export async function catchUp(database: AccountAccess, snapshot: Snapshot): Promise<Snapshot> {
   const { account, revision } = snapshot;
@@ -125,7 +124,8 @@ export async function catchUp(database: AccountAccess, snapshot: Snapshot): Prom
         .orderBy('revision')
         .orderBy('seq')
         .compile(),
-      // After the changes: what was folded away before they were read is known by now, whatever the isolation.
+      // Read after the changes, so that at any isolation level it shows every fold that happened before the changes
+      // were read.
       statement<Head>(headText, [account]),
       settingsQuery(account),
     ],
@@ -142,7 +142,10 @@ export async function catchUp(database: AccountAccess, snapshot: Snapshot): Prom
     .withSettings(gatherSettings(sources));
 }
 
-/** The account now, the oldest snapshot that can be caught up, how its secrets are sealed, and as of when nothing is claimed. */
+/**
+ * The account's current revision, the oldest revision from which a snapshot can catch up, the form in which secrets are
+ * sealed, and the claim sequence number if nothing is claimed.
+ */
 interface Head {
   readonly revision: number;
   readonly sequences: Readonly<Record<string, number>>;
@@ -156,7 +159,7 @@ const headText = `select a.revision, a.sequences, coalesce(greatest(b.revision, 
   case when exists (select from sources s where s.account_id = $1 and s.wanted <> '{}') then null else a.claim_sequence end as unclaimed
 from accounts a left join history_base b using (account_id) where a.account_id = $1`;
 
-/** Settings change with a revision, so they are read beside the head. */
+/** Settings of sources change with a revision, so they are read together with the head row. */
 function settingsQuery(account: string) {
   return build
     .selectFrom('sources')
@@ -182,7 +185,7 @@ function gatherSettings(
   );
 }
 
-/** By membership field and member its origins, as complete specs say them. */
+/** Origins of members, by membership field and member id, as in complete specs. */
 type Memberships = Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
 
 function gatherMembers(
@@ -204,7 +207,7 @@ function gatherMembers(
   return byObject;
 }
 
-/** The places of members that do not stand where their id would put them. */
+/** Returns the sort keys of members whose position differs from the order of ids, by object. */
 function gatherSortKeys(
   rows: readonly {
     readonly from_id: string;

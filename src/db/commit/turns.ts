@@ -3,23 +3,24 @@ import { statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 import { channel } from '../notices.ts';
 
-/** Who is at the front of the line of an account, whose turn it is, and the revision of the account then. */
+/** Front of the line of an account: the contender whose turn it is, and the account's revision at that moment. */
 export interface Front {
   readonly contender: string;
   readonly revision: number;
 }
 
 /**
- * The contender of account `$1` whose turn it is. One that stopped is passed over when the time is up for which it joined,
- * wherever in the line it is.
+ * Selects the contender of account `$1` whose turn it is. A contender that stopped is skipped when the time for which
+ * it joined is over, wherever in the line it is.
  */
 export const frontText = `select contender from turns
 where account_id = $1 and until > clock_timestamp() order by place, contender limit 1`;
 
 /**
- * Joins the line of an account for so many seconds, or keeps its place for so many more. Returns who is at the front;
- * `undefined` when the account is gone. If that one is leaving, waits until it has left: it may not have seen who joined,
- * and would let nobody know. If it begins to leave meanwhile, it waits, and sees it.
+ * Joins the line of an account for a number of seconds, or keeps the contender's place for that time. Returns the front
+ * of the line, or `undefined` when the account was deleted. When the contender at the front is leaving, waits until it
+ * has left: it may not have seen this contender, and would then notify none. When it begins to leave during this call,
+ * it waits for this call and sees this contender.
  */
 export async function joinLine(
   database: Database,
@@ -35,7 +36,9 @@ export async function joinLine(
   return rows[0];
 }
 
-/** Stays in the line for so many seconds from now, unless it has left it. Returns who is at the front. */
+/**
+ * Extends the contender's place in the line to `seconds` from now, unless it has left. Returns the front of the line.
+ */
 export async function stayInLine(
   database: Database,
   account: string,
@@ -47,15 +50,16 @@ export async function stayInLine(
   return rows[0];
 }
 
-/** Who is at the front of the line; `undefined` when it is empty. */
+/** Returns the front of the line, or `undefined` when the line is empty. */
 export async function readFront(database: Database, account: string): Promise<Front | undefined> {
   const [rows] = await database.inAccount(account, [frontOf(account)]);
   return rows[0];
 }
 
 /**
- * Goes to the end of the line for so many seconds, or leaves it (0). Returns who is at the front then, and lets that one
- * know, on whichever server: `message` is what to send before its name and the revision.
+ * Moves the contender to the end of the line for a number of seconds, or removes it from the line (0). Returns the new
+ * front of the line and notifies that contender, on whichever server it is. The notification is `message`, followed by
+ * the contender's name and the revision.
  */
 export async function stepBack(
   database: Database,
@@ -70,12 +74,12 @@ export async function stepBack(
   return rows[0];
 }
 
-/** What a commit carries to leave the line. */
+/** Statements that a commit carries to leave the line. */
 export type Leaving = readonly CompiledQuery<unknown>[];
 
 /**
- * Leaves the line in the transaction of a commit that makes this revision, so that the next one need not wait for a second
- * transaction. When the commit writes nothing, the place is kept.
+ * Returns the statements that leave the line in the transaction of the commit that makes `revision`, so that the next
+ * contender need not wait for a second transaction. When the commit writes nothing, the place is kept.
  */
 export function leaveWith(
   { account, contender, message }: { readonly account: string; readonly contender: string; readonly message: string },
@@ -95,13 +99,14 @@ function withRevision(front: string): string {
   return `select contender, (select revision from accounts where account_id = $1) as revision from (${front}) as front`;
 }
 
-// Inside the transaction, because a notice of its own comes later. All notifying sessions of a database share a lock from
-// here to their end; those that meet nobody do not notify so.
+// Notifies inside the transaction, because a separate notification would arrive later. All notifying sessions of a
+// database share a lock from here to the end of their transactions, so a session does not notify when no other
+// contender is in the line.
 const callText = `select contender, revision,
   case when contender <> $2 then pg_notify($3, concat($4::text, ' ', contender, ' ', revision)) end
 from (${withRevision(frontText)}) as front`;
 
-// Equal places of those who join at the same moment are ordered by their names.
+// Contenders that join at the same moment get equal places, and are ordered by their names.
 const nextPlace = 'coalesce((select max(place) from turns where account_id = $1), 0) + 1';
 const untilText = 'clock_timestamp() + $3::text::interval second';
 
@@ -118,5 +123,7 @@ const stepBackText = `update turns set place = ${nextPlace}, until = ${untilText
 const leaveText = `update turns set until = clock_timestamp() where account_id = $1 and contender = $2
 and exists (select from accounts where account_id = $1 and revision = $3::text::bigint)`;
 
-/** Rows of servers that are gone, and of those who have not come back for long. */
+/**
+ * Deletes rows that expired more than a minute ago: of servers that stopped, and of contenders that have not returned.
+ */
 const forgetText = `delete from turns where account_id = $1 and until < clock_timestamp() - interval '1 minute'`;

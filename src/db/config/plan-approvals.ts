@@ -2,7 +2,10 @@ import type { Actor } from '../../model/declare/actor.ts';
 import { statement } from '../builder.ts';
 import type { AccountAccess } from '../database.ts';
 
-/** Notes who approved a plan, and lets its source look at once. Returns whether it could be approved, once. */
+/**
+ * Records the approval of a plan and makes its source run at once. Returns false when the plan cannot be approved: it
+ * is approved or applied already, or it has expired.
+ */
 export async function putApproval(
   database: AccountAccess,
   account: string,
@@ -25,8 +28,8 @@ const approveText = `with approved as (
 select id from approved`;
 
 /**
- * Ends what a source that runs by itself planned long ago: its plans that wait for an approval, but the newest ones. What they
- * would do can still be looked at; what they were made of is not kept.
+ * Expires the plans of an automatic source that wait for an approval, except the newest `keep`. Their views can still
+ * be read; their requests are deleted.
  */
 export async function supersedePlans(
   database: AccountAccess,
@@ -44,7 +47,7 @@ where account_id = $1 and id in (
   order by created_at desc, id desc offset $3
 )`;
 
-/** Records a request to apply a plan that is not approved. Returns whether it is the first one. */
+/** Records a request to apply a plan that is not approved. Returns whether it is the first request. */
 export async function noteApplyAttempt(
   database: AccountAccess,
   account: string,

@@ -27,13 +27,13 @@ export async function takeOutputs(
   return typeof row.outputs === 'string' ? { sealed: row.outputs } : 'read';
 }
 
-/** The outputs of one plan that nobody read yet. */
+/** Outputs of a plan that were not read yet. */
 export interface SealedOutputs {
   readonly plan: string;
   readonly sealed: string;
 }
 
-/** The outputs of a source that nobody read yet, the oldest first. */
+/** Returns the outputs of a source that were not read yet, oldest first. */
 export async function listSealedOutputs(
   database: Database,
   account: string,
@@ -51,7 +51,10 @@ export async function listSealedOutputs(
   return rows;
 }
 
-/** Replaces the outputs of a plan; without others they are all read. Returns whether they were still these. */
+/**
+ * Replaces the outputs of a plan by `others`. Absent `others` mark all outputs as read. Returns false when the stored
+ * outputs are no longer `sealed`.
+ */
 export async function replaceOutputs(
   database: Database,
   account: string,

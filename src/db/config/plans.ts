@@ -8,10 +8,10 @@ import { build, statement } from '../builder.ts';
 import type { RowValues } from '../commit/commit-statement.ts';
 import type { AccountAccess, Database } from '../database.ts';
 
-/** What can be stored of a plan; that it has expired follows from the time. */
+/** State of a stored plan. `expired` is not stored, because it follows from the time. */
 export type StoredState = Exclude<(typeof planStates)[number], 'expired'>;
 
-/** A stored plan without what it would do. */
+/** A stored plan without its request, view and outputs. */
 export interface PlanHead {
   readonly id: string;
   readonly source: string;
@@ -19,42 +19,42 @@ export interface PlanHead {
   readonly state: StoredState;
   readonly baseRevision: number;
   readonly actor: Actor;
-  /** ISO 8601. */
+  /** Time of creation, in ISO 8601. */
   readonly createdAt: string;
   readonly expiresAt: string;
   readonly approvedBy?: Actor;
   readonly approvedAt?: string;
   readonly appliedRevision?: number;
-  /** The request that applied it, when it changed nothing. */
+  /** Id of the request that applied the plan. Present only when applying it changed nothing. */
   readonly appliedRequest?: string;
-  /** Why applying it failed. */
+  /** Reason why applying the plan failed. */
   readonly failure?: string;
 }
 
-/** A stored plan: what was asked, what it would do, and until when it may be applied. */
+/** A stored plan with its request, its view and its outputs. */
 export interface SavedPlan extends PlanHead {
-  /** What to plan again when it is applied. */
+  /** Request that is planned again when the plan is applied. */
   readonly request: JsonObject;
   readonly view: PlanView;
-  /** Values that are shown once, sealed. */
+  /** Sealed values that are shown only once. */
   readonly outputs?: string;
 }
 
-/** How long plans that expired can still be looked at, in milliseconds. */
+/** Time for which expired plans can still be viewed, in milliseconds. */
 const keptFor = 7 * 24 * 60 * 60 * 1000;
 
-/** What of a plan may be long, as JSON. */
+/** The members of a plan that may be long, as JSON text. */
 export interface PlanTexts {
   readonly request: string;
   readonly view: string;
 }
 
-/** Serialises what of a plan may be long. Yields now and then. */
+/** Serialises the members of a plan that may be long. Yields regularly. */
 export function* planTexts({ request, view }: Pick<SavedPlan, 'request' | 'view'>): Generator<undefined, PlanTexts> {
   return { request: yield* jsonInSteps(request), view: yield* jsonInSteps(view) };
 }
 
-/** Saves a plan and forgets those that expired long ago. */
+/** Saves a plan, and deletes plans that expired more than `keptFor` ago. */
 export async function savePlan(
   database: AccountAccess,
   account: string,
@@ -79,7 +79,7 @@ export async function savePlan(
       created_at: plan.createdAt,
       expires_at: plan.expiresAt,
     })
-    // The id of a repeated request is that of the first one.
+    // A repeated request uses the plan id of the first request.
     .onConflict((conflict) => conflict.doNothing());
   await database.inAccount(account, [forget.compile(), insert.compile()], { write: true });
 }
@@ -89,10 +89,13 @@ const headColumns = [
   ...(['approved_by', 'approved_at', 'applied_revision', 'applied_request', 'failure'] as const),
 ] as const;
 
-/** The lists of a view that grow with the plan. They are read item by item: one that is read whole is parsed whole too. */
+/**
+ * Lists of a view that grow with the plan. They are read item by item, because a list that is read as a whole is also
+ * parsed as a whole.
+ */
 const longLists = ['changes', 'claims'] as const;
 
-/** The saved plan of an id, or `undefined`. */
+/** Returns the stored plan with this id, or `undefined` when there is none. */
 export async function readPlan(database: AccountAccess, account: string, id: string): Promise<SavedPlan | undefined> {
   const [rows, items] = await database.inAccount(account, [
     build
@@ -107,7 +110,7 @@ export async function readPlan(database: AccountAccess, account: string, id: str
   const [row] = rows;
   if (row === undefined) return undefined;
   const lists = longLists.map((name) => [name, items.filter(({ list }) => list === name).map(({ item }) => item)]);
-  // Written by `savePlan` alone.
+  // `savePlan` and `appliedPlanRow` write the view, so its parts have these types.
   return { ...headOf(row), request: row.request, view: { ...row.rest, ...Object.fromEntries(lists) } };
 }
 
@@ -120,20 +123,20 @@ const itemsText = `select list, item from plans, unnest($3::text[]) as list,
   jsonb_array_elements(result -> list) with ordinality as x(item, at)
 where account_id = $1 and id = $2 order by list, at`;
 
-/** Which plans to list. */
+/** Filter for plans. An absent member does not filter. */
 export interface PlanFilter {
   readonly ids?: readonly string[];
   readonly source?: string;
   readonly digest?: string;
   readonly states?: readonly StoredState[];
-  /** Only plans that had not expired then, ISO 8601. */
+  /** Only plans that had not expired at this time, in ISO 8601. */
   readonly validAt?: string;
-  /** Only plans that had expired then. */
+  /** Only plans that had expired at this time, in ISO 8601. */
   readonly expiredAt?: string;
   readonly limit: number;
 }
 
-/** Stored plans with how much they do, newest first. */
+/** Returns stored plans with the numbers of their changes, newest first. */
 export async function listPlans(
   database: Database,
   account: string,
@@ -191,8 +194,8 @@ function headOf(row: HeadRow): PlanHead {
 }
 
 /**
- * Uses up a plan that wrote nothing; one that wrote something is used up by its commit. Returns whether this request did,
- * also when it is asked again.
+ * Marks as applied a plan that changed nothing. A plan that changed something is marked by its commit. Returns whether
+ * this request marked it, also when the call is repeated.
  */
 export async function usePlan(database: Database, account: string, id: string, request: string): Promise<boolean> {
   const [rows] = await database.inAccount(
@@ -209,7 +212,9 @@ export async function usePlan(database: Database, account: string, id: string, r
   return rows.length === 1;
 }
 
-/** Notes why applying a plan failed, unless it was applied after all. Returns whether it did. */
+/**
+ * Records why applying a plan failed, unless the plan was applied after all. Returns whether the failure was recorded.
+ */
 export async function putFailure(
   database: AccountAccess,
   account: string,
@@ -225,7 +230,7 @@ export async function putFailure(
   return rows.length === 1;
 }
 
-/** The row of an applied plan, as a commit writes it. */
+/** Returns the row of an applied plan, as a commit writes it. */
 export function appliedPlanRow(plan: SavedPlan): RowValues {
   return {
     id: plan.id,

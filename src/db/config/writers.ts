@@ -2,19 +2,22 @@ import type { JsonObject } from '../../lib/json.ts';
 import { statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 
-/** A unit of an object. */
+/** Identifies a unit: the id of its object and its path. */
 export interface UnitOf {
   readonly object: string;
   readonly path: string;
 }
 
-/** Who gave a unit the value that it has. */
+/** Actor who gave a unit its current value, and the time. */
 export interface Writer extends UnitOf {
   readonly actor: JsonObject;
   readonly at: Date;
 }
 
-/** Who wrote these units last, as far back as the history is kept; a unit that it does not know is left out. */
+/**
+ * Returns the last writer of each of these units, as far back as the history is stored. Leaves out units whose writer
+ * the history does not contain.
+ */
 export async function findWriters(
   database: Database,
   account: string,
@@ -25,7 +28,7 @@ export async function findWriters(
   return rows;
 }
 
-/** By the index of `changes` on objects. The creation of an object writes all of its units. */
+/** Uses the index of `changes` on objects. The creation of an object counts as a write of all its units. */
 const writersText = `select x.object, x.path, r.actor, r.created_at as at
 from unnest($2::text[], $3::text[]) as x(object, path)
 cross join lateral (

@@ -5,7 +5,7 @@ import type { Database } from '../database.ts';
 import { feeds } from '../logs/feeds.ts';
 import { numberBefore } from './records.ts';
 
-/** What people do about one delivery. */
+/** An action of a user on a delivery. */
 export interface DeliveryAction {
   readonly account: string;
   readonly channel: string;
@@ -14,7 +14,10 @@ export interface DeliveryAction {
 
 type Values = readonly (string | number | null)[];
 
-/** Does it and writes its audit event, when the clause `done` has a row; returns whether it has. */
+/**
+ * Runs the clauses, and writes the audit event of the action when the clause `done` returns a row. Returns whether it
+ * did.
+ */
 async function act(database: Database, action: DeliveryAction, clauses: string, values: Values): Promise<boolean> {
   const { account, channel, entry } = action;
   const text = `with ${clauses}, ${headAfter('done')} ${insertAuditText} returning 1`;
@@ -24,7 +27,8 @@ async function act(database: Database, action: DeliveryAction, clauses: string, 
 }
 
 /**
- * Has a delivery go on at once; from what happened since a time, when one is given (ISO 8601). A server that is at it begins anew.
+ * Resumes a delivery at once. With `since` (ISO 8601), the delivery starts again from the events that happened since
+ * that time. A server that is delivering starts again.
  */
 export async function resumeDelivery(database: Database, action: DeliveryAction, since?: string): Promise<boolean> {
   const cursors: Record<string, number> = {};
@@ -49,19 +53,19 @@ update deliveries d set generation = generation + 1, failures = 0, paused = fals
     (select a.audit_sequence from accounts a where a.account_id = $1)) end
 where d.account_id = $1 and d.channel_id = $9 returning 1)`;
 
-/** An event that was set aside. */
+/** A set-aside event, or a set-aside record of a feed. */
 export interface AsideEvent {
   readonly feed: EventFeed;
   readonly number: number;
 }
 
-/** Has events sent again that were set aside: one, or all. */
+/** Marks set-aside events to be sent again: one event, or all of them. Returns false when there is none. */
 export function retrySetAside(database: Database, action: DeliveryAction, event?: AsideEvent): Promise<boolean> {
   const text = asideText((table) => `update ${table} set retry = true`);
   return act(database, action, text, [event?.feed ?? null, event?.number ?? null]);
 }
 
-/** Forgets events that were set aside: one, or all. */
+/** Deletes set-aside events: one event, or all of them. Returns false when there is none. */
 export function discardSetAside(database: Database, action: DeliveryAction, event?: AsideEvent): Promise<boolean> {
   const text = asideText((table) => `delete from ${table}`);
   return act(database, action, text, [event?.feed ?? null, event?.number ?? null]);
@@ -75,7 +79,7 @@ records as (${change('set_aside_records')} where ${which('feed', 'record_number'
 done as (select from events union all select from records)`;
 }
 
-/** Writes the audit event that stands for a sample; returns its number. */
+/** Writes the audit event that is sent as a sample. Returns its number. */
 export async function recordSample(database: Database, account: string, entry: AuditEntry): Promise<number> {
   const text = `with ${headText} ${insertAuditText} returning id`;
   const [[row]] = await database.inAccount(

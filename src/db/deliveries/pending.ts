@@ -2,22 +2,26 @@ import type { EventFeed } from '../../model/declare/list-words.ts';
 import { statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 
-/** An object with events behind its cursor, or with events that are to be sent again. */
+/** An object with events after its cursor, or with set-aside events to send again. */
 export interface PendingDelivery {
   readonly account: string;
   readonly channel: string;
-  /** In milliseconds from now; 0: at once, also because its settings changed since it failed, or enough waits for it now. */
+  /**
+   * Milliseconds until the delivery is due. 0: due now, also because the object changed since the failure, or because
+   * enough events wait.
+   */
   readonly dueInMs: number;
-  /** How many events are behind the cursor, whether or not the channel subscribes to them. */
+  /** Number of events after the cursor, whether or not the channel subscribes to them. */
   readonly behind: number;
   readonly failing: boolean;
-  /** What there is to do something about. */
+  /** Feeds that have events to deliver now. */
   readonly feeds: readonly EventFeed[];
 }
 
 /**
- * The deliveries of all accounts that have something to do and that no other server is at than this one, the longest waiting
- * first. Its own leases do not count: one that it could not give back would hold a delivery up until it ends.
+ * Returns the deliveries of all accounts that have work and that no other server processes, longest waiting first.
+ * Ignores leases of this server (`owner`): a lease that it failed to release would otherwise block a delivery until the
+ * lease expires.
  */
 export async function findPending(
   database: Database,
@@ -31,7 +35,10 @@ function millisecondsTo(moment: string): string {
   return `extract(epoch from ${moment} - clock_timestamp()) * 1000`;
 }
 
-/** Every cursor, with how far it may come; `wait`: until then, in milliseconds, what waits is left. */
+/**
+ * Selects every cursor that has work, with the number of events after it. `wait`: milliseconds for which these events
+ * are still postponed.
+ */
 const positionsText = `select account_id, channel_id, feed, newest - cursor as behind, again,
   case when newest - cursor < look_behind then greatest(0, ${millisecondsTo('look_at')}) else 0 end as wait
 from (
@@ -64,8 +71,8 @@ order by next_at nulls first
 limit $2`;
 
 /**
- * Gives objects of these kinds a cursor that have none: those of servers of an earlier release. Theirs begin with what
- * happens from now on. Returns how many there were.
+ * Creates cursors for objects of these kinds that have none because a server of an earlier release created them. The
+ * cursors start after the newest event. Returns the number of created cursors.
  */
 export async function adoptChannels(database: Database, kinds: readonly string[]): Promise<number> {
   const rows = await database.lookUp(statement<object>(adoptText, [kinds]));

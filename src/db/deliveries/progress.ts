@@ -5,7 +5,10 @@ import type { Database } from '../database.ts';
 import type { Lease } from '../leases/leases.ts';
 import type { Position } from './work.ts';
 
-/** A delivery as its worker holds it. What it writes is refused when the lease is lost, or people moved the cursor. */
+/**
+ * A delivery whose lease a worker holds. Its writes are refused when the lease is lost, or when a user has moved the
+ * cursor.
+ */
 export interface HeldDelivery extends Position {
   readonly generation: number;
   readonly lease: Pick<Lease, 'name' | 'fence'>;
@@ -13,7 +16,7 @@ export interface HeldDelivery extends Position {
 
 type Values = readonly (string | number | boolean | null | readonly number[])[];
 
-/** What a write says: `false` when it was refused. */
+/** Runs a write of a held delivery. Returns false when the write was refused. */
 async function write(database: Database, held: HeldDelivery, text: string, values: Values): Promise<boolean> {
   const { account, channel, generation, lease } = held;
   const [rows] = await database.inAccount(
@@ -28,8 +31,8 @@ const isHeld = `d.account_id = $1 and d.channel_id = $2 and d.generation = $3 an
   select from leases l where l.account_id = $1 and l.name = $4 and l.fence = $5 and l.until > clock_timestamp())`;
 
 /**
- * The clause `moved`, which changes what is known about one cursor, and about its object whatever it receives; without a
- * row when the delivery is not held.
+ * Returns the clause `moved`, which changes the row of a cursor with `cursor`, and the row of its object's delivery
+ * with `object`. It returns no row when the delivery is not held.
  */
 function moved(feed: EventFeed, cursor: string, object = ''): string {
   if (feed === 'audit')
@@ -45,7 +48,7 @@ function updateHeld(object: string): string {
   return `update deliveries d set ${object} where ${isHeld} returning 1`;
 }
 
-/** A statement that does nothing else. */
+/** Returns a statement that contains only the clause `moved`. */
 function move(feed: EventFeed, cursor: string, object?: string): string {
   return `with ${moved(feed, cursor, object)} select 1 from moved`;
 }
@@ -54,7 +57,7 @@ const working = 'failures = 0, paused = false, reported = false, next_at = null,
 
 const noBatch = 'batch_end = null, batch_left = null, look_at = null, look_behind = null';
 
-/** Moves the cursor on: what is up to there was delivered, or nobody wants it. */
+/** Moves the cursor forward. The events up to it were delivered, or, with `delivered` false, need not be delivered. */
 export function advance(
   database: Database,
   held: HeldDelivery,
@@ -69,17 +72,17 @@ export function advance(
 const delivering = `${working}, last_success_at = clock_timestamp(), last_error = coalesce($7, last_error),
   last_error_at = case when $7::text is null then last_error_at else clock_timestamp() end`;
 
-/** Remembers where a batch ends before it is sent, so that a repetition is the same batch. */
+/** Stores the end of a batch before the batch is sent, so that a retry sends the same batch. */
 export function beginBatch(database: Database, held: HeldDelivery, end: number): Promise<boolean> {
   return write(database, held, move(held.feed, 'batch_end = $6, batch_left = null'), [end]);
 }
 
-/** Forgets the end of a batch: its events are sent one by one. */
+/** Deletes the end of a batch, so that its events are sent one by one. */
 export function endBatch(database: Database, held: HeldDelivery): Promise<boolean> {
   return write(database, held, move(held.feed, noBatch), []);
 }
 
-/** Leaves what waits for so long, or until so many events are behind the cursor. */
+/** Postpones waiting events for `afterMs` milliseconds, or until `behind` events are after the cursor. */
 export function postpone(
   database: Database,
   held: HeldDelivery,
@@ -90,19 +93,19 @@ export function postpone(
 
 const postponed = `look_at = clock_timestamp() + $6::float8 * interval '1 millisecond', look_behind = $7`;
 
-/** How an attempt failed. */
+/** A failed attempt of a delivery. */
 export interface Failure {
   readonly reason: string;
   readonly paused: boolean;
-  /** In milliseconds: when it is tried again. */
+  /** Milliseconds until the next attempt. */
   readonly waitMs: number;
-  /** The version of the object: with another one it is tried at once. */
+  /** Revision of the object at the attempt. When the object changes, the delivery is retried at once. */
   readonly revision: number;
-  /** The events of the batch that the receiver did not take; absent: it took none of those that were sent. */
+  /** Events of the batch that the receiver did not accept. Absent: it accepted none of the sent events. */
   readonly left?: readonly number[] | undefined;
 }
 
-/** Notes a failed attempt; with an entry for the audit log, in the same transaction. */
+/** Records a failed attempt. */
 export function noteFailure(
   database: Database,
   held: HeldDelivery,
@@ -115,7 +118,9 @@ export function noteFailure(
 const failing = `failures = failures + 1, paused = $7, last_error = $6, last_error_at = clock_timestamp(),
   next_at = clock_timestamp() + $8::float8 * interval '1 millisecond', tried_revision = $9`;
 
-/** Writes the audit event that says that a delivery fails, once for each time that it does. */
+/**
+ * Writes the audit event that reports a failing delivery. Writes it once per failure, until the delivery works again.
+ */
 export async function reportFailure(database: Database, held: HeldDelivery, entry: AuditEntry): Promise<void> {
   const { account, channel, generation } = held;
   const parameters = [...auditParameters(account, entry), channel, generation];
@@ -127,7 +132,7 @@ const reportText = `with failing as (
   where account_id = $1 and channel_id = $9 and generation = $10 and not reported returning 1
 ), ${headAfter('failing')} ${insertAuditText}`;
 
-/** Sets an event aside that its receiver refuses for what is in it, and moves the cursor behind it. */
+/** Sets aside an event that its receiver rejects for its content, and moves the cursor past it. */
 export function setAside(database: Database, held: HeldDelivery, event: number, reason: string): Promise<boolean> {
   const { feed } = held;
   const [table, key, values] =
@@ -145,7 +150,7 @@ returning 1`;
 
 const refusing = `${working}, last_error = $7, last_error_at = clock_timestamp()`;
 
-/** Leaves events set aside that were to be sent again: nothing is sent any more. */
+/** Cancels the retry of set-aside events. They stay set aside, because nothing is sent any more. */
 export function cancelRetries(database: Database, held: HeldDelivery): Promise<boolean> {
   const { table, which } = asideOf(held.feed);
   const text = `with held as (select from deliveries d where ${isHeld})
@@ -155,9 +160,9 @@ update ${table} set retry = false from held where ${which} and retry returning 1
 
 interface AsideTable {
   readonly table: string;
-  /** The column with the number of an event. */
+  /** Column that contains the number of an event. */
   readonly number: string;
-  /** Which rows are of the delivery. */
+  /** Condition that selects the rows of the delivery. */
   readonly which: string;
 }
 
@@ -167,7 +172,7 @@ function asideOf(feed: EventFeed): AsideTable {
   return { table: 'set_aside_records', number: 'record_number', which: `${which} and feed = '${feed}'` };
 }
 
-/** Takes an event away that was set aside and is delivered now. */
+/** Deletes a set-aside event that has been delivered now. */
 export function endSetAside(database: Database, held: HeldDelivery, event: number): Promise<boolean> {
   const { table, number, which } = asideOf(held.feed);
   const text = `with done as (${updateHeld(`${working}, last_success_at = clock_timestamp()`)})
@@ -175,7 +180,7 @@ delete from ${table} using done where ${which} and ${number} = $6 returning 1`;
   return write(database, held, text, [event]);
 }
 
-/** Ends a delivery whose object is gone. */
+/** Deletes a delivery whose object no longer exists. */
 export async function dropDelivery(database: Database, account: string, channel: string): Promise<void> {
   const text = `delete from deliveries d where account_id = $1 and channel_id = $2
     and not exists (select from objects o where o.account_id = $1 and o.id = $2)`;

@@ -3,12 +3,12 @@ import type { Database } from '../database.ts';
 import { type Feed, feedQuery } from '../logs/feeds.ts';
 import type { EventRow, ReadLimits } from './work.ts';
 
-/** About what a record has besides what is counted, in bytes. */
+/** Approximate size of a record without its `meta`, in bytes. */
 const usualBytes = 300;
 
 /**
- * The records of a feed behind a number, in the order of the commits that wrote them. A reader of a number sees all before
- * it: a number is given under a lock that is held until the record is committed.
+ * Returns the records of a feed after a number, in the order of the commits that wrote them. A number is assigned under
+ * a lock that is held until the record is committed, so a reader that sees a number sees all records before it.
  */
 export async function readNumbered(
   database: Database,
@@ -36,7 +36,7 @@ from (
   );
 }
 
-/** The number behind which the records of a feed begin that happened since a time (ISO 8601). */
+/** Returns the number before the first record of a feed that happened since a time (ISO 8601). */
 export async function numberBefore(database: Database, feed: Feed, account: string, since: string): Promise<number> {
   const [row] = await database.lookUp(
     feedQuery<{ readonly number: number | null }>(
@@ -50,8 +50,8 @@ export async function numberBefore(database: Database, feed: Feed, account: stri
 }
 
 /**
- * Has objects receive the records of feeds from now on that do not yet: those of these kinds, each with a feed. It happens
- * beside commits, which wait for nothing of it.
+ * Subscribes objects of these kinds to the records of these feeds, if they are not subscribed yet. Only new records are
+ * delivered. Runs outside commits, which never wait for it.
  */
 export async function adoptFeeds(
   database: Database,

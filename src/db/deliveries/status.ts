@@ -2,7 +2,7 @@ import type { EventFeed } from '../../model/declare/list-words.ts';
 import { statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 
-/** How a delivery fares, as it is stored. */
+/** Stored status of a delivery. */
 export interface DeliveryStatusRow {
   readonly channel_id: string;
   readonly cursor: number;
@@ -13,13 +13,13 @@ export interface DeliveryStatusRow {
   readonly last_error: string | null;
   readonly last_error_at: Date | null;
   readonly set_aside: number;
-  /** How many records wait, by feed. */
+  /** Cursor and number of waiting records, by feed. */
   readonly records: Readonly<Record<string, { readonly cursor: number; readonly behind: number }>>;
-  /** Whether a server is at it. */
+  /** Whether a server is processing the delivery. */
   readonly active: boolean;
 }
 
-/** The deliveries of an account whose objects are there. */
+/** Returns the deliveries of an account whose objects exist. */
 export async function listDeliveries(database: Database, account: string): Promise<readonly DeliveryStatusRow[]> {
   const [rows] = await database.inAccount(account, [statement<DeliveryStatusRow>(listText, [account])]);
   return rows;
@@ -36,19 +36,19 @@ const listText = `select d.channel_id, d.cursor, d.failures, d.paused, d.next_at
 from deliveries d join objects o on o.account_id = d.account_id and o.id = d.channel_id
 where d.account_id = $1 order by d.channel_id`;
 
-/** An event that was set aside. */
+/** A set-aside event or record. */
 export interface SetAsideRow {
   readonly channel_id: string;
   readonly feed: EventFeed;
   readonly event_id: number;
-  /** `null`: it is a record. */
+  /** Null for a record. */
   readonly activity_code: string | null;
   readonly reason: string;
   readonly set_aside_at: Date;
   readonly retry: boolean;
 }
 
-/** The first events of each channel that were set aside. */
+/** Returns the first `limit` set-aside events of each channel. */
 export async function listSetAside(
   database: Database,
   account: string,
@@ -70,14 +70,14 @@ left join audit_events e on s.feed = 'audit' and e.account_id = s.account_id and
 where s.place <= $2
 order by s.channel_id, s.feed, s.event_id`;
 
-/** An event behind a cursor. */
+/** An event after a cursor. */
 interface BehindRow {
   readonly activity_code: string;
   readonly target_id: string;
   readonly created_at: Date;
 }
 
-/** The first events behind a cursor: what they are, and when they happened. */
+/** Returns the first events after a cursor, with their types and times. */
 export async function eventsBehind(
   database: Database,
   account: string,

@@ -2,41 +2,41 @@ import { type AuditEntry, auditParameters, headText, insertAuditText } from '../
 import { statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 
-/** A key with which webhooks of an account are signed, as it is stored. */
+/** A stored key with which webhooks of an account are signed. */
 export interface WebhookKeyRow {
   readonly id: string;
-  /** As it is shown to receivers. */
+  /** Public key in the form in which receivers see it. */
   readonly public_key: string;
   readonly sealed: string;
   readonly created_at: Date;
-  /** Since when another one follows it. */
+  /** Time at which a newer key replaced it. Null for the current key. */
   readonly retired_at: Date | null;
 }
 
-/** A key to be stored. */
+/** A new key to store. */
 export type NewWebhookKey = Pick<WebhookKeyRow, 'id' | 'public_key' | 'sealed'>;
 
-/** For how many hours a key that is followed by another one signs along. */
+/** Hours for which a replaced key still signs, in addition to the new key. */
 const overlapHours = 24;
 
 const listText = `select id, public_key, sealed, created_at, retired_at from webhook_keys
 where account_id = $1 and (retired_at is null or retired_at > clock_timestamp() - interval '${overlapHours} hours')
 order by retired_at desc nulls first, created_at desc`;
 
-/** The keys that sign, the newest first. */
+/** Returns the keys that sign, newest first. */
 export async function listWebhookKeys(database: Database, account: string): Promise<readonly WebhookKeyRow[]> {
   const [rows] = await database.inAccount(account, [statement<WebhookKeyRow>(listText, [account])]);
   return rows;
 }
 
-/** Stores the first key of an account; of several servers that do so at once one has its way. */
+/** Stores the first key of an account. Does nothing when another server has stored one at the same time. */
 export async function addFirstKey(database: Database, account: string, key: NewWebhookKey): Promise<void> {
   await database.inAccount(account, [
     statement(`${insertText} from accounts where account_id = $1 on conflict do nothing`, valuesOf(account, key)),
   ]);
 }
 
-/** Follows the key that signs with a new one, and notes that in the audit log. */
+/** Replaces the signing key by a new key, and writes the audit event. */
 export async function followKey(
   database: Database,
   account: string,

@@ -5,7 +5,7 @@ import type { Database } from '../database.ts';
 import { type Feed, feedNamed } from '../logs/feeds.ts';
 import { readNumbered } from './records.ts';
 
-/** An audit event, or a record, as it is delivered. */
+/** An audit event or a record of a feed, to deliver. */
 export interface EventRow {
   readonly id: number;
   readonly created_at: Date;
@@ -14,70 +14,73 @@ export interface EventRow {
   readonly initiator_name: string;
   readonly initiator_email: string;
   readonly target_id: string;
-  /** Absent: the name in `meta`. */
+  /** Absent: the name is in `meta`. */
   readonly target_name?: string;
   readonly meta: JsonObject;
-  /** The HTTP request that led to it; absent, or null: none did. */
+  /** HTTP request that caused the event. Absent or null when no request did. */
   readonly http_request?: string | null;
 }
 
-/** A delivery with its object, as they are at one moment. */
+/** A delivery and its object, read in one snapshot. */
 export interface DeliveryRow {
   readonly cursor: number;
-  /** Where the batch ends that was begun; `null`: none was, or it is one event. */
+  /** End of the batch that was begun. Null when no batch was begun, or when it is a single event. */
   readonly batch_end: number | null;
-  /** The events of that batch that the receiver did not take; `null`: all of them. */
+  /** Events of that batch that the receiver did not accept. Null: all of them. */
   readonly batch_left: readonly number[] | null;
   readonly generation: number;
   readonly failures: number;
   readonly paused: boolean;
-  /** Whether an event says already that it fails. */
+  /** Whether an audit event has reported the failure already. */
   readonly reported: boolean;
-  /** Not yet over, in milliseconds; 0 or less: it may be tried. */
+  /** Milliseconds until the next attempt is allowed. 0 or less: allowed now. */
   readonly wait_ms: number;
-  /** The version of the object at the last failure. */
+  /** Revision of the object at the last failure. */
   readonly tried_revision: number | null;
   readonly kind: string;
-  /** `null`: the object is gone. */
+  /** Null when the object no longer exists. */
   readonly spec: JsonObject | null;
   readonly updated_revision: number | null;
-  /** The number of the newest event of the account, or record of the feed. */
+  /** Number of the newest event of the account, or of the newest record of the feed. */
   readonly newest: number;
   readonly set_aside: number;
 }
 
-/** How many events are read at the most: the last of them may go beyond the bytes. */
+/** Maximum numbers of events and bytes to read. The last event may exceed the bytes. */
 export interface ReadLimits {
   readonly events: number;
   readonly bytes: number;
 }
 
-/** What one cursor is about. */
+/** Identifies a cursor. */
 export interface Position {
   readonly account: string;
   readonly channel: string;
   readonly feed: EventFeed;
 }
 
-/** What a server needs to go on with a delivery. */
+/** Data that a server needs to continue a delivery. */
 export interface DeliveryWork {
   readonly row: DeliveryRow;
-  /** The first events behind the cursor, in order; fewer than asked for when they are all, or have many bytes. */
+  /**
+   * First events after the cursor, in order. Fewer than requested when there are no more, or when they exceed the
+   * bytes.
+   */
   readonly events: readonly EventRow[];
-  /** The first of those that are to be sent again. */
+  /** First set-aside event that is to be sent again. */
   readonly again: EventRow | undefined;
 }
 
 const eventColumns =
   'e.id, e.created_at, e.activity_code, e.initiator_id, e.initiator_name, e.initiator_email, e.target_id, e.meta, e.http_request';
 
-/** About what an event has besides what is in `meta`, in bytes. */
+/** Approximate size of an event without its `meta`, in bytes. */
 const usualBytes = 300;
 
 /**
- * Reads a delivery with the events behind its cursor; `undefined` when there is none. Events of an account are numbered
- * under the lock of its head row, which is held until they are committed: who sees one sees all before it, so nothing can
- * come up later behind the cursor.
+ * Reads a delivery and the events after its cursor. Returns `undefined` when there is none. Events of an account are
+ * numbered under the lock of its head row, which is held until they are committed. A reader that sees an event
+ * therefore sees all events before it, and no event can appear later behind the cursor.
  */
 export async function readWork(
   database: Database,
@@ -98,7 +101,7 @@ export async function readWork(
   return row === undefined ? undefined : { row, events, again };
 }
 
-/** The same of the records of a feed, which are numbered under the lock of a row of the feed. */
+/** Same as `readWork`, for the records of a feed. They are numbered under the lock of a row of the feed. */
 async function readRecordWork(
   database: Database,
   { account, channel, feed: name }: Position & { readonly feed: Feed['name'] },
@@ -120,9 +123,9 @@ async function readRecordWork(
   return { row, events, again: first?.id === again?.number ? first : undefined };
 }
 
-/** Where the state of one cursor is. */
+/** SQL fragments that read the state of a cursor. */
 interface PositionTables {
-  /** The row that has it. */
+  /** Alias of the row that contains the state. */
   readonly row: 'd' | 'p';
   readonly joins: string;
   readonly newest: string;

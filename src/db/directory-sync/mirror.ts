@@ -3,56 +3,56 @@ import { statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 import { type HeldSync, heldParameters, isHeld } from './progress.ts';
 
-/** A group that the prefixes select. */
+/** A group of the directory whose name has one of the configured prefixes. */
 export interface MirroredGroup {
   readonly id: string;
   readonly name: string;
-  /** Whether the group is taken over. */
+  /** Whether the group itself is copied to the account. */
   readonly synced: boolean;
-  /** Whether its members are. */
+  /** Whether the group selects its members, if only the members of some groups are stored as users. */
   readonly selecting: boolean;
 }
 
-/** What a page of groups says. Each group stands in one of the lists, each member of it in one of the lists. */
+/** Changes from a page of groups. Each group is in only one of the lists, and so is each member of a group. */
 export interface GroupsPage {
   readonly link: string;
-  /** The list ends with it. */
+  /** Whether this is the last page of the list. */
   readonly last: boolean;
   readonly groups: readonly MirroredGroup[];
-  /** Groups that are gone, or not selected any more. */
+  /** Groups that were deleted or are no longer selected. */
   readonly gone: readonly string[];
   readonly joined: readonly GroupMember[];
   readonly left: readonly GroupMember[];
 }
 
-/** A user in a group, by their ids. */
+/** Membership of a user in a group, by their ids. */
 export interface GroupMember {
   readonly group: string;
   readonly user: string;
 }
 
-/** What a page of users says. */
+/** Changes from a page of users. */
 export interface UsersPage {
-  /** Absent: the link stays. */
+  /** Absent: the stored link is kept. */
   readonly link?: string;
-  /** The list ends with it. */
+  /** Whether this is the last page of the list. */
   readonly last?: boolean;
   readonly users: readonly { readonly id: string; readonly data: JsonObject }[];
-  /** Users who are gone and may come back. */
+  /** Users who were removed and may be restored. */
   readonly gone: readonly string[];
-  /** Users who are gone for good. */
+  /** Users who were deleted permanently. */
   readonly deleted: readonly string[];
 }
 
-/** Which users are kept. */
+/** Rules that decide which users are stored. */
 export interface UserScope {
-  /** Users who are in no group that selects its members are left out. */
+  /** Whether users are left out who are in no group that selects its members. */
   readonly restricted: boolean;
-  /** What is said of users who are not known yet is all that there is, so that they can be added. */
+  /** Whether the data of users who are not stored yet is complete, so that they can be added. */
   readonly whole: boolean;
 }
 
-/** The groups among these ids that are known in this generation. */
+/** Returns the names of those of the given groups that are stored in this generation, by id. */
 export async function knownGroups(
   database: Database,
   { account, integration }: HeldSync,
@@ -69,7 +69,7 @@ export async function knownGroups(
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
-/** Writes a page of groups and where the list goes on, or nothing when the lease is lost: then it returns `false`. */
+/** Writes a page of groups and the link to the next page. Writes nothing and returns false when the lease is lost. */
 export async function writeGroups(database: Database, held: HeldSync, page: GroupsPage): Promise<boolean> {
   const { link, last, groups, gone, joined, left } = page;
   const lists = [JSON.stringify(groups), gone, JSON.stringify(joined), JSON.stringify(left)];
@@ -108,14 +108,15 @@ const selections = `from directory_members m
     and m.generation = c.generation and g.generation = c.generation`;
 
 /**
- * Whether a group selects a user. `offset` keeps the database from joining users with members, which it would do without
- * any statistics: right after a first sync it compares all of them with each other. So it looks up those of one user.
+ * Returns the condition that a group selects a user. `offset 0` keeps Postgres from joining users with members: without
+ * statistics, right after a first sync, it would compare all of them with each other. Instead it looks up the
+ * memberships of one user.
  */
 function isSelected(user: string): string {
   return `exists (select ${selections} and m.user_id = ${user} offset 0)`;
 }
 
-/** Writes a page of users and where the list goes on; as `writeGroups`. */
+/** Writes a page of users and the link to the next page. Writes nothing and returns false when the lease is lost. */
 export async function writeUsers(
   database: Database,
   held: HeldSync,
@@ -133,7 +134,10 @@ export async function writeUsers(
   ]);
 }
 
-/** Is kept of a user who is gone for good until everything is read anew, in a group or not: what was applied before may be older. */
+/**
+ * Data of a permanently deleted user, whether in a group or not. It is kept until the next full read, because the state
+ * that was applied before may be older.
+ */
 const deletedData = `'{"deleted": true}'::jsonb`;
 
 const isDeleted = "coalesce(data ? 'deleted', false)";
@@ -159,7 +163,7 @@ const usersText = `with held as (
 )
 select 1 from held`;
 
-/** Members of groups that select their members of whom nothing is known yet, behind an id. */
+/** Returns members of selecting groups whose user data is not stored yet, after an id. */
 export async function unknownMembers(
   database: Database,
   { account, integration }: HeldSync,
@@ -177,7 +181,10 @@ and not exists (select from directory_users u, directory_syncs c where u.account
   and c.account_id = $1 and c.integration_id = $2 and u.generation = c.generation)
 order by 1 limit $4`;
 
-/** Ends a list: forgets what was not seen when everything was read anew, and users whom no group selects any more. */
+/**
+ * Ends a read: deletes what a full read did not see, and users whom no group selects any more. Returns false when the
+ * lease is lost.
+ */
 export async function endRead(database: Database, held: HeldSync, restricted: boolean): Promise<boolean> {
   const own = heldParameters(held);
   const [rows] = await database.inAccount(
@@ -202,15 +209,15 @@ function forgetText(table: string): string {
 const outsideText = `delete from directory_users u using directory_syncs s where u.account_id = $1 and u.integration_id = $2
   and ${isHeld} and $5 and not ${isDeleted} and not ${isSelected('u.id')}`;
 
-/** What is known of a directory, as far as it is selected. */
+/** Stored copy of the selected part of a directory. */
 export interface Mirror {
   readonly users: readonly { readonly id: string; readonly data: JsonObject }[];
-  /** Ids of users who are gone for good. */
+  /** Ids of permanently deleted users. */
   readonly deleted: readonly string[];
   readonly groups: readonly { readonly id: string; readonly name: string; readonly members: readonly string[] }[];
 }
 
-/** Everything that is known, at one moment. */
+/** Reads the whole copy in one snapshot. */
 export async function readMirror(database: Database, account: string, integration: string): Promise<Mirror> {
   const own = [account, integration];
   const [users, deleted, groups, members] = await database.inAccount(
@@ -241,7 +248,7 @@ export async function readMirror(database: Database, account: string, integratio
   };
 }
 
-// Not joined with users: right after the first sync the database knows no statistics by which to choose how.
+// Not joined with users, because right after the first sync Postgres has no statistics for choosing a good plan.
 const membersText = `select group_id as id, array_agg(user_id order by user_id) as users from directory_members
 where ${mine} group by group_id`;
 

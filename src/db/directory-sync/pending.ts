@@ -1,18 +1,19 @@
 import { statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 
-/** A directory that is to be read again. */
+/** A directory to read again. */
 export interface PendingSync {
   readonly account: string;
   readonly integration: string;
-  /** In milliseconds from now; 0: at once, also because its settings changed. */
+  /** Milliseconds until the sync is due. 0: due now, also because the settings changed. */
   readonly dueInMs: number;
   readonly failing: boolean;
 }
 
 /**
- * The integrations of all accounts that read directories and that no other server is at than this one, the longest waiting
- * first. Its own leases do not count: one that it could not give back would hold a sync up until it ends.
+ * Returns the directory integrations of all accounts that no other server is reading, longest waiting first. Ignores
+ * leases of this server (`owner`): a lease that it failed to release would otherwise block a sync until the lease
+ * expires.
  */
 export async function findPendingSyncs(
   database: Database,
@@ -22,7 +23,7 @@ export async function findPendingSyncs(
   return database.lookUp(statement<PendingSync>(pendingText, [owner, limit]));
 }
 
-/** The name of the lease under which a directory is read begins so. */
+/** Prefix of the name of the lease under which a directory is read. */
 export const syncLease = 'directory-sync/';
 
 const pendingText = `select o.account_id as account, o.id as integration, coalesce(s.failures, 0) > 0 as failing,
@@ -39,8 +40,8 @@ order by s.next_at nulls first
 limit $2`;
 
 /**
- * Forgets what was read for integrations that are gone, after the commit that deleted them: there may be much of it. A server
- * that writes more of it at this moment has the row of the sync locked.
+ * Deletes the stored data of integrations that no longer exist. This runs after the commit that deleted them, because
+ * there may be much data. A server that is writing more of it holds a lock on the row of the sync.
  */
 export async function dropOrphanedSyncs(database: Database): Promise<void> {
   await database.lookUp(statement<object>(orphansText, []));

@@ -3,55 +3,58 @@ import { statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 import type { Lease } from '../leases/leases.ts';
 
-/** How far reading a directory is, and how it fares. */
+/** Progress and status of the sync of a directory. */
 export interface DirectorySyncRow {
-  /** Stands for the settings that the links are for. */
+  /** Hash of the settings for which the links are valid. */
   readonly basis: string;
   readonly generation: number;
-  /** Everything is being read anew. */
+  /** Whether the whole directory is being read again. */
   readonly full: boolean;
   readonly groups_link: string | null;
-  /** All groups were read; behind the link is what changed since. */
+  /** Whether all groups were read. If so, the link leads to the changes since then. */
   readonly groups_read: boolean;
   readonly users_link: string | null;
   readonly users_read: boolean;
-  /** How old the links are, in milliseconds. */
+  /** Age of the links, in milliseconds. */
   readonly link_age_ms: number | null;
   readonly failures: number;
-  /** Whether an event says already that it fails. */
+  /** Whether an audit event has reported the failure already. */
   readonly reported: boolean;
   readonly last_error: string | null;
   readonly last_error_at: Date | null;
   readonly next_at: Date | null;
-  /** The revision of the account when what was read was applied. */
+  /** Revision of the account when the read data was applied. Null when it was not applied. */
   readonly applied_revision: number | null;
-  /** Why what was read is not applied. */
+  /** Reason why the read data is not applied. */
   readonly waiting: string | null;
   readonly secret_basis: string | null;
   readonly secret_age_ms: number | null;
   readonly secret_ends_at: Date | null;
   readonly secret_note: string | null;
-  /** How many days before its end an event said so. */
+  /** Days before the end of the secret at which the last warning was written. */
   readonly secret_warned: number | null;
 }
 
-/** An integration whose directory this server reads. What it writes is refused when the lease is lost. */
+/** An integration whose directory this server reads. Its writes are refused when the lease is lost. */
 export interface HeldSync {
   readonly account: string;
   readonly integration: string;
   readonly lease: Pick<Lease, 'name' | 'fence'>;
 }
 
-/** The condition of every write: the row is that of the integration, and the lease is held. Its parameters are the first four. */
+/**
+ * Condition of every write: the row belongs to the integration, and the lease is held. It uses the parameters `$1` to
+ * `$4`.
+ */
 export const isHeld = `s.account_id = $1 and s.integration_id = $2 and exists (
   select from leases l where l.account_id = $1 and l.name = $3 and l.fence = $4 and l.until > clock_timestamp())`;
 
-/** The first four parameters of every write. */
+/** Returns the first four parameters of every write. */
 export function heldParameters({ account, integration, lease }: HeldSync): readonly unknown[] {
   return [account, integration, lease.name, lease.fence];
 }
 
-/** How a sync stands; a new one has read nothing. */
+/** Returns the progress and status of a sync, or `undefined` before the first read. */
 export async function readSync(
   database: Database,
   account: string,
@@ -67,7 +70,10 @@ const readText = `select basis, generation, "full", groups_link, groups_read, us
   (extract(epoch from clock_timestamp() - secret_checked_at) * 1000)::float8 as secret_age_ms
 from directory_syncs where account_id = $1 and integration_id = $2`;
 
-/** Forgets where reading was: everything is read anew, for these settings. An integration that is being deleted begins nothing. */
+/**
+ * Resets the progress of a sync: everything is read again, for the settings `basis`. Returns false when the lease is
+ * lost or the integration is deleted.
+ */
 export function beginFullSync(database: Database, held: HeldSync, basis: string): Promise<boolean> {
   return write(database, held, beginText, [basis]);
 }
@@ -80,19 +86,22 @@ on conflict (account_id, integration_id) do update set basis = excluded.basis, "
   groups_link = null, groups_read = false, users_link = null, users_read = false, linked_at = null, applied_revision = null
 returning 1`;
 
-/** How a run ended that came to its end. */
+/** Result of a completed sync. */
 export interface SyncEnd {
-  /** Until the next one, in milliseconds. */
+  /** Milliseconds until the next sync. */
   readonly waitMs: number;
-  /** The version of the integration: with another one it runs at once. */
+  /** Revision of the integration at this sync. When the integration changes, it is synced at once. */
   readonly revision: number;
-  /** The revision of the account when what was read was applied; absent: it was not. */
+  /** Revision of the account when the read data was applied. Absent: it was not applied. */
   readonly appliedRevision?: number | undefined;
-  /** Why it was not. */
+  /** Reason why it was not applied. */
   readonly waiting?: string | undefined;
 }
 
-/** Notes that a run begins, and when the next one does if this one comes to no end. Returns `false` when the lease is lost. */
+/**
+ * Records the start of a sync, and the time of the next one in case this one does not complete. Returns false when the
+ * lease is lost.
+ */
 export function noteSyncAttempt(
   database: Database,
   held: HeldSync,
@@ -105,7 +114,7 @@ const attemptText = `update directory_syncs s set next_at = clock_timestamp() + 
   tried_revision = $6
 where ${isHeld} returning 1`;
 
-/** Notes the end of a run. */
+/** Records a completed sync. Returns false when the lease is lost. */
 export function noteSyncEnd(database: Database, held: HeldSync, end: SyncEnd): Promise<boolean> {
   const { waitMs, revision, appliedRevision = null, waiting = null } = end;
   return write(database, held, endText, [waitMs, revision, appliedRevision, waiting]);
@@ -115,14 +124,14 @@ const endText = `update directory_syncs s set failures = 0, reported = false, en
   next_at = clock_timestamp() + $5::float8 * interval '1 millisecond', tried_revision = $6, applied_revision = $7, waiting = $8
 where ${isHeld} returning 1`;
 
-/** Why a run came to no end. */
+/** A sync that did not complete. */
 export interface SyncFault extends Pick<SyncEnd, 'waitMs' | 'revision'> {
   readonly reason: string;
-  /** How many times in a row. */
+  /** Number of consecutive failures. */
   readonly failures: number;
 }
 
-/** Notes a run that failed. */
+/** Records a failed sync. Returns false when the lease is lost. */
 export function noteSyncFault(database: Database, held: HeldSync, fault: SyncFault): Promise<boolean> {
   const { reason, failures, waitMs, revision } = fault;
   return write(database, held, faultText, [reason, waitMs, revision, failures]);
@@ -132,7 +141,7 @@ const faultText = `update directory_syncs s set failures = $8, last_error = $5, 
   next_at = clock_timestamp() + $6::float8 * interval '1 millisecond', tried_revision = $7
 where ${isHeld} returning 1`;
 
-/** Writes the audit event that says that syncs fail, once for each time that they do. */
+/** Writes the audit event that reports failing syncs. Writes it once per failure, until a sync completes again. */
 export async function reportSyncFault(
   database: Database,
   { account, integration }: HeldSync,
@@ -146,17 +155,17 @@ const reportText = `with failing as (
   update directory_syncs set reported = true where account_id = $1 and integration_id = $9 and not reported returning 1
 ), ${headAfter('failing')} ${insertAuditText}`;
 
-/** What is known of the secret with which an integration signs in. */
+/** Expiry of the client secret of an integration. */
 export interface SecretLife {
-  /** Stands for the secret. */
+  /** Hash that identifies the secret. */
   readonly basis: string;
-  /** ISO 8601; absent: the directory does not say. */
+  /** Time of expiry, in ISO 8601. Absent when the directory does not report it. */
   readonly ends?: string | undefined;
-  /** Why it does not. */
+  /** Reason why the directory does not report it. */
   readonly note?: string | undefined;
 }
 
-/** Notes when the secret ends. */
+/** Records the expiry of the secret. Returns false when the lease is lost. */
 export function noteSecretLife(
   database: Database,
   held: HeldSync,
@@ -170,7 +179,7 @@ const secretText = `update directory_syncs s set secret_checked_at = clock_times
   secret_warned = case when s.secret_basis = $5 and s.secret_ends_at = nullif($6::text, '')::timestamptz then s.secret_warned end
 where ${isHeld} returning 1`;
 
-/** Writes the audit event that says that the secret ends within so many days, once. Returns whether it did. */
+/** Writes the audit event that the secret expires within `days` days, once for each number of days. */
 export async function warnOfSecretEnd(
   database: Database,
   { account, integration }: HeldSync,

@@ -2,15 +2,15 @@ import { statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 import type { DirectorySyncRow } from './progress.ts';
 
-/** How the sync of an integration fares. */
+/** Status of the sync of an integration. */
 export interface SyncStatusRow
   extends Pick<DirectorySyncRow, 'failures' | 'last_error' | 'waiting' | 'secret_basis' | 'secret_ends_at'> {
   readonly integration_id: string;
-  /** When a run came to its end last, also one that waits for an approval. */
+  /** Time of the last completed sync, including one that waits for an approval. */
   readonly ended_at: Date | null;
 }
 
-/** How the syncs of an account fare. */
+/** Returns the status of all syncs of an account. */
 export async function listSyncStatus(database: Database, account: string): Promise<readonly SyncStatusRow[]> {
   const [rows] = await database.inAccount(account, [statement<SyncStatusRow>(statusText, [account])]);
   return rows;

@@ -3,11 +3,17 @@ import { join } from 'node:path';
 import { codeOf } from '../../lib/error-code.ts';
 import { Unavailable } from '../../model/errors.ts';
 
-/** Says that a data directory holds a database, so that one that lost its database is never taken for a new one. */
+/**
+ * File that marks a data directory as containing a database, so that a directory that lost its database is never
+ * treated as a new one.
+ */
 const MARKER = 'data-directory.json';
 const VERSION = 1;
 
-/** Without these the embedded Postgres would make a new database in place of the old one, or end without a reason. */
+/**
+ * Files without which the embedded Postgres would create a new database that replaces the old one, or exit without a
+ * reason.
+ */
 const needed = [
   'PG_VERSION',
   'postgresql.conf',
@@ -18,16 +24,16 @@ const needed = [
   'pg_xact',
 ];
 
-/** Creates the data directory when it is missing; only its owner may look into it. */
+/** Creates the data directory when it is missing, and removes the permissions of other users. */
 export async function openDataDirectory(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   await closeToOthers(directory);
 }
 
 /**
- * Returns the folder of the database files in a data directory. A new directory gets them by `create`, beside their place
- * and moved there when complete, so that a kill leaves all or nothing. Throws `Unavailable` when files of an existing
- * database are missing: nothing is created in their place.
+ * Returns the folder of the database files in a data directory. For a new directory, `create` writes them to a
+ * temporary folder, which is renamed when it is complete, so that a kill leaves all files or none. Throws `Unavailable`
+ * when files of an existing database are missing, and creates nothing in that case.
  */
 export async function databaseFolder(directory: string, create: (folder: string) => Promise<void>): Promise<string> {
   const folder = join(directory, 'postgres');
@@ -46,12 +52,12 @@ export async function databaseFolder(directory: string, create: (folder: string)
   return folder;
 }
 
-/** Whether a data directory holds a database, or lost the files of one. */
+/** Returns whether a data directory contains a database, or the marker of a database whose files are lost. */
 export async function holdsDatabase(directory: string): Promise<boolean> {
   return (await exists(join(directory, 'postgres'))) || (await exists(join(directory, MARKER)));
 }
 
-/** The error for a database whose files are damaged, with the ways to restore it. */
+/** Returns the error for a database with damaged files. Its message explains how to restore the database. */
 export function damaged(directory: string, what: string, cause?: unknown): Unavailable {
   return new Unavailable(
     `The embedded database in ${directory} is damaged: ${what}. Nothing was changed. ` +
@@ -61,10 +67,13 @@ export function damaged(directory: string, what: string, cause?: unknown): Unava
   );
 }
 
-/** SQLSTATEs of pages that are no pages, indexes that lead nowhere, and files that are gone or cannot be read. */
+/** SQLSTATEs of invalid pages, corrupt indexes, and missing or unreadable files. */
 const damage = /^(XX001|XX002|58P01|58030)$/;
 
-/** An error of the embedded database with the ways to restore it, when its files are damaged. */
+/**
+ * Converts an error of the embedded database with `damaged` when it shows that the files are damaged. Returns other
+ * errors unchanged.
+ */
 export function asDamage(directory: string, error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   return damage.test(codeOf(error) ?? '') ? damaged(directory, error.message, error) : error;
@@ -110,7 +119,8 @@ async function firstMissing(folder: string): Promise<string | undefined> {
 }
 
 /**
- * Removes the rights of other users. A mounted volume may belong to another user: its mode is then its administrator's.
+ * Removes the permissions of other users. A mounted volume may belong to another user: its administrator then decides
+ * its mode.
  */
 async function closeToOthers(path: string): Promise<void> {
   const { mode, uid } = await stat(path);
@@ -118,14 +128,17 @@ async function closeToOthers(path: string): Promise<void> {
   if ((mode & 0o077) !== 0 && (own === uid || own === 0)) await chmod(path, mode & 0o700);
 }
 
-/** The same for what is in a folder: a new database comes with files that everybody may write, whatever the umask is. */
+/**
+ * Removes the permissions of other users from everything in a folder. A new database contains files that everyone may
+ * write, whatever the umask is.
+ */
 async function closeFiles(folder: string): Promise<void> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const own = entries.filter((entry) => !entry.isSymbolicLink());
   await Promise.all(own.map((entry) => closeToOthers(join(entry.parentPath, entry.name))));
 }
 
-/** Whether there is a file or directory. */
+/** Returns whether a file or directory exists. */
 export async function exists(path: string): Promise<boolean> {
   return access(path).then(
     () => true,

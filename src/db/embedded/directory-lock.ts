@@ -9,15 +9,16 @@ import { Unavailable } from '../../model/errors.ts';
 const PREFIX = 'lock-';
 const HELD = '.held';
 const ATTEMPTS = 20;
-// The shortest limit on the path of a unix socket, macOS', is 103 bytes.
+// Maximum length of the path of a Unix socket, in bytes. The lowest limit is 103 bytes, on macOS.
 const LONGEST_SOCKET_PATH = 100;
 
 /**
- * Takes a data directory for this process alone and returns how to give it back.
+ * Locks a data directory for this process, and returns the function that releases the lock.
  *
- * Each process listens on a unix socket of its own in the directory, then looks for others that answer. A socket whose
- * process is gone refuses, however it ended, so nothing is left to clean up by hand. Names are never used twice: removing
- * a stale one cannot hit a new owner. As everybody listens before looking, of two processes at least one sees the other.
+ * Each process listens on a separate Unix socket in the directory, and then looks for other sockets that accept
+ * connections. The socket of a process that has ended refuses connections, however the process ended, so nothing must
+ * be cleaned up by hand. Names are never reused, so removing a stale socket cannot hit a new owner. Because every
+ * process listens before it looks, at least one of two processes sees the other.
  */
 export async function lockDirectory(directory: string): Promise<() => Promise<void>> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
@@ -30,7 +31,7 @@ export async function lockDirectory(directory: string): Promise<() => Promise<vo
     }
     await release(server, own);
     if (others.includes('held')) break;
-    // Both are only starting: the one that waits the shorter time wins.
+    // Both processes are only starting: the one with the shorter wait wins.
     await delay(20 + Math.random() * 100);
   }
   throw new Unavailable(
@@ -78,7 +79,7 @@ function answers(path: string): Promise<boolean> {
           connection.destroy();
           done(true);
         });
-        // Anything but these two (no permission, a full queue) means that a server may be there.
+        // Any other error (no permission, a full queue) means that a server may be listening.
         connection.once('error', (error: NodeJS.ErrnoException) =>
           done(error.code !== 'ECONNREFUSED' && error.code !== 'ENOENT'),
         );
@@ -86,7 +87,10 @@ function answers(path: string): Promise<boolean> {
   );
 }
 
-/** Lends a path short enough for a socket: the file stays in its directory, a symbolic link leads there while it is bound or asked. */
+/**
+ * Calls `use` with a path that is short enough for a socket. For a longer path, this is a path through a temporary
+ * symbolic link to the directory of the socket, which exists only during the call.
+ */
 async function reachable<Value>(path: string, use: (short: string) => Promise<Value>): Promise<Value> {
   if (Buffer.byteLength(path) <= LONGEST_SOCKET_PATH) return use(path);
   const shortcut = await mkdtemp(join(tmpdir(), 'hdl-'));
@@ -99,7 +103,8 @@ async function reachable<Value>(path: string, use: (short: string) => Promise<Va
 }
 
 async function release(server: Server, path: string): Promise<void> {
-  // Removed before the server closes: closing unlinks by the path it was bound with, which may be a link long gone.
+  // The files are removed before the server closes, because closing unlinks the path that was bound, and that path may
+  // lead through a symbolic link that no longer exists.
   await removeBoth(path);
   await new Promise<void>((done) => server.close(() => done()));
 }

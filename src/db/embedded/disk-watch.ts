@@ -1,14 +1,19 @@
 import { Unavailable } from '../../model/errors.ts';
 import { diskFull } from '../shortage.ts';
 
-/** How long after a write that lacked room it is tried again whether there is some, in milliseconds. */
+/** Time between a write that found the disk full and the next probe for free space, in milliseconds. */
 const probeMs = 2000;
 
-/** Takes 1 MiB of new pages for a moment; small rows may fit into old ones. Rows of this length are not compressed. */
+/**
+ * Allocates 1 MiB of new pages temporarily, because small rows may fit into existing pages. Rows of this length are not
+ * compressed.
+ */
 const takesRoom = `create temporary table heddle_room on commit drop as
   select repeat('x', 1000) from generate_series(1, 1024)`;
 
-/** Knows whether the disk of a database is full: from a statement that lacked room until a probe finds some. */
+/**
+ * Tracks whether the disk of a database is full: from the first statement that lacked space until a probe finds space.
+ */
 export class DiskWatch {
   readonly #asOwner: (statements: readonly string[]) => Promise<void>;
   readonly #changed: (isFull: boolean) => void;
@@ -23,7 +28,7 @@ export class DiskWatch {
     this.#changed = changed;
   }
 
-  /** Takes note of what the database lacked, and returns it. */
+  /** Records that the disk is full if `shortage` reports that, and returns `shortage`. */
   note(shortage: Unavailable): Unavailable {
     if (!isDiskFull(shortage) || this.#full !== undefined) return shortage;
     this.#full = shortage;
@@ -47,7 +52,7 @@ export class DiskWatch {
   }
 
   async #probe(): Promise<void> {
-    // Other errors, a missing right for example, say nothing about the disk: the next write shows them.
+    // Other errors, such as a missing permission, prove nothing about the disk. The next write reports them.
     const failure = await this.#asOwner([takesRoom]).catch((error: unknown) => error);
     if (failure instanceof Unavailable) return this.#probeLater();
     this.#full = undefined;

@@ -4,7 +4,10 @@ import { Unavailable } from '../../model/errors.ts';
 
 const mebibyte = 1024 * 1024;
 
-/** How much room there is below a path, in MiB; for ever more where a file system does not say. */
+/**
+ * Returns the free space below a path, in MiB: 0 when no inodes are free, infinity when the file system does not report
+ * its size.
+ */
 export async function roomAt(path: string): Promise<number> {
   const { blocks, bavail, bsize, files, ffree } = await statfs(path);
   if (files > 0 && ffree === 0) return 0;
@@ -12,8 +15,8 @@ export async function roomAt(path: string): Promise<number> {
 }
 
 /**
- * Makes a file for its owner alone, whole or not at all: a start on a full disk must not leave an empty key behind. Answers
- * false when there is one already.
+ * Creates a file that only its owner may access, completely or not at all: a start on a full disk must not leave an
+ * empty key behind. Returns false when the file exists already.
  */
 export async function createFile(path: string, text: string): Promise<boolean> {
   let file: FileHandle;
@@ -45,7 +48,10 @@ const reasons: Readonly<Record<string, string>> = {
   ...{ EEXIST: other, ENOTDIR: other },
 };
 
-/** Does something in a data directory. Throws `Unavailable`, with the way out, where the file system refuses it. */
+/**
+ * Runs `work` in a data directory. When the file system refuses it, throws `Unavailable` with a message that explains
+ * how to fix that.
+ */
 export async function inDataDirectory<Value>(directory: string, work: () => Promise<Value>): Promise<Value> {
   try {
     return await work();
@@ -56,7 +62,7 @@ export async function inDataDirectory<Value>(directory: string, work: () => Prom
   }
 }
 
-/** Whether something failed because there is no room for it. */
+/** Returns whether an error means that the disk is full. */
 export function isFull(error: unknown): boolean {
   return reasons[codeOf(error) ?? ''] === full;
 }

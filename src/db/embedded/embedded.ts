@@ -13,15 +13,18 @@ import { lockDirectory } from './directory-lock.ts';
 import { inDataDirectory, isFull, roomAt } from './disk.ts';
 import { DiskWatch } from './disk-watch.ts';
 
-/** After so many written rows the statistics are re-created; PGlite has no autovacuum. */
+/** Number of written rows after which the tables are vacuumed and analysed. PGlite has no autovacuum. */
 const VACUUM_ROWS = 10_000;
 
-/** After so many transactions the write-ahead log is looked at; a look costs as much as a small read. */
+/**
+ * Number of transactions after which the size of the write-ahead log is checked. A check costs as much as a small read.
+ */
 const LOOK_TRANSACTIONS = 64;
 
 /**
- * So many bytes it may be ahead of the last checkpoint. PGlite has no process that makes checkpoints: without them the log
- * grows until the server stops, and one that was killed reads all of it at the next start.
+ * Maximum number of bytes of the write-ahead log since the last checkpoint. PGlite has no process that makes
+ * checkpoints. Without them the log would grow until the server stops, and a server that was killed would read all of
+ * it at its next start.
  */
 const CHECKPOINT_BYTES = 32 * 2 ** 20;
 
@@ -29,26 +32,28 @@ const aheadText =
   'select pg_wal_lsn_diff(pg_current_wal_lsn(), redo_lsn)::float8 as bytes from pg_control_checkpoint()';
 
 /**
- * Tables that have grown much since their statistics were made: the process that wrote to them ended before its turn
- * came. For the others a vacuum is not worth its second of CPU at every start; a table of 128 KiB is read as a whole.
+ * Selects tables that have grown much since their statistics were made, because the earlier process ended before its
+ * next vacuum. For other tables, a vacuum is not worth its second of CPU at every start. A table of 128 KiB is read as
+ * a whole anyway.
  */
 const grownTables = `select from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace
   and pg_relation_size(oid) > 8192 * greatest(1.25 * relpages, 16)`;
 
-/** Where the embedded database lives: in a data directory, or else in memory. */
+/** Location of the embedded database: a data directory, or memory if it is absent. */
 export interface EmbeddedOptions {
   readonly dataDir?: string;
   /** Called before a new database is created in the data directory. */
   readonly creating?: () => void;
-  /** Called when its disk is full, and when it has room again. */
+  /** Called when the disk of the database becomes full, and when it has room again. */
   readonly diskChanged?: (isFull: boolean) => void;
-  /** A door for tests: how much room there is below a path, in MiB. */
+  /** For tests: replaces the function that returns the free space below a path, in MiB. */
   readonly roomAt?: typeof roomAt;
 }
 
 /**
- * Opens the embedded Postgres; a data directory is created when missing and belongs to this process until closed.
- * Throws `Unavailable` when another process has the directory, or when files of its database are missing or damaged.
+ * Opens the embedded Postgres. Creates a missing data directory, which is locked for this process until the database is
+ * closed. Throws `Unavailable` when another process has locked the directory, or when files of its database are missing
+ * or damaged.
  */
 export async function openEmbedded(options: EmbeddedOptions = {}): Promise<Database> {
   if (options.dataDir === undefined) return new EmbeddedDatabase(await start(), async () => {});
@@ -67,7 +72,7 @@ export async function openEmbedded(options: EmbeddedOptions = {}): Promise<Datab
   });
 }
 
-/** So many MiB a new database takes, and so many an existing one may want at its start. */
+/** Space that a new database takes, and space that an existing database may need at its start, in MiB. */
 const newRoom = 48;
 const startRoom = 32;
 
@@ -93,7 +98,10 @@ function noRoomToCreate(directory: string, room: number): string {
   return `No database was created in ${directory}: its disk has room for ${room} MiB, and a new database takes ${newRoom} MiB. Make room, or choose another directory with --data-dir.`;
 }
 
-/** A database that only lacks room must not be restored. */
+/**
+ * Returns the message for a database that does not start on a full disk. It does not suggest a restore, because a
+ * database that only lacks space must not be restored.
+ */
 function noRoomToStart(directory: string, room: number): string {
   return `The embedded database in ${directory} does not start, and its disk is full (${room} MiB left). Nothing was changed. Make room and start again; only if it does not start then either, it is damaged.`;
 }
@@ -103,10 +111,13 @@ async function start(dataDir = 'memory://'): Promise<PGlite> {
   return starting.catch((reason) => Promise.reject(startError(reason)));
 }
 
-// Node has it, and its types leave it out.
+// Node provides it, but its types do not declare it.
 declare const WebAssembly: { compile(bytes: Uint8Array<ArrayBuffer>): Promise<WebAssembly.Module> };
 
-/** What the database reads from beside its own modules, where these are in the single executable. */
+/**
+ * Returns the files that PGlite normally reads from the folder of its modules, if they are contained in the single
+ * executable.
+ */
 async function heldFiles(): Promise<Partial<PGliteOptions>> {
   const [postgres, initdb, files] = ['pglite.wasm', 'initdb.wasm', 'pglite.data'].map(executableAsset);
   if (postgres === undefined || initdb === undefined || files === undefined) return {};
@@ -117,10 +128,10 @@ async function heldFiles(): Promise<Partial<PGliteOptions>> {
   return { pgliteWasmModule, initdbWasmModule, fsBundle: new Blob([files]) };
 }
 
-// What WebAssembly calls ENOSPC and EDQUOT.
+// WebAssembly's errno values for ENOSPC and EDQUOT.
 const fullErrnos: readonly unknown[] = [51, 19];
 
-/** Faults of its file system are no errors of JavaScript. */
+/** Converts a fault of PGlite's file system, which is not an instance of `Error`, to an `Error`. */
 function startError(reason: unknown): unknown {
   if (reason instanceof Error) return reason;
   const errno = isObject(reason) ? reason['errno'] : undefined;
@@ -135,7 +146,7 @@ class EmbeddedDatabase implements Database {
   readonly #disk: DiskWatch;
   #unvacuumed = 0;
   #transactions = 0;
-  /** Vacuums and checkpoints, one after the other. */
+  /** Vacuums and checkpoints, which run one after the other. */
   #upkeep: Promise<unknown> = Promise.resolve();
   #closed: Promise<void> | undefined;
 
@@ -152,7 +163,7 @@ class EmbeddedDatabase implements Database {
   ): Promise<RowsOf<Statements>> {
     return this.#transaction(async (transaction) => {
       for (const statement of statements) checkParameters(statement);
-      // PGlite has begun the transaction itself; its mode can still be set before the first query.
+      // PGlite has begun the transaction already. Its mode can still be set before the first query.
       await transaction.exec(beginText(options).replace(/^begin/, 'set transaction'));
       await query(transaction, restrictTo(account, options));
       return queryAll(transaction, statements);
@@ -191,7 +202,7 @@ class EmbeddedDatabase implements Database {
     if (this.#unvacuumed >= VACUUM_ROWS) this.vacuum();
   }
 
-  /** Vacuums if it was not done in time. */
+  /** Vacuums in the background if tables have grown much since their statistics were made. */
   async vacuumGrown(): Promise<void> {
     if ((await this.#pglite.query(grownTables)).rows.length > 0) this.vacuum();
   }
@@ -202,7 +213,7 @@ class EmbeddedDatabase implements Database {
     this.#inBackground(() => this.#pglite.exec('vacuum (analyze)'));
   }
 
-  /** What failed, as on a full disk, is made good by the next one. */
+  /** Runs `work` after earlier upkeep. If it fails, as on a full disk, the next upkeep makes up for it. */
   #inBackground(work: () => Promise<unknown>): void {
     this.#upkeep = this.#upkeep.then(work, work);
     this.#upkeep.catch(() => {});
@@ -214,7 +225,7 @@ class EmbeddedDatabase implements Database {
     await this.#pglite.exec('checkpoint').catch((error) => {
       const shortage = shortageOf(error);
       if (shortage === undefined) throw error;
-      // Reported as that of a write is; the next look tries again.
+      // Reported like the shortage of a write. The next check tries again.
       this.#disk.note(shortage);
     });
   }
@@ -257,7 +268,7 @@ async function queryAll<const All extends readonly CompiledQuery<unknown>[]>(
 ): Promise<RowsOf<All>> {
   const answers: (readonly unknown[])[] = [];
   for (const statement of statements) answers.push(await query(transaction, statement));
-  // The rows are those of the statements by position, and the builder gave each statement the type of its rows.
+  // The rows match the statements by position, and the builder typed the rows of each statement.
   return answers as RowsOf<All>;
 }
 

@@ -3,15 +3,15 @@ import { statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 import { type HeldIntegration, isHeld, write } from './progress.ts';
 
-/** What a product says about the credentials of an integration. */
+/** Expiry of the credentials of an integration, as its product reports it. */
 export interface CredentialLife {
-  /** Stands for the credentials. */
+  /** Hash that identifies the credentials. */
   readonly basis: string;
-  /** Absent: it says nothing of an end. */
+  /** Time of expiry, in ISO 8601. `undefined` when the product reports no expiry. */
   readonly ends: string | undefined;
 }
 
-/** Notes when the credentials end, as the product says now. Returns `false` when the lease is lost. */
+/** Records the expiry of the credentials. Returns false when the lease is lost. */
 export async function noteCredential(
   database: Database,
   held: HeldIntegration,
@@ -20,22 +20,22 @@ export async function noteCredential(
   return (await write(database, held, lifeText, [basis, ends])).length > 0;
 }
 
-// With another end, what was warned of is another thing.
+// A changed expiry resets the warning.
 const lifeText = `update endpoint_security set credential_checked_at = clock_timestamp(), credential_basis = $5,
   credential_ends_at = nullif($6::text, '')::timestamptz,
   credential_warned = case when credential_basis = $5
     and credential_ends_at is not distinct from nullif($6::text, '')::timestamptz then credential_warned end
 where account_id = $1 and integration_id = $2 and ${isHeld} returning 1`;
 
-/** An event about the end of credentials. */
+/** A warning that credentials expire, with its audit event. */
 export interface CredentialWarning {
-  /** How many days before; 0: they have ended. */
+  /** Days before the expiry. 0: the credentials have expired. */
   readonly days: number;
   readonly basis: string;
   readonly entry: AuditEntry;
 }
 
-/** Writes the audit event that says that credentials end within so many days, once for each number of days. */
+/** Writes the audit event that credentials expire within `days` days, once for each number of days. */
 export async function warnOfCredential(
   database: Database,
   { account, integration }: HeldIntegration,

@@ -1,27 +1,29 @@
 import { statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 
-/** An integration whose product is to be asked about peers. */
+/** An integration whose product is to be queried about peers. */
 export interface PendingSync {
   readonly account: string;
   readonly integration: string;
-  /** In milliseconds from now; 0: at once, also because its settings changed. */
+  /** Milliseconds until the sync is due. 0: due now, also because the settings changed. */
   readonly dueInMs: number;
   readonly failing: boolean;
-  /** Another server is at it. */
+  /** Whether another server is processing the integration. */
   readonly isElsewhere: boolean;
 }
 
-/** Whose integrations are looked for. */
+/** Selects the integrations that `findPendingSyncs` returns. */
 export interface PendingQuery {
-  /** This server: what others are at is left out. */
+  /** Id of this server. Integrations that other servers process are left out. */
   readonly owner: string;
-  /** Accounts of which all integrations are wanted, also those that another server is at. */
+  /** Accounts whose integrations are all returned, also those that another server processes. */
   readonly accounts: readonly string[];
   readonly limit: number;
 }
 
-/** The enabled integrations of all accounts: those that are due first, then those of the accounts. */
+/**
+ * Returns the enabled integrations of all accounts. Due integrations come first, then the integrations of `accounts`.
+ */
 export async function findPendingSyncs(
   database: Database,
   { owner, accounts, limit }: PendingQuery,
@@ -43,7 +45,10 @@ const pendingText = `select account, integration, failing, "isElsewhere", "dueIn
 order by "dueInMs" > 0, account <> all($2::text[]), "dueInMs", next_at nulls first
 limit $3`;
 
-/** Gives a row to objects of these kinds that have none: those that were made since it was last called. Returns how many. */
+/**
+ * Creates a row for each object of these kinds that has none, because it was created since the last call. Returns the
+ * number of created rows.
+ */
 export async function adoptIntegrations(database: Database, kinds: readonly string[]): Promise<number> {
   const rows = await database.lookUp(statement<object>(adoptText, [kinds]));
   return rows.length;

@@ -11,20 +11,20 @@ import { statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 import type { Lease } from '../leases/leases.ts';
 
-/** An integration as its worker holds it. What it writes is refused once the lease is lost. */
+/** An integration whose lease a worker holds. Its writes are refused when the lease is lost. */
 export interface HeldIntegration {
   readonly account: string;
   readonly integration: string;
   readonly lease: Pick<Lease, 'name' | 'fence'>;
 }
 
-/** Whether the lease, the third and the fourth parameter, is held in the account, the first one. */
+/** Condition that the lease with the name `$3` and the fence `$4` is held in the account `$1`. */
 export const isHeld = `exists (
   select from leases l where l.account_id = $1 and l.name = $3 and l.fence = $4 and l.until > clock_timestamp())`;
 
 type Values = readonly (string | number | boolean | null)[];
 
-/** Runs a write; it returns no row when it was refused. */
+/** Runs a write. Returns no rows when the write was refused. */
 export async function write<Row extends object>(
   database: Database,
   held: HeldIntegration,
@@ -37,18 +37,18 @@ export async function write<Row extends object>(
   return rows;
 }
 
-/** What a product says about a peer: what is wrong with it, or an empty text. */
+/** A product's verdict on a peer: the problem with the peer, or an empty text. */
 export interface VerdictUpdate {
   readonly peer: string;
-  /** Absent: the product decides about it no longer. */
+  /** Absent: the product no longer decides about the peer. */
   readonly verdict?: string;
-  /** Absent when nobody needs to know. */
+  /** Audit event to write. Absent when none is needed. */
   readonly entry?: AuditEntry;
 }
 
 /**
- * Writes what a product says about peers about whom it says something else than before, with the audit events that report
- * it. Each peer may occur once. Returns `false` when the lease is lost.
+ * Writes the changed verdicts of a product on peers, with their audit events. Each peer may occur once. Returns false
+ * when the lease is lost.
  */
 export async function writeVerdicts(
   database: Database,
@@ -59,7 +59,7 @@ export async function writeVerdicts(
   const parameters = [account, integration, lease.name, lease.fence];
   const rows = updates.map(({ peer, verdict = null }) => ({ peer, verdict }));
   const events = updates.flatMap(({ entry }) => (entry === undefined ? [] : [eventRow(entry)]));
-  // The head row is locked first, as commits lock it, so that the two never wait for each other.
+  // The head row is locked first, as commits do, so that the two never deadlock.
   const reports =
     events.length === 0 ? [] : [statement(eventsText, [account, lease.name, lease.fence, JSON.stringify(events)])];
   const results = await database.inAccount(
@@ -87,16 +87,19 @@ const verdictsText = `with written as (
 )
 select 1 where ${isHeld}`;
 
-/** How a complete sync ended. */
+/** Result of a complete sync. */
 export interface SyncResult {
   readonly devices: number;
-  /** In milliseconds: when the product is asked again. */
+  /** Milliseconds until the product is queried again. */
   readonly waitMs: number;
-  /** The version of the integration: with another one it is asked at once. */
+  /** Revision of the integration at this sync. When the integration changes, its product is queried at once. */
   readonly revision: number;
 }
 
-/** Notes that a sync begins, and when the product is asked again if it comes to no end. Returns `false` when the lease is lost. */
+/**
+ * Records the start of a sync, and the time of the next one in case this one does not complete. Returns false when the
+ * lease is lost, or when the sync is not due and not forced.
+ */
 export async function noteAttempt(
   database: Database,
   held: HeldIntegration,
@@ -105,7 +108,7 @@ export async function noteAttempt(
   return (await write(database, held, attemptText, [waitMs, revision, isForced])).length > 0;
 }
 
-/** Notes a complete sync: from now on the product decides. */
+/** Records a complete sync. From then on the product decides about peers. Returns false when the lease is lost. */
 export async function noteSynced(database: Database, held: HeldIntegration, result: SyncResult): Promise<boolean> {
   const rows = await write(database, held, syncedText, [result.devices, result.waitMs, result.revision]);
   return rows.length > 0;
@@ -122,22 +125,22 @@ const syncedText = `update endpoint_security set decides = true, untrusted = nul
   next_at = ${nextAt('$6')}, tried_revision = $7, credential_warned = nullif(credential_warned, 0)
 where account_id = $1 and integration_id = $2 and ${isHeld} returning 1`;
 
-/** How a sync failed. */
+/** A failed sync. */
 export interface SyncFailure {
   readonly reason: string;
   readonly waitMs: number;
   readonly revision: number;
-  /** How many devices it found, when they are so few that an approval is needed. */
+  /** Number of devices found, when it is so low that an approval is needed. */
   readonly doubted?: number | undefined;
-  /** After so many hours without a complete sync no verdict counts any more. */
+  /** Hours without a complete sync after which verdicts no longer count. */
   readonly trustedHours: number;
-  /** Why then. */
+  /** Reason to store when verdicts no longer count. */
   readonly untrusted: string;
 }
 
 /**
- * Notes a sync that failed, or whose result waits for an approval; the verdicts before it stay. Returns why they do not count
- * any more, if they do not; nothing when the lease is lost.
+ * Records a sync that failed, or whose result waits for an approval. Earlier verdicts are kept. Returns the reason why
+ * they no longer count, or null if they still count. Returns `undefined` when the lease is lost.
  */
 export async function noteSyncFailure(
   database: Database,
@@ -150,13 +153,16 @@ export async function noteSyncFailure(
   return row;
 }
 
-// A product that answers and waits for an approval is trusted as far as its last complete sync.
+// A product that responds but waits for an approval stays trusted, with the verdicts of its last complete sync.
 const failedText = `update endpoint_security set failures = failures + 1, last_error = $5, last_error_at = clock_timestamp(),
   next_at = ${nextAt('$6')}, tried_revision = $7, doubted = $8,
   untrusted = case when $8::int is null and last_synced_at < clock_timestamp() - $9::float8 * interval '1 hour' then $10 end
 where account_id = $1 and integration_id = $2 and ${isHeld} returning untrusted`;
 
-/** Writes the audit event that says what is wrong with an integration, once for each time that something is. */
+/**
+ * Writes the audit event that reports the problem of an integration. Writes it once per problem, until a sync completes
+ * again.
+ */
 export async function reportSyncFailure(database: Database, held: HeldIntegration, entry: AuditEntry): Promise<void> {
   const { account, integration } = held;
   const parameters = [...auditParameters(account, entry), integration];

@@ -2,7 +2,7 @@ import { type AuditEntry, auditParameters, headAfter, insertAuditText } from '..
 import { statement } from '../builder.ts';
 import type { AccountAccess, Database } from '../database.ts';
 
-/** How an integration fares, as it is stored. */
+/** Stored status of an integration. */
 export interface IntegrationStatusRow {
   readonly integration_id: string;
   readonly decides: boolean;
@@ -15,16 +15,19 @@ export interface IntegrationStatusRow {
   readonly last_error_at: Date | null;
   readonly next_at: Date | null;
   readonly reported: boolean;
-  /** Stands for the credentials that the others are about. */
+  /** Hash of the credentials to which the other `credential_` columns belong. */
   readonly credential_basis: string | null;
-  /** How long ago the product was asked about them, in milliseconds. */
+  /** Milliseconds since the product was queried about the credentials. */
   readonly credential_age_ms: number | null;
   readonly credential_ends_at: Date | null;
-  /** How many days before its end an event said so. */
+  /** Days before the expiry at which the last warning was written. */
   readonly credential_warned: number | null;
 }
 
-/** The integrations of an account that were taken up, in the order of their ids; one alone when it is named. */
+/**
+ * Returns the status of the integrations of an account that have a row (see `adoptIntegrations`), ordered by id. With
+ * `integration`, returns only this one.
+ */
 export async function listIntegrationStatus(
   database: AccountAccess,
   account: string,
@@ -41,14 +44,17 @@ const listText = `select integration_id, decides, untrusted, devices, doubted, l
   (extract(epoch from clock_timestamp() - credential_checked_at) * 1000)::float8 as credential_age_ms
 from endpoint_security where account_id = $1 and ($2::text is null or integration_id = $2) order by integration_id`;
 
-/** What a person does about an integration, with its audit event. */
+/** An action of a user on an integration, with its audit event. */
 export interface IntegrationAction {
   readonly account: string;
   readonly integration: string;
   readonly entry: AuditEntry;
 }
 
-/** Accepts that the product knows as few devices as it last said. Returns how many, nothing when none of it waits for that. */
+/**
+ * Accepts the low number of devices that the product last reported. Returns this number, or `undefined` when no number
+ * waits for an approval.
+ */
 export async function acceptLoss(database: Database, action: IntegrationAction): Promise<number | undefined> {
   const [row] = await act<{ readonly devices: number }>(database, action, acceptText);
   return row?.devices;
@@ -58,7 +64,7 @@ const acceptText = `update endpoint_security set devices = doubted, doubted = nu
   reported = false, last_error = null, last_error_at = null
 where account_id = $1 and integration_id = $9 and doubted is not null returning devices`;
 
-/** Has the product asked at once. Returns whether there is such an integration. */
+/** Makes an integration due at once. Returns whether the integration exists. */
 export async function syncSoon(database: Database, action: IntegrationAction): Promise<boolean> {
   return (await act(database, action, soonText)).length > 0;
 }

@@ -3,37 +3,37 @@ import { startProgramThread } from '../../executable.ts';
 import type { DatabaseOptions } from '../database.ts';
 import type { Lease } from './leases.ts';
 
-/** What the thread is asked. */
+/** Message to the thread. */
 export type LeaseRequest =
   | { readonly what: 'hold'; readonly lease: Lease; readonly seconds: number }
   | { readonly what: 'let go'; readonly lease: Lease }
-  /** The main thread is not stuck. */
+  /** Heartbeat: the main thread is responsive. */
   | { readonly what: 'alive' }
   | { readonly what: 'close' };
 
-/** What the thread is started with. */
+/** Options with which the thread is started. */
 export type LeaseWorkerData = Required<Omit<LeaseKeeperOptions, 'failed'>>;
 
-/** What the thread says once it can renew leases. */
+/** Message that the thread posts when it can renew leases. */
 export const ready = 'ready';
 
-/** Renews leases whatever the main thread is busy with. */
+/** Renews leases in a separate thread, however busy the main thread is. */
 export interface LeaseKeeper {
   /**
-   * Renews a lease, each time for so many seconds, until it is let go or lost. Does not throw: while the thread does not
-   * run, leases last as long as the main thread renews them, and the next thread renews all that are held.
+   * Renews a lease, each time for `seconds` seconds, until it is released or lost. Does not throw. While the thread
+   * does not run, only the renewals of the main thread count; the next thread renews all leases that are held.
    */
   hold(lease: Lease, seconds: number): void;
   letGo(lease: Lease): void;
   close(): Promise<void>;
 }
 
-/** What a keeper needs: a Postgres, which it reaches over a connection of its own. */
+/** Options of a lease keeper. It needs a Postgres, to which its thread opens a separate connection. */
 export interface LeaseKeeperOptions {
   readonly database: DatabaseOptions;
-  /** After how long a main thread that says nothing has no lease renewed any more, in milliseconds; a minute by default. */
+  /** Time after which leases of a silent main thread are no longer renewed, in milliseconds. Default: one minute. */
   readonly longestSilenceMs?: number;
-  /** Called when the thread cannot start or ends by itself, once until one renews leases again. */
+  /** Called when the thread cannot start or ends unexpectedly. Called only once until a thread renews leases again. */
   failed(error: unknown): void;
 }
 
@@ -44,7 +44,7 @@ interface Held {
 
 const aliveMs = 2000;
 
-/** Creates a keeper, whose thread starts with the first lease, and again when it ended while leases are held. */
+/** Creates a keeper. Its thread starts with the first lease, and starts again when it ended while leases are held. */
 export function openLeaseKeeper(options: LeaseKeeperOptions): LeaseKeeper {
   const { database, failed, longestSilenceMs = 60_000 } = options;
   const held = new Map<string, Held>();
@@ -107,7 +107,7 @@ function startWorker(data: LeaseWorkerData): Worker {
   return worker;
 }
 
-/** Identifies a lease among those of a database. */
+/** Returns the key that identifies a lease within a database. */
 export function leaseKey({ account, name }: Lease): string {
   return `${account} ${name}`;
 }

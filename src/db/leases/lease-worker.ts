@@ -16,18 +16,18 @@ interface Held {
   nextAt: number;
 }
 
-// The thread of `openLeaseKeeper`, which gave it these options.
+// `openLeaseKeeper` starts this thread with these options.
 const { longestSilenceMs, database: options } = workerData as LeaseWorkerData;
 const database = await openDatabase({ ...options, poolSize: 1 });
 if (parentPort !== null) keepLeases(database, parentPort);
 
-/** Renews the leases that it is given, until it is closed. */
+/** Renews the leases that the main thread sends, until the main thread sends `close`. */
 function keepLeases(database: Database, port: MessagePort): void {
   const held = new Map<string, Held>();
   let heardAt = performance.now();
   let renewing: Promise<void> | undefined;
   const timer = setInterval(() => {
-    // A main thread that is silent for so long does nothing any more for which it would need a lease.
+    // A main thread that has been silent for so long does nothing that needs a lease.
     if (renewing !== undefined || performance.now() - heardAt > longestSilenceMs) return;
     renewing = renewDue(database, held).finally(() => {
       renewing = undefined;
@@ -54,15 +54,18 @@ function keepLeases(database: Database, port: MessagePort): void {
 async function renewDue(database: Database, held: Map<string, Held>): Promise<void> {
   for (const [name, item] of held) {
     if (item.nextAt > performance.now()) continue;
-    // A database that is away says nothing about the lease: it is tried again at the next look.
+    // An unreachable database proves nothing about the lease. The next check tries again.
     const isKept = await renewLease(database, item.lease, item.seconds).catch(() => undefined);
     if (isKept === true) item.nextAt = performance.now() + intervalOf(item.seconds);
-    // The main thread finds out by itself, and says so.
+    // The main thread detects the loss itself, and reports it.
     else if (isKept === false && held.get(name) === item) held.delete(name);
   }
 }
 
-/** More often than the main thread does, so that it finds its leases renewed. */
+/**
+ * Returns the interval of renewals, in milliseconds. It is shorter than the main thread's, so that the main thread
+ * finds its leases renewed.
+ */
 function intervalOf(seconds: number): number {
   return (seconds * 1000) / 4;
 }

@@ -2,23 +2,23 @@ import { statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 
 /**
- * The right to run a loop for a while, as this process got it. `fence` grows whenever the right goes to another process, so that
- * a holder that slept through that is distinguished from the present one.
+ * The right of this process to run a loop for a while. `fence` grows whenever another process gets the lease, so that a
+ * holder that slept through that is distinguished from the current holder.
  */
 export interface Lease {
   readonly account: string;
-  /** Names the loop within the account. */
+  /** Name of the loop within the account. */
   readonly name: string;
   readonly owner: string;
   readonly fence: number;
 }
 
-/** The requested owner and duration. Only the database's clock counts. */
+/** A lease to take, with its duration in seconds. Only the database's clock counts. */
 export type LeaseRequest = Omit<Lease, 'fence'> & { readonly seconds: number };
 
 /**
- * Takes a lease that is free, has run out or is the owner's own. `undefined` while another owner has it, and when the
- * account is gone.
+ * Takes a lease that is free, has expired, or is held by the same owner. Returns `undefined` when another owner holds
+ * it, or when the account does not exist.
  */
 export async function takeLease(database: Database, request: LeaseRequest): Promise<Lease | undefined> {
   const { account, name, owner, seconds } = request;
@@ -37,7 +37,7 @@ on conflict (account_id, name) do update
     or (leases.owner = excluded.owner and leases.until > clock_timestamp())
 returning fence`;
 
-/** Who has a lease now. */
+/** Returns the owner that holds a lease now, or `undefined` when the lease is free. */
 export async function leaseOwner(database: Database, account: string, name: string): Promise<string | undefined> {
   const [[found]] = await database.inAccount(account, [
     statement<{ readonly owner: string }>(
@@ -48,29 +48,31 @@ export async function leaseOwner(database: Database, account: string, name: stri
   return found?.owner;
 }
 
-/** Keeps a lease for so long from now. Returns whether it was still held: once it ran out it must be taken again. */
+/**
+ * Extends a lease to `seconds` from now. Returns false when the lease is no longer held: it must then be taken again.
+ */
 export async function renewLease(database: Database, lease: Lease, seconds: number): Promise<boolean> {
   const [rows] = await database.inAccount(lease.account, [heldStatement(renewText, lease, String(seconds))]);
   return rows.length === 1;
 }
 
-/** Gives a lease back, so that others need not wait for its end. A late renewal does not bring it back. */
+/** Releases a lease, so that other owners need not wait for its end. A late renewal does not restore it. */
 export async function releaseLease(database: Database, lease: Lease): Promise<void> {
   await database.inAccount(lease.account, [heldStatement(releaseText, lease)]);
 }
 
-/** The state of a lease that could not be renewed. */
+/** Reason why a lease could not be renewed. */
 export type LostLease =
-  /** It ran out so many seconds ago and is free. */
+  /** The lease expired `seconds` seconds ago and is free. */
   | { readonly state: 'over'; readonly seconds: number }
-  /** Another owner has it. */
+  /** Another owner holds the lease. */
   | { readonly state: 'taken'; readonly owner: string }
-  /** It was taken away, or given back. */
+  /** The lease was revoked or released. */
   | { readonly state: 'revoked' }
-  /** There is no such lease, and most likely no such account. */
+  /** The lease does not exist, and most likely the account does not exist either. */
   | { readonly state: 'gone' };
 
-/** Finds out why a lease could not be renewed. */
+/** Returns the reason why a lease could not be renewed. */
 export async function explainLost(database: Database, { account, name, owner, fence }: Lease): Promise<LostLease> {
   const [[row]] = await database.inAccount(account, [
     statement<{ readonly owner: string; readonly fence: number; readonly over: number }>(explainText, [account, name]),
@@ -83,7 +85,7 @@ export async function explainLost(database: Database, { account, name, owner, fe
 const explainText = `select owner, fence, extract(epoch from clock_timestamp() - until)::float8 as over
 from leases where account_id = $1 and name = $2`;
 
-/** Takes a lease away from its holder: later writes under it are refused. */
+/** Revokes a lease. Later writes of its holder are refused. */
 export async function revokeLease(database: Database, account: string, name: string): Promise<void> {
   await database.inAccount(account, [
     statement('update leases set until = clock_timestamp(), fence = fence + 1 where account_id = $1 and name = $2', [
@@ -94,15 +96,15 @@ export async function revokeLease(database: Database, account: string, name: str
 }
 
 /**
- * Ends all leases of an embedded database: it has one server at a time, so the server that opens it knows that earlier
- * ones are gone, however they ended.
+ * Ends all leases of an embedded database. Only one server at a time uses it, so the server that opens it knows that
+ * earlier servers have ended, however they ended.
  */
 export async function endLeases(database: Database): Promise<void> {
   if (database.engine !== 'embedded') return;
   await database.asOwner(['update leases set until = clock_timestamp() where until > clock_timestamp()']);
 }
 
-/** A statement about a lease that is held as it was given. */
+/** Returns a statement whose first four parameters are the ones that `isHeld` compares. */
 function heldStatement(text: string, { account, name, owner, fence }: Lease, ...more: readonly string[]) {
   return statement<{ readonly fence: number }>(text, [account, name, owner, fence, ...more]);
 }

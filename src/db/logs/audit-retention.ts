@@ -1,7 +1,7 @@
 import { restrictTo, statement } from '../builder.ts';
 import type { Database, Run } from '../database.ts';
 
-/** The accounts whose oldest audit event is older than so many days. */
+/** Returns the accounts whose oldest audit event is older than `days` days. */
 export async function agedAuditLogs(database: Database, days: number): Promise<readonly string[]> {
   const found = await database.lookUp(statement<{ readonly account: string }>(agedText, [days]));
   return found.map(({ account }) => account);
@@ -11,12 +11,12 @@ const agedText = `select a.account_id as account from accounts a
 cross join lateral (select created_at from audit_events e where e.account_id = a.account_id order by id limit 1) first
 where first.created_at < now() - $1::int * interval '1 day' order by account`;
 
-/** How many events one step deletes. */
+/** Maximum number of events that one step deletes. */
 const step = 1000;
 
 /**
- * Deletes some of the oldest audit events of an account, in one transaction that holds nothing a writer waits for. Answers
- * how many went; none when nothing is left to delete, or when another server is at it.
+ * Deletes some of the oldest audit events of an account, in one transaction that takes no lock that a writer waits for.
+ * Returns the number of deleted events, or 0 when none is left to delete or another server is deleting.
  */
 export async function deleteAgedEvents(database: Database, account: string, days: number): Promise<number> {
   let deleted = 0;
@@ -35,8 +35,8 @@ export async function deleteAgedEvents(database: Database, account: string, days
   return deleted;
 }
 
-// Of events that were set aside people still decide. The log stays without gaps otherwise: what is younger than an event that
-// stays, stays too.
+// Set-aside events are kept, because users still decide about them. Apart from that, the log has no gaps: when an event
+// is too young to be deleted, all later events are kept too.
 const deleteText = `with delivered as (
   select min(cursor) as id from deliveries where account_id = $1
 ), oldest as (

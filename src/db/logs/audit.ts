@@ -1,7 +1,10 @@
 import { build } from '../builder.ts';
 import type { Database } from '../database.ts';
 
-/** The newest audit events, newest first, and up to which number they were deleted; `before` pages back by their numbers. */
+/**
+ * Returns the newest audit events, newest first, and the number up to which older events were deleted. `before`, the
+ * number of an event, selects the next page.
+ */
 export async function listAuditEvents(
   database: Database,
   account: string,

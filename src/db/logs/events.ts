@@ -5,21 +5,21 @@ import { eventRow, insertEventsText, numberEventsText } from '../audit-entry.ts'
 import { statement } from '../builder.ts';
 import type { AccountAccess, Database } from '../database.ts';
 
-/** A place in an account's stream of events. */
+/** Position in an account's event stream. */
 export interface Cursor {
   readonly revision: number;
   readonly seq: number;
 }
 
-/** One event of the stream. */
+/** An event of an account's event stream. */
 export interface EventRow extends Cursor {
   readonly type: 'change' | 'revision' | 'notice';
   readonly data: JsonObject;
 }
 
 /**
- * The first events behind a place, in order: of each revision its changes, then the revision itself, then what was
- * noticed while it was the newest one (audit events whose code begins with `config.`).
+ * Returns the first events after a position, in order: for each revision its changes, then the revision itself, then
+ * the notices that were recorded while it was the newest revision (audit events whose code begins with `config.`).
  */
 export async function eventsAfter(
   database: Database,
@@ -31,7 +31,8 @@ export async function eventsAfter(
   return rows;
 }
 
-// A plan has at most 50,000 changes: the revision follows them, and notices follow it by the number of their audit event.
+// A plan has at most 50,000 changes, so the revision (999999) follows them. Notices follow the revision, ordered by the
+// number of their audit event.
 const afterText = `select revision, seq, type, data from (
   select revision, seq::bigint, 'change' as type,
     jsonb_build_object('action', action, 'kind', kind, 'id', object_id, 'key', key, 'name', name,
@@ -51,17 +52,17 @@ where (revision, seq) > ($2::bigint, $3::bigint)
 order by revision, seq
 limit $4`;
 
-/** How far an account's stream of events goes. */
+/** Extent of an account's event stream. */
 export interface Extent {
-  /** The place behind everything that happened until now. */
+  /** Position after the newest event. */
   readonly end: Cursor;
-  /** The first revision that the history still has. */
+  /** Oldest revision in the stored history. */
   readonly oldest: number;
-  /** The place of the last notice that was deleted with old audit events. */
+  /** Position of the last notice that was deleted together with old audit events. Absent when none was deleted. */
   readonly deleted?: Cursor;
 }
 
-/** Where an account's stream of events begins and ends now. */
+/** Returns the current extent of an account's event stream, or `undefined` when the account does not exist. */
 export async function endOfEvents(database: Database, account: string): Promise<Extent | undefined> {
   const [rows] = await database.inAccount(account, [statement<ExtentRow>(extentText, [account])]);
   const [row] = rows;
@@ -76,7 +77,7 @@ export async function endOfEvents(database: Database, account: string): Promise<
   };
 }
 
-/** The number of a notice in the stream is that of its audit event and this. */
+/** Offset that is added to the number of an audit event to get the `seq` of its notice. */
 const firstNotice = 1_000_000;
 
 interface ExtentRow {
@@ -92,8 +93,8 @@ const extentText = `select a.revision, a.audit_sequence as last, b.notice_revisi
 from accounts a left join audit_base b using (account_id) where a.account_id = $1`;
 
 /**
- * Writes audit events that belong to no change of objects, under the revision that is the newest. They take their
- * numbers from the account's head row, so that they cannot slip in behind a later revision.
+ * Writes audit events that belong to no change of objects, under the newest revision. They get their numbers from the
+ * account's head row, so that they cannot appear behind a later revision.
  */
 export async function recordEvents(
   database: AccountAccess,

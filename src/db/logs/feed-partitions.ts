@@ -6,12 +6,12 @@ const week = 7 * day;
 // 1970 began on a Thursday; weeks begin on Monday.
 const firstMonday = 4 * day;
 
-/** The moment at which the week of a time began. */
+/** Returns the start of the week of a time, both in milliseconds since 1970. */
 export function weekOf(time: number): number {
   return Math.floor((time - firstMonday) / week) * week + firstMonday;
 }
 
-/** The tables of a feed that are partitioned by week. */
+/** Returns the tables of a feed that are partitioned by week. */
 function tablesOf({ table, numbers }: Feed): readonly string[] {
   return [table, numbers];
 }
@@ -20,10 +20,10 @@ function partitionName(table: string, start: number): string {
   return `${table}_${new Date(start).toISOString().slice(0, 10).replaceAll('-', '')}`;
 }
 
-// Servers may create the same partition at once; the second finds it made.
+// Servers may create the same partition at the same time. The second one waits here, and then finds the partition.
 const lock = 'select pg_advisory_xact_lock(1212498020, 3)';
 
-/** Makes the partitions of a feed for the weeks that begin at these moments, where they are missing. */
+/** Creates the missing partitions of a feed for the weeks that begin at these times. */
 export async function makePartitions(database: Database, feed: Feed, weeks: Iterable<number>): Promise<void> {
   const chosen = [...weeks];
   const work = async (run: Run) => {
@@ -41,13 +41,13 @@ export async function makePartitions(database: Database, feed: Feed, weeks: Iter
   await database.asOwner(work, { write: 'short' });
 }
 
-/** Makes the partitions of all feeds for the present and the coming weeks. */
+/** Creates the missing partitions of all feeds for the previous, the current and the next two weeks. */
 export async function makePartitionsAhead(database: Database, now: number): Promise<void> {
   const weeks = [-1, 0, 1, 2].map((ahead) => weekOf(now) + ahead * week);
   for (const feed of feeds) await makePartitions(database, feed, weeks);
 }
 
-/** Drops what a feed holds from before a moment, whole weeks at a time; returns the partitions that went. */
+/** Drops the partitions of a feed for all weeks before the week of `moment`. Returns the dropped partitions. */
 export async function dropBefore(database: Database, feed: Feed, moment: number): Promise<readonly string[]> {
   const dropped: string[] = [];
   const work = async (run: Run) => {
@@ -60,11 +60,13 @@ export async function dropBefore(database: Database, feed: Feed, moment: number)
         dropped.push(name);
       }
     }
-    // What was counted and listed lies in the same weeks, or in later ones: without them there is nothing to look for.
+    // Roll-ups and listed values belong to the dropped weeks or to later ones. If no partition was dropped, there is
+    // nothing to delete.
     if (dropped.length === 0) return;
     const kept = new Date(weekOf(moment)).toISOString();
     await run('delete from feed_hours where feed = $1 and hour < $2::timestamptz', [feed.name, kept]);
-    // A day longer: the clock of a reporter may be a little ahead of the day on which its values were listed.
+    // Listed values, the last statement here, are kept a day longer, because the clock of a reporter may be a little
+    // ahead of the day on which its values were listed.
     await run(
       `delete from set_aside_records s where s.feed = $1
        and not exists (select from ${feed.numbers} n where n.account_id = s.account_id and n.number = s.record_number)`,
@@ -76,7 +78,7 @@ export async function dropBefore(database: Database, feed: Feed, moment: number)
   return dropped;
 }
 
-/** Forgets which reports were stored before a moment; none that old is repeated. */
+/** Deletes the ids of reports that were stored before a moment. Reports that old are not sent again. */
 export async function forgetBatches(database: Database, moment: number): Promise<void> {
   const work = async (run: Run) => {
     await run('delete from feed_batches where stored_at < $1::timestamptz', [new Date(moment).toISOString()]);
@@ -84,7 +86,7 @@ export async function forgetBatches(database: Database, moment: number): Promise
   await database.asOwner(work, { write: 'long' });
 }
 
-/** The names of a table's partitions, oldest first. */
+/** Returns the names of a table's partitions, oldest first. */
 async function partitionsOf(run: Run, table: string): Promise<readonly string[]> {
   const rows = await run(
     `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid

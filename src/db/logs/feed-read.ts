@@ -3,14 +3,17 @@ import type { SortOrder } from '../../model/declare/list-words.ts';
 import type { Database } from '../database.ts';
 import { type Bind, type Feed, feedQuery, type Selection, whereOf } from './feeds.ts';
 
-/** How many records an hour has, and how many of them are of the selected slices. */
+/** Number of records in an hour, and number of these records that are in the selected slices. */
 export interface HourRow {
   readonly hour: Date;
   readonly all: number;
   readonly selected: number;
 }
 
-/** The hours of a feed that have records, newest first, with counts of the slices; hours that begin within the range. */
+/**
+ * Returns the hours of a feed that contain records, newest first, with counts by slice. Returns hours that overlap the
+ * range.
+ */
 export async function readHours(
   database: Database,
   { feed, account, range }: Pick<Selection, 'feed' | 'account' | 'range'>,
@@ -31,7 +34,10 @@ group by hour order by hour desc`;
   );
 }
 
-/** The keys and values of a field: those that contain a text in any case, or all. There are as many as intake lists. */
+/**
+ * Returns the listed keys and values of a field: values that contain a text, ignoring case, or all values. Intake
+ * limits the number of listed values.
+ */
 export async function readValues(
   database: Database,
   feed: Feed,
@@ -48,7 +54,7 @@ where account_id = $1 and feed = '${feed.name}' and field = ${bind(field)}${part
   );
 }
 
-/** Every value of an account that is listed, and whether it was seen on a day. */
+/** Returns every listed value of an account, and whether it was last seen on `day` or later. */
 export async function readListed(
   database: Database,
   feed: Feed,
@@ -64,12 +70,12 @@ export async function readListed(
   );
 }
 
-/** The pattern that finds a text inside others. */
+/** Returns the `like` pattern that finds a text within other texts. */
 export function likeText(text: string): string {
   return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 }
 
-/** How many records there are, counted up to a limit. */
+/** Returns the number of records of a selection, counted up to `limit`. */
 export async function countRecords(database: Database, selection: Selection, limit: number): Promise<number> {
   const { feed, account } = selection;
   const [row] = await database.lookUp(
@@ -81,7 +87,7 @@ export async function countRecords(database: Database, selection: Selection, lim
   return row?.count ?? 0;
 }
 
-/** What share of the records behind each of some moments fits, looking at so many of each. */
+/** Returns, for each of these moments, the share of matching records among the next `size` records after the moment. */
 export async function sampleShares(
   database: Database,
   selection: Selection,
@@ -104,22 +110,22 @@ export async function sampleShares(
   return rows.map(({ share }) => share);
 }
 
-/** Which records of a selection are selected, in which order. */
+/** Sorting, size and position of a page of records. */
 export interface PageOf {
-  /** Columns, the most important first; ties are decided by time and id. */
+  /** Columns to sort by, the most important first. Time and id break ties. */
   readonly sort: readonly string[];
   readonly order: SortOrder;
   readonly limit: number;
   readonly offset: number;
   /**
-   * `scan`: reads by time until the page is full, so many records at the most. `find`: finds all that fit by their indexes.
-   * `narrow`: the same where one index knows all that fit with their times: so only the page itself is read. `sort`: reads
-   * all and sorts them.
+   * `scan`: reads records by time until the page is full, at most this number of records. `find`: finds all matching
+   * records by indexes. `narrow`: like `find`, if a single index contains all matching records with their times, so
+   * that only the records of the page are read. `sort`: reads all records and sorts them.
    */
   readonly how: { readonly scan: number } | 'find' | 'narrow' | 'sort';
 }
 
-/** A page of records. */
+/** Returns a page of records. */
 export async function readRecords(
   database: Database,
   selection: Selection,
@@ -143,7 +149,10 @@ export async function readRecords(
   );
 }
 
-/** Without a limit where records are found, the planner does not hope to meet early what is rare. */
+/**
+ * The part that finds the records has no limit. With a limit, the planner would scan by time in the hope of finding
+ * rare records early.
+ */
 function findText(selection: Selection, page: PageOf, limits: string, bind: Bind): string {
   const { table, columns } = selection.feed;
   const names = Object.keys(columns)
@@ -156,7 +165,9 @@ select ${names} from page join ${table} on ${table}.account_id = $1 and ${table}
 order by ${table}.timestamp ${page.order}, ${table}.id ${page.order}`;
 }
 
-/** First the times of all that fit, which an index alone answers; then what lies within those of the page. */
+/**
+ * First reads the times of all matching records from an index alone, then the records between the times of the page.
+ */
 function narrowText(selection: Selection, { order, limit, offset }: PageOf, bind: Bind): string {
   const { table, columns } = selection.feed;
   const isEarlier =

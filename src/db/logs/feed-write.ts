@@ -2,21 +2,24 @@ import type { JsonObject } from '../../lib/json.ts';
 import type { Database } from '../database.ts';
 import { type Feed, feedQuery } from './feeds.ts';
 
-/** Records of one account to be stored in one statement. */
+/** Records of one account to store in one statement. */
 export interface FeedWrite {
   readonly feed: Feed;
   readonly account: string;
-  /** Each is stored once, however often it comes. */
+  /** Batches of the records. Each batch is stored once, however often it is sent. */
   readonly batches: readonly { readonly reporter: string; readonly batch: string }[];
-  /** Rows by column; `batch` is the place of the row's batch in the list. */
+  /** Rows by column name. `batch` is the index of the row's batch in `batches`. */
   readonly rows: readonly JsonObject[];
-  /** Which slices are counted for a record of a slice. */
+  /** Slices in which the records of a slice are counted. */
   readonly parts: readonly { readonly slice: number; readonly part: number }[];
-  /** The values behind keys. */
+  /** Values to which the keys belong. */
   readonly values: readonly { readonly field: string; readonly key: number; readonly value: string }[];
 }
 
-/** Stores records with their roll-ups, all or nothing; returns how many rows are new: none when the account is gone. */
+/**
+ * Stores records with their roll-ups, all or nothing. Returns the number of new rows, or 0 when the account was
+ * deleted.
+ */
 export async function writeFeed(database: Database, write: FeedWrite): Promise<number> {
   const [row] = await database.lookUp(writeStatement(write));
   database.wrote(row?.stored ?? 0);

@@ -1,22 +1,22 @@
 import type { CompiledQuery } from 'kysely';
 import { plannedEachTime, statement } from '../builder.ts';
 
-/** A log to which much is written and nothing is changed: a table that is partitioned by time. */
+/** A log with many writes and no changes: a table that is partitioned by time. */
 export interface Feed {
-  /** By which roll-ups and values of the feed are kept. */
+  /** Name under which roll-ups and values of the feed are stored. */
   readonly name: 'proxy' | 'traffic';
   readonly table: 'proxy_log' | 'traffic_log';
-  /** The numbers of records that are delivered, partitioned as the table is. */
+  /** Table with the numbers of the records to deliver, partitioned like `table`. */
   readonly numbers: `${Feed['table']}_numbers`;
-  /** The columns behind `account_id`, with their types. */
+  /** Columns after `account_id`, with their types. */
   readonly columns: Readonly<Record<string, string>>;
-  /** What receivers of events know its records by. */
+  /** Event code of the records, which receivers of events see. */
   readonly code: string;
-  /** The rest of a record as they get it, as columns of a statement. */
+  /** Other columns of the event that receivers get, as SQL for a select list. */
   readonly event: string;
 }
 
-/** Requests that went through reverse proxies. */
+/** Log of requests through reverse proxies. */
 export const proxyFeed: Feed = {
   name: 'proxy',
   table: 'proxy_log',
@@ -55,7 +55,7 @@ export const proxyFeed: Feed = {
   'bytes_download', bytes_download, 'protocol', nullif(protocol, ''), 'metadata', metadata)) as meta`,
 };
 
-/** Flows between peers, as peers report them. */
+/** Log of flows between peers, as peers report them. */
 export const trafficFeed: Feed = {
   name: 'traffic',
   table: 'traffic_log',
@@ -90,33 +90,33 @@ export const trafficFeed: Feed = {
 /** All feeds. */
 export const feeds: readonly Feed[] = [proxyFeed, trafficFeed];
 
-/** A feed by its name. */
+/** Feeds by name. */
 export const feedNamed: Readonly<Record<Feed['name'], Feed>> = { proxy: proxyFeed, traffic: trafficFeed };
 
-/** Gives a parameter its place in the text of a statement. */
+/** Adds a parameter and returns its placeholder. */
 export type Bind = (value: unknown) => string;
 
-/** A condition on records, as text; values only through `bind`. */
+/** A condition on records, as SQL text. Values must be added with `bind`. */
 export type Condition = (bind: Bind) => string;
 
-/** A stretch of time, both ends included. */
+/** A range of time that includes both ends. */
 export interface Range {
   readonly from: Date;
   readonly to: Date;
 }
 
-/** Records of one account. */
+/** A selection of records of one account. */
 export interface Selection {
   readonly feed: Feed;
   readonly account: string;
   readonly range: Range;
-  /** All of them hold. */
+  /** Conditions that must all hold. */
   readonly conditions: readonly Condition[];
 }
 
 /**
- * Builds a statement about feeds: the only way to them, because they lie outside row-level security. Every table that the
- * text names is confined to the account by `where`.
+ * Builds a statement on feeds. All access to feeds must use this function, because they are outside row-level security.
+ * Every table in the text must be restricted to the account by its `where`.
  */
 export function feedQuery<Row>(
   account: string,
@@ -130,7 +130,7 @@ export function feedQuery<Row>(
   return statement(`${plannedEachTime}${write({ bind, account: '$1' })}`, values);
 }
 
-/** The records of a selection as a condition: account and time first, as every index has them. */
+/** Returns the condition that selects the records of a selection. Account and time come first, as in every index. */
 export function whereOf({ range, conditions }: Selection, bind: Bind, table: string): string {
   const within = `${table}.account_id = $1 and ${table}.timestamp >= ${bind(range.from)}::timestamptz and ${table}.timestamp <= ${bind(range.to)}::timestamptz`;
   return [within, ...conditions.map((condition) => `(${condition(bind)})`)].join(' and ');

@@ -1,7 +1,7 @@
 import { statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 
-/** Notes that an integration took over what its provider says; one that is gone leaves nothing. */
+/** Records that an integration has applied the data of its provider. Does nothing when the integration was deleted. */
 export async function noteSync(database: Database, account: string, integration: string, at: string): Promise<void> {
   await database.inAccount(account, [statement(noteText, [account, integration, at])], { write: true });
 }
@@ -11,7 +11,10 @@ select o.account_id, o.id, $3::timestamptz from objects o where o.account_id = $
 on conflict (account_id, integration_id) do update set last_synced_at = excluded.last_synced_at
 where integration_syncs.last_synced_at < excluded.last_synced_at`;
 
-/** When the integrations of an account last took something over, ISO 8601; those that never did are not there. */
+/**
+ * Returns the time of the last sync of each integration of an account, in ISO 8601, without the integrations that were
+ * never synced.
+ */
 export async function readSyncs(database: Database, account: string): Promise<ReadonlyMap<string, string>> {
   const [rows] = await database.inAccount(account, [
     statement<{ readonly integration_id: string; readonly last_synced_at: Date }>(syncsText, [account]),

@@ -2,15 +2,15 @@ import type { syncLogLevels } from '../../model/declare/list-words.ts';
 import { build, statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 
-/** What one run of an integration has to say. */
+/** A log entry of a run of an integration. */
 export interface SyncLog {
   readonly level: (typeof syncLogLevels)[number];
-  /** ISO 8601. */
+  /** Time of the entry, in ISO 8601. */
   readonly timestamp: string;
   readonly message: string;
 }
 
-/** An entry as it is kept; numbers grow with every entry of an integration. */
+/** A stored log entry. Ids grow with every entry of an integration. */
 export interface SyncLogEntry {
   readonly id: number;
   readonly level: string;
@@ -18,10 +18,10 @@ export interface SyncLogEntry {
   readonly message: string;
 }
 
-/** How many entries of an integration are kept: the newest. */
+/** Number of entries that are kept for an integration. Older entries are deleted. */
 const capacity = 1000;
 
-// Locked in a statement of its own: the next one then sees what the previous holder has written.
+// The lock is taken in a separate statement, so that the next statement sees the rows that the previous holder wrote.
 const lockText = 'select 1 from objects where account_id = $1 and id = $2 for no key update';
 
 const insertText = `insert into sync_logs (account_id, integration_id, id, level, timestamp, message)
@@ -34,7 +34,7 @@ returning id`;
 const forgetText = `delete from sync_logs where account_id = $1 and integration_id = $2
   and id <= (select max(l.id) from sync_logs l where l.account_id = $1 and l.integration_id = $2) - ${capacity}`;
 
-/** Writes entries of one integration, all or none. Returns whether the integration is there. */
+/** Writes entries of one integration, all or none. Returns false when the integration does not exist. */
 export async function addSyncLogs(
   database: Database,
   account: string,
@@ -49,7 +49,7 @@ export async function addSyncLogs(
   return added.length > 0;
 }
 
-/** The entries of an integration, newest first. */
+/** Returns the entries of an integration, newest first. */
 export async function listSyncLogs(
   database: Database,
   account: string,

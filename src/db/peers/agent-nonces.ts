@@ -1,20 +1,21 @@
 import { statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 
-/** A number that is to serve for one proof. */
+/** A nonce of a proof. A nonce may be used once. */
 export interface Nonce {
   readonly nonce: string;
-  /** Behind this moment a proof with it is refused anyway; ISO 8601. */
+  /** Time after which a proof with this nonce is refused because of its age, in ISO 8601. */
   readonly expires: string;
 }
 
 /**
- * What a used number has to survive. What is written `before a commit` reaches the disk with that commit at the latest,
- * because the log of the database has one order: a caller that saw the commit finds the number used, whatever happens.
+ * What a recorded nonce must survive. A nonce that is written `before a commit` reaches the disk with that commit at
+ * the latest, because the write-ahead log is sequential: a caller that saw the commit succeed finds the nonce used,
+ * even after a crash.
  */
 export type NonceLifetime = 'lasting' | 'before a commit';
 
-/** Notes numbers as used, and answers those among them that were not used before. */
+/** Records nonces as used. Returns the nonces that were not used before. */
 export async function useNonces(
   database: Database,
   account: string,
@@ -32,7 +33,7 @@ select $1, x.nonce, x.expires from json_to_recordset($2::json) as x(nonce text, 
 where $3 or set_config('synchronous_commit', 'off', true) = 'off'
 on conflict do nothing returning nonce`;
 
-/** Forgets numbers whose proofs are refused by their age. */
+/** Deletes nonces whose proofs are refused because of their age. */
 export async function forgetNonces(database: Database, account: string): Promise<void> {
   await database.inAccount(account, [
     statement('delete from agent_nonces where account_id = $1 and expires_at < clock_timestamp()', [account]),

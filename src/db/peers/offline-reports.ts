@@ -2,7 +2,10 @@ import { type AuditEntry, auditParameters, headAfter, insertAuditText } from '..
 import { statement } from '../builder.ts';
 import type { AccountAccess } from '../database.ts';
 
-/** Writes the audit event that says that a peer is offline, or no longer, once. Returns whether it was not written before. */
+/**
+ * Writes the audit event that a peer is offline, or is online again, once. Returns `false` when the event was written
+ * before.
+ */
 export async function reportOffline(
   database: AccountAccess,
   account: string,

@@ -2,25 +2,28 @@ import type { JsonObject } from '../../lib/json.ts';
 import { statement } from '../builder.ts';
 import type { AccountAccess } from '../database.ts';
 
-/** For how long a peer may be gone until it counts as offline: agents that were cut off are back within seconds. */
+/**
+ * Time after which a disconnected peer counts as offline, in seconds: agents that lost their connection are back within
+ * seconds.
+ */
 export const offlineAfterSeconds = 30;
 
-/** What is observed about a peer, as it is stored. */
+/** Observed status of a peer, as it is stored. */
 export interface StatusRow {
   readonly peer_id: string;
   readonly connected: boolean | null;
   readonly stream: string | null;
-  /** Since when it is not connected. */
+  /** Time since which the peer is not connected. */
   readonly offline_since: Date | null;
-  /** Since when it is connected again, after it was offline for longer than a moment. */
+  /** Time since which the peer is connected again, after it was offline for longer than `offlineAfterSeconds`. */
   readonly online_since: Date | null;
-  /** Whether an audit event says that it is offline. */
+  /** Whether an audit event reports the peer as offline. */
   readonly offline_reported: boolean;
   readonly last_seen: Date | null;
   readonly last_login: Date | null;
   readonly facts: JsonObject | null;
   readonly place: JsonObject | null;
-  /** What products of endpoint security say about it, by id of the integration. */
+  /** Verdicts of endpoint security products about the peer, by id of the integration. */
   readonly verdicts: Readonly<Record<string, string>> | null;
 }
 
@@ -29,13 +32,16 @@ export interface StatusPage {
   readonly rows: readonly StatusRow[];
   readonly mark: string;
   readonly now: Date;
-  /** By id, the integrations whose products decide about peers, and why none of their verdicts counts; all of them. */
+  /**
+   * All integrations whose products decide about peers: by id, the reason why none of its verdicts counts (empty: they
+   * count).
+   */
   readonly deciding: Readonly<Record<string, string>>;
 }
 
 /**
- * Reads what is new behind a mark, everything without one. The mark is the oldest transaction that was still running: what it
- * and later ones write is read the next time, whatever the order in which they end.
+ * Reads the rows that were written since a mark; `0` reads all rows. The mark is the oldest transaction that was still
+ * running: rows written by it or by later transactions are read the next time, in whatever order the transactions end.
  */
 export async function readStatuses(database: AccountAccess, account: string, since: string): Promise<StatusPage> {
   const [[head], rows] = await database.inAccount(
@@ -59,20 +65,25 @@ const readText = `select peer_id, connected, stream, offline_since, online_since
   verdicts
 from peer_status where account_id = $1 and written >= $2::xid8`;
 
-/** What is new about a peer; what is absent stays. */
+/** New observations of a peer. Values of absent members are kept. */
 export interface StatusUpdate {
   readonly peer: string;
-  /** With `stream`: it is connected by this one, or no longer, if it still was by this one. */
+  /**
+   * With `stream`: whether the peer is connected by that stream. `false` is ignored when another stream connects the
+   * peer.
+   */
   readonly connected?: boolean;
   readonly stream?: string;
   readonly server?: string;
-  /** Its user signed in at this moment. */
+  /** Set when the user of the peer signed in just now. */
   readonly signedIn?: true;
   readonly facts?: JsonObject;
   readonly place?: JsonObject;
 }
 
-/** Writes what is new about many peers in one statement. Peers that are gone are left out. Each peer may occur once. */
+/**
+ * Writes new observations of many peers in one statement. Leaves out peers that are deleted. Each peer may occur once.
+ */
 export async function writeStatuses(
   database: AccountAccess,
   account: string,
@@ -82,7 +93,7 @@ export async function writeStatuses(
   database.wrote(updates.length);
 }
 
-/** An update as statements read it. */
+/** Returns an update in the form in which SQL statements read it. */
 export function statusRow({ peer, signedIn, ...update }: StatusUpdate): JsonObject {
   return { peer_id: peer, ...(signedIn === undefined ? {} : { signed_in: signedIn }), ...update };
 }
@@ -113,19 +124,19 @@ on conflict (account_id, peer_id) do update set
   written = pg_current_xact_id()`;
 
 /**
- * Marks peers as gone whose server no longer holds its lease: it died without saying so. They were here until now, as far as
- * anybody knows. Returns how many.
+ * Marks peers as disconnected whose server no longer holds its lease because it died. Nothing newer is known about
+ * these peers, so they count as seen until now. Returns the number of peers.
  */
 export async function dropDeadServers(database: AccountAccess, account: string): Promise<number> {
   const [rows] = await database.inAccount(account, [statement(dropText, [account]), statement(leftText, [account])]);
   return rows.length;
 }
 
-// A server never comes back under its name, so what it held is of no use to anybody.
+// A server never restarts under the same name, so nothing can use its expired lease any more.
 const leftText = `delete from leases
 where account_id = $1 and name like 'peers/%' and until < clock_timestamp() - interval '1 hour'`;
 
-// Rows are locked in the order in which `writeText` locks them, so that the two never wait for each other.
+// Locks rows in the same order as `writeText`, so that the two statements never deadlock.
 const dropText = `with dead as (
   select s.peer_id from peer_status s
   where s.account_id = $1 and s.connected and not exists (

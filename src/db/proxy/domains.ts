@@ -3,15 +3,16 @@ import { statement } from '../builder.ts';
 import type { AccountAccess, Database } from '../database.ts';
 import type { Lease } from '../leases/leases.ts';
 
-/** A custom domain whose records are to be looked up. */
+/** A custom domain whose DNS records are due for a check. */
 export interface DueDomain {
   readonly account: string;
   readonly domain: string;
 }
 
 /**
- * The custom domains of all accounts that are due, those first that have waited longest; what another server is at is left out.
- * Of one account there are only so many: those that wait for a free slot would otherwise leave no room for others.
+ * Returns the custom domains of all accounts that are due for a check, those that have waited longest first. Leaves out
+ * domains that another server checks at the moment. Returns at most `most.ofAccount` domains of one account: domains of
+ * that account that wait for a free slot would otherwise leave no room for other accounts.
  */
 export async function findDueDomains(
   database: Database,
@@ -32,7 +33,7 @@ where l.name is null
 ) due where place <= $3
 order by next_at nulls first limit $2`;
 
-/** How many custom domains of all accounts are not validated. */
+/** Returns the number of custom domains of all accounts that are not validated. */
 export async function countUnvalidated(database: Database): Promise<number> {
   const [row] = await database.lookUp(
     statement<{ readonly count: number }>('select count(*) as count from proxy_domains where not validated', []),
@@ -40,7 +41,7 @@ export async function countUnvalidated(database: Database): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** Gives a row to custom domains that have none: those that were made since it was last called. */
+/** Creates the row of each custom domain that has none, that is, of domains created since the last call. */
 export async function adoptDomains(database: Database): Promise<void> {
   await database.lookUp(statement<object>(adoptText, []));
 }
@@ -51,18 +52,18 @@ select o.account_id, o.id from objects o where o.kind = 'ProxyDomain'
 on conflict do nothing
 returning 1`;
 
-/** What the checks of a custom domain found. */
+/** Findings of the checks of a custom domain. */
 export interface DomainFindings {
   readonly domain_id: string;
   readonly validated: boolean;
-  /** It was proved, by the account that proved it last. */
+  /** Whether the domain was proved and this account was the last one to prove it. */
   readonly proved: boolean;
   readonly problem: string | null;
   readonly checked_at: Date | null;
   readonly failures: number;
 }
 
-/** What the checks of an account's custom domains found; of one alone when it is named. */
+/** Returns the findings for an account's custom domains, or for `domain` only. */
 export async function readDomainFindings(
   database: AccountAccess,
   account: string,
@@ -78,7 +79,7 @@ const findingsText = `select d.domain_id, d.validated, p.domain is not null as p
 from proxy_domains d left join proved_domains p on p.account_id = d.account_id and p.domain_id = d.domain_id
 where d.account_id = $1 and ($2::text is null or d.domain_id = $2)`;
 
-/** Has a custom domain checked soon: at once, or so many seconds after the last check began. */
+/** Schedules a check of a custom domain: at once, but not before `restSeconds` after the start of the last check. */
 export async function checkSoon(
   database: AccountAccess,
   account: string,
@@ -92,7 +93,9 @@ const soonText = `insert into proxy_domains as d (account_id, domain_id) values 
 on conflict (account_id, domain_id) do update
   set next_at = greatest(clock_timestamp(), d.checked_at + $3::text::float8 * interval '1 second')`;
 
-/** A custom domain as its worker holds it. What it writes is refused once the lease is lost. */
+/**
+ * A custom domain and the lease of the worker that checks it. Writes of the worker are refused once the lease is lost.
+ */
 export interface HeldDomain {
   readonly account: string;
   readonly domain: string;
@@ -105,8 +108,8 @@ const isHeld = `exists (
 const nextAt = (wait: string): string => `clock_timestamp() + ${wait}::float8 * interval '1 millisecond'`;
 
 /**
- * Notes that a check begins, and when the next one does if it comes to no end. Returns what was known before, and nothing when
- * the lease is lost or another server was faster.
+ * Records that a check begins, and schedules the next one in case this one never ends. Returns the previous findings;
+ * `undefined` when the lease is lost or another server was faster.
  */
 export async function beginCheck(
   database: Database,
@@ -131,19 +134,20 @@ where account_id = $1 and domain_id = $2 and ${isHeld}
   and (next_at is null or next_at <= clock_timestamp() or tried_revision is distinct from $6)
 returning validated, failures`;
 
-/** By which record a domain was proved. */
+/** Type of the DNS record that proved a domain. */
 export type ProofMethod = 'txt' | 'cname';
 
-/** Whose a domain is after a claim. */
+/** Owner of a domain after a claim. */
 export interface Claimed {
   readonly isOurs: boolean;
-  /** The account that had it, when that was another one. */
+  /** The account that had the domain before; absent when no other account had it. */
   readonly former?: string;
 }
 
 /**
- * Makes a domain the account's whose record proves it. Another account keeps it while it is validated, except that a TXT record,
- * which names the account, goes before a CNAME record, which does not. `undefined` when the lease is lost.
+ * Assigns a domain to the account whose DNS record proves it. An account that has the domain already keeps it while it
+ * is validated, except that a TXT record, which names the account, takes precedence over a CNAME record, which does
+ * not. Returns `undefined` when the lease is lost.
  */
 export async function claimDomain(
   database: Database,
@@ -160,7 +164,7 @@ export async function claimDomain(
   return { isOurs: row.ours, ...(row.former === null || !row.ours ? {} : { former: row.former }) };
 }
 
-// Who loses a domain is checked again at once, which reports it.
+// The domain of the account that loses it is checked again at once, and that check reports the loss.
 const claimText = `with former as (
   select account_id, domain_id from proved_domains where domain = $5 and (account_id, domain_id) <> ($1, $2)
 ), claimed as (
@@ -180,19 +184,19 @@ const claimText = `with former as (
 )
 select exists (select from claimed) as ours, ${isHeld} as held, (select account_id from former) as former`;
 
-/** How a check ended. */
+/** Result of a check. */
 export interface CheckResult {
   readonly validated: boolean;
-  /** What was expected and found instead; absent for what is proved. */
+  /** What was expected, and what was found instead. Absent when the domain is proved. */
   readonly problem?: string;
   readonly failures: number;
-  /** In milliseconds, until the next one. */
+  /** Time until the next check, in milliseconds. */
   readonly waitMs: number;
-  /** Absent where nothing happened that people need to know. */
+  /** Audit event of the check. Absent when nothing happened that users need to know. */
   readonly entry?: AuditEntry;
 }
 
-/** Notes how a check ended, with the audit event that reports it. Nothing is written when the lease is lost. */
+/** Records the result of a check, with the audit event that reports it. Writes nothing when the lease is lost. */
 export async function endCheck(
   database: Database,
   { account, domain, lease }: HeldDomain,
@@ -206,7 +210,7 @@ export async function endCheck(
   await database.inAccount(account, [statement(text, parameters)], { write: true });
 }
 
-/** `$1` is the account, the parameter before `at` the domain. */
+/** `$1` is the account, and the parameter before `at` is the domain. */
 function endText(at: number): string {
   const [name, fence, validated, problem, failures, wait] = Array.from({ length: 6 }, (_, step) => `$${at + step}`);
   return `update proxy_domains set validated = ${validated}, problem = ${problem}, failures = ${failures},
@@ -216,7 +220,7 @@ where account_id = $1 and domain_id = $${at - 1} and exists (
 returning 1`;
 }
 
-/** Whether another account has proved a domain by a TXT record that was there at the last look. */
+/** Returns whether another account has proved a domain by a TXT record that still existed at the last check. */
 export async function isProvedElsewhere(database: Database, account: string, name: string): Promise<boolean> {
   const found = await database.lookUp(statement<object>(elsewhereText, [account, name]));
   return found.length > 0;

@@ -1,7 +1,10 @@
 import { statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 
-/** Keeps that a proxy is there; an id stays with the token that registered it while that one is valid. Returns whether it was kept. */
+/**
+ * Registers a proxy as connected. An id belongs to the token that registered it while that token is valid. Returns
+ * `false` when the id belongs to another token.
+ */
 export async function registerProxy(
   database: Database,
   account: string,
@@ -14,7 +17,7 @@ export async function registerProxy(
   return rows.length === 1;
 }
 
-/** A proxy and the token by which it is known. */
+/** A proxy and the id of the token that registered it. */
 export interface ProxyOf {
   readonly id: string;
   readonly token: string;
@@ -32,7 +35,10 @@ returning id`;
 const usedText = `update proxy_tokens set last_used = now(), cluster_id = coalesce(cluster_id, $3)
 where account_id = $1 and id = $2`;
 
-/** Notes that a proxy is alive, or that it went. Returns the cluster of the proxy, `undefined` when it never registered. */
+/**
+ * Records that a proxy is connected, or that it disconnected. Returns the id of its cluster; `undefined` when the proxy
+ * is not registered.
+ */
 export async function noteProxy(
   database: Database,
   account: string,
@@ -49,24 +55,24 @@ where account_id = $1 and id = $2 and token_id = $3 returning cluster_id`,
   return rows[0]?.cluster_id;
 }
 
-/** How many proxies of each cluster are connected. */
+/** Number of connected proxies of a cluster. */
 export interface ClusterCount {
   readonly cluster_id: string;
   readonly connected: number;
 }
 
-/** What a proxy said last about a service. */
+/** Last report of a proxy about a service. */
 export interface ServiceStatus {
   readonly service_id: string;
   readonly status: string;
   readonly certificate_issued_at: Date | null;
 }
 
-/** A proxy is connected while it was heard of within two minutes. */
+/** A proxy counts as connected when it was seen within the last two minutes. */
 const countText = `select cluster_id, count(*) as connected from proxies
 where account_id = $1 and connected and last_seen > now() - interval '2 minutes' group by cluster_id`;
 
-/** What proxies report at this moment: about themselves and about services. */
+/** Returns the current reports of proxies: the number of connected proxies per cluster, and the status of services. */
 export async function readProxyStatus(
   database: Database,
   account: string,
@@ -87,7 +93,7 @@ from json_to_recordset($2::json) as x(service_id text, status text, certificate_
 on conflict (account_id, service_id) do update set status = excluded.status, proxy_id = excluded.proxy_id,
   certificate_issued_at = coalesce(excluded.certificate_issued_at, s.certificate_issued_at), reported_at = excluded.reported_at`;
 
-/** Keeps what a proxy says about services, each named once. */
+/** Stores the report of a proxy about services. Each service may occur once. */
 export async function writeServiceStatus(
   database: Database,
   account: string,
@@ -101,7 +107,7 @@ export async function writeServiceStatus(
   await database.inAccount(account, [statement(statusText, [account, JSON.stringify(services), proxy])]);
 }
 
-/** The proxies that are there: heard of within so many seconds, by a token that is valid. */
+/** Returns the proxies that were seen within the last `seconds`, and whose token is valid. */
 export async function readLivingProxies(
   database: Database,
   account: string,
@@ -116,7 +122,7 @@ join proxy_tokens t on t.account_id = p.account_id and t.id = p.token_id
 where p.account_id = $1 and p.last_seen > now() - $2::text::int * interval '1 second'
   and (t.expires_at is null or t.expires_at > now())`;
 
-/** Forgets proxies: they have to register before they are heard again. */
+/** Deletes proxies. They must register again before their reports are accepted. */
 export async function forgetProxies(database: Database, account: string, proxies: readonly ProxyOf[]): Promise<void> {
   await database.inAccount(account, [statement(forgetText, [account, JSON.stringify(proxies)])]);
 }

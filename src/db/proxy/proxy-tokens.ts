@@ -4,49 +4,49 @@ import { type KeptValues, keepingValues } from '../commit/kept-values.ts';
 import type { Database } from '../database.ts';
 import { conflictOfRepetition } from '../repeated-requests.ts';
 
-/** A token of a reverse proxy as answers show it: without its hash. */
+/** A token of a reverse proxy as answers show it, without its hash. */
 export interface ProxyTokenRow {
   readonly id: string;
   readonly name: string;
   readonly created_by: string;
   readonly created_at: Date;
-  /** `null`: it does not end by itself. */
+  /** `null`: the token does not expire. */
   readonly expires_at: Date | null;
   readonly last_used: Date | null;
 }
 
-/** A new token, as it is stored: never the value. */
+/** A new token as it is stored, without its value. */
 export interface NewProxyToken {
   readonly account: string;
   readonly id: string;
   readonly name: string;
-  /** SHA-256 of the value, base64. */
+  /** SHA-256 of the value, in base64. */
   readonly hash: string;
   readonly createdBy: string;
   readonly createdAt: string;
   readonly expiresAt: string | null;
 }
 
-// A token ends with the cluster that it was used for.
+// A token that was used for a cluster becomes invalid when that cluster is deleted.
 const living = `(t.cluster_id is null or exists (select from objects o where o.account_id = t.account_id and o.id = t.cluster_id))`;
 
 const columns = 't.id, t.name, t.created_by, t.created_at, t.expires_at, t.last_used';
 
-/** The tokens of an account's proxies, oldest first. */
+/** Returns the proxy tokens of an account, oldest first. */
 export async function listProxyTokens(database: Database, account: string): Promise<readonly ProxyTokenRow[]> {
   const text = `select ${columns} from proxy_tokens t where t.account_id = $1 and ${living} order by t.created_at, t.id`;
   const [rows] = await database.inAccount(account, [statement<ProxyTokenRow>(text, [account])]);
   return rows;
 }
 
-/** The hash of a token of an account. */
+/** Returns the hash of a token of an account; `undefined` when the token does not exist. */
 export async function readProxyTokenHash(database: Database, account: string, id: string): Promise<string | undefined> {
   const text = 'select hash from proxy_tokens where account_id = $1 and id = $2';
   const [[found]] = await database.inAccount(account, [statement<{ readonly hash: string }>(text, [account, id])]);
   return found?.hash;
 }
 
-/** Stores a new token, its entry in the directory, and its audit event. */
+/** Stores a new token, its directory entry and its audit event. */
 export async function createProxyToken(
   database: Database,
   token: NewProxyToken,
@@ -68,7 +68,7 @@ const createText = `with ${headText}, token as (
 )
 ${insertAuditText}`;
 
-/** Deletes a token, and the proxies that are known by it; returns whether it was there. */
+/** Deletes a token and the proxies that it registered. Returns whether the token existed. */
 export async function deleteProxyToken(
   database: Database,
   account: string,
@@ -90,12 +90,12 @@ const deleteText = `with token as (
 ), ${headAfter('token')}
 ${insertAuditText} returning id`;
 
-/** Whose token it is, with the account's revision at this moment. */
+/** A token that was found by its hash, with its account and the account's current revision. */
 export interface ProxyTokenOwner {
   readonly account: string;
   readonly token: string;
   readonly name: string;
-  /** The cluster that it was first used for, if it was. */
+  /** The cluster that the token was first used for; `null` before its first use. */
   readonly cluster: string | null;
   readonly expired: boolean;
   readonly revision: number;
@@ -108,7 +108,7 @@ join proxy_tokens t on t.account_id = d.account_id and t.id = d.subject_id
 join accounts a on a.account_id = d.account_id
 where d.kind = 'proxy-token' and d.value = $1 and ${living}`;
 
-/** Finds a token by its hash. */
+/** Returns a token by its hash; `undefined` when there is none. */
 export async function findProxyToken(database: Database, hash: string): Promise<ProxyTokenOwner | undefined> {
   const [found] = await database.lookUp(statement<ProxyTokenOwner>(findText, [hash]));
   return found;

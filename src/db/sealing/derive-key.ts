@@ -3,13 +3,16 @@ import { createHash, createSecretKey, hkdfSync, type KeyObject } from 'node:cryp
 /** Length of a key, in bytes. */
 export const keyBytes = 32;
 
-/** The key for one purpose out of a key of the server (HKDF-SHA-256): what one purpose reveals says nothing about another. */
+/**
+ * Derives the key for one purpose from a key of the server (HKDF-SHA-256). The derived key reveals nothing about keys
+ * of other purposes.
+ */
 export function deriveKey(key: Uint8Array, purpose: string): KeyObject {
-  // Handed over as bytes, a key costs more to take in than to use.
+  // A `KeyObject` is imported once. Importing a key from bytes at each use costs more than the use itself.
   return createSecretKey(new Uint8Array(hkdfSync('sha256', key, '', `heddle ${purpose}`, keyBytes)));
 }
 
-/** The id of a key in texts that it sealed or signed; the key cannot be derived from it. */
+/** Returns the id by which sealed or signed texts name their key. The key cannot be derived from it. */
 export function keyIdOf(key: Uint8Array): string {
   return createHash('sha256').update('heddle key id').update(key).digest('hex').slice(0, 12);
 }

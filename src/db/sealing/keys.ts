@@ -6,16 +6,19 @@ import { exists, holdsDatabase } from '../embedded/data-directory.ts';
 import { createFile, inDataDirectory } from '../embedded/disk.ts';
 import { keyBytes } from './derive-key.ts';
 
-/** Where the keys for secrets come from. */
+/** Sources of the keys for secrets. */
 export interface KeyOptions {
-  /** The keys themselves, separated by commas or line ends. */
+  /** The keys themselves, separated by commas or white space. */
   readonly secretKey: string | undefined;
   readonly secretKeyFile: string | undefined;
-  /** Where the embedded database keeps its own key; absent with an external database. */
+  /** Data directory in which the embedded database keeps its own key; `undefined` with an external database. */
   readonly dataDir: string | undefined;
 }
 
-/** The keys for secrets: the first one seals, all of them open. Throws `InvalidInput` when there is none or one is wrong. */
+/**
+ * Reads the keys for secrets. The first key seals, and all keys open. Throws `InvalidInput` when there is no key, or
+ * one is malformed.
+ */
 export async function readKeys({ secretKey, secretKeyFile, dataDir }: KeyOptions): Promise<readonly Uint8Array[]> {
   if (secretKey !== undefined && secretKeyFile !== undefined) {
     throw new InvalidInput('HEDDLE_SECRET_KEY and HEDDLE_SECRET_KEY_FILE are both set; keep one of them.');
@@ -28,7 +31,10 @@ export async function readKeys({ secretKey, secretKeyFile, dataDir }: KeyOptions
   );
 }
 
-/** Throws `InvalidInput` where a data directory holds a database and not its key: a new one would open nothing there. */
+/**
+ * Throws `InvalidInput` when a data directory contains a database but not its key: a newly created key could not open
+ * its secrets.
+ */
 export async function requireOwnKey({ secretKey, secretKeyFile, dataDir }: KeyOptions): Promise<void> {
   if (dataDir === undefined || secretKey !== undefined || secretKeyFile !== undefined) return;
   if (!(await holdsDatabase(dataDir)) || (await exists(join(dataDir, 'secret.key')))) return;
@@ -37,7 +43,7 @@ export async function requireOwnKey({ secretKey, secretKeyFile, dataDir }: KeyOp
   );
 }
 
-/** A new key as text. */
+/** Returns a new key, in base64. */
 export function newKeyText(): string {
   return randomBytes(keyBytes).toString('base64');
 }
@@ -47,7 +53,7 @@ function parseKeys(text: string, place: string): readonly Uint8Array[] {
   if (parts.length === 0) throw new InvalidInput(`${place} holds no key; make one with \`heddle secrets key\`.`);
   return parts.map((part, at) => {
     const bytes = Buffer.from(part, /^[0-9a-fA-F]{64}$/.test(part) ? 'hex' : 'base64');
-    // The text is not repeated: it is a secret.
+    // The message does not repeat the text, because it is a secret.
     if (bytes.length !== keyBytes)
       throw new InvalidInput(
         `key ${at + 1} of ${place} is not ${keyBytes} bytes as base64 or hex; make one with \`heddle secrets key\`.`,

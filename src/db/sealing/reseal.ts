@@ -17,19 +17,21 @@ import type { SectionName } from '../archive/format.ts';
 import type { Image } from '../commit/history.ts';
 import { describeSecret, type UnreadableSecret, unreadableAt } from './unreadable.ts';
 
-/** Seals what it is given again, under the key and in the form that are current. */
+/** The keys and settings for sealing stored secrets again, under the current key and in a given form. */
 export interface Sealer {
   readonly registry: Registry;
   readonly vault: Vault;
-  /** The form in which it is sealed. */
+  /** Form in which texts are sealed. */
   readonly form: SealForm;
-  /** What is in the form of an earlier release is taken too. */
+  /** Whether texts in the form of an earlier release are accepted. */
   readonly acceptUnbound: boolean;
-  /** What does not open with any key stays as it is and is reported here; without this function it is an error. */
+  /**
+   * Called for a text that no key opens; the text is then left unchanged. Absent: the functions throw for such a text.
+   */
   readonly leave?: ((secret: UnreadableSecret) => void) | undefined;
 }
 
-/** The row of an archive with its secrets sealed again. */
+/** Returns a row of an archive with its secrets sealed again. */
 export function sealArchived(sealer: Sealer, account: string, section: SectionName, row: JsonObject): JsonObject {
   switch (section) {
     case 'objects':
@@ -46,7 +48,7 @@ export function sealArchived(sealer: Sealer, account: string, section: SectionNa
 }
 
 function sealStored(sealer: Sealer, account: string, row: JsonObject): JsonObject {
-  // The reader of the archive checks whether it is an object at all.
+  // The reader of the archive checks whether the row is an object at all.
   const { id, kind, spec, declared } = row;
   const owner: Owner = [account, String(id)];
   return {
@@ -60,34 +62,34 @@ function isPlain(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The columns of a row of `changes` in which secrets stand. */
+/** Returns the columns of a row of `changes` that contain secrets, sealed again. */
 export function sealChange(sealer: Sealer, row: JsonObject, account: string): JsonObject {
   const { kind, object_id: id, units, image } = row;
   const owner: Owner = [account, String(id)];
   return {
-    // Written by the store from values of these types.
+    // The store wrote the columns from values of these types.
     units: sealUnits(sealer, String(kind), owner, units as readonly UnitChange[]),
     image: image === null || image === undefined ? null : sealImage(sealer, String(kind), owner, image as Image),
   };
 }
 
-/** The column of a row of `base_objects` in which secrets stand. */
+/** Returns the column of a row of `base_objects` that contains secrets, sealed again. */
 export function sealBase(sealer: Sealer, { object_id: id, image }: JsonObject, account: string): JsonObject {
-  // Written by the store from a value of this type.
+  // The store wrote the column from a value of this type.
   const object = image as ObjectImage;
   return { image: sealObject(sealer, object.kind, [account, String(id)], object) };
 }
 
-/** The secret of a second factor in a row of `credentials`. */
+/** Returns the secret of the second factor in a row of `credentials`, sealed again. */
 export function sealCredentials(sealer: Sealer, { email, totp_secret: text }: JsonObject, account: string): JsonObject {
   const place = sealPlaces.secondFactor(account, String(email));
   return { totp_secret: typeof text === 'string' ? sealText(sealer, text, place) : null };
 }
 
-/** An object of an account. */
+/** The object that a secret belongs to. */
 type Owner = readonly [account: string, object: string];
 
-/** A spec with its secrets sealed again. */
+/** Returns a spec with its secrets sealed again. */
 export function sealSpec(sealer: Sealer, kind: string, [account, id]: Owner, spec: JsonObject): JsonObject {
   const fields = sealer.registry.find(kind)?.spec;
   if (fields === undefined) return spec;
@@ -103,12 +105,12 @@ function sealDeclarations(
   return declared.map((one) => ({ ...one, stated: sealSpec(sealer, kind, owner, one.stated) }));
 }
 
-/** An object with its secrets sealed again. */
+/** Returns an object with its secrets sealed again. */
 function sealObject(sealer: Sealer, kind: string, owner: Owner, object: ObjectImage): ObjectImage {
   return {
     ...object,
     spec: sealSpec(sealer, kind, owner, object.spec),
-    // What was stored by the first releases may not have them.
+    // Objects that the first releases stored may have no `declared`.
     ...(object.declared === undefined ? {} : { declared: sealDeclarations(sealer, kind, owner, object.declared) }),
   };
 }
@@ -141,7 +143,10 @@ function sealUnits(
   );
 }
 
-/** What a key that is gone sealed is as good as not there, and people sign in again. */
+/**
+ * Like `sealText`, but returns a text that no key opens unchanged and does not report it: it counts as deleted, and
+ * people sign in again.
+ */
 export function sealRecord(sealer: Sealer, text: string, place: SealPlace): string {
   try {
     return sealText({ ...sealer, leave: undefined }, text, place);
@@ -151,7 +156,10 @@ export function sealRecord(sealer: Sealer, text: string, place: SealPlace): stri
   }
 }
 
-/** A secret of an object, sealed again. What answers show is kept as it is where servers read it so, and sealed where none does. */
+/**
+ * Seals a secret of an object again. A secret that answers show is kept in plain text in the `unbound` form, because
+ * servers of that form read it so. In the other forms it is sealed.
+ */
 function sealSecret(sealer: Sealer, field: SecretField, stored: string, place: SealPlace): string {
   const { vault, form } = sealer;
   if (field.read !== 'shown') return sealText(sealer, stored, place);
@@ -160,7 +168,7 @@ function sealSecret(sealer: Sealer, field: SecretField, stored: string, place: S
   return openText(sealer, stored, place) ?? stored;
 }
 
-/** A sealed text, sealed again. */
+/** Returns a sealed text, sealed again under the current key and form. */
 export function sealText(sealer: Sealer, text: string, place: SealPlace): string {
   const { vault, form } = sealer;
   if (vault.isCurrent(text, form)) return text;
@@ -170,7 +178,7 @@ export function sealText(sealer: Sealer, text: string, place: SealPlace): string
   return vault.seal(opened, place, form);
 }
 
-/** The text in whichever form; `undefined` when it does not open and is left as it is. */
+/** Opens a text in any form. Returns `undefined` when the text does not open and `leave` is given. */
 function openText({ vault, leave }: Sealer, text: string, place: SealPlace): string | undefined {
   try {
     return isBound(text) ? vault.open(text, place) : vault.openUnbound(text);
@@ -181,7 +189,10 @@ function openText({ vault, leave }: Sealer, text: string, place: SealPlace): str
   }
 }
 
-/** Refuses the form of an earlier release where it is over, unless accepting it was requested. */
+/**
+ * Throws for a text in the form of an earlier release when that form is no longer accepted, except with
+ * `acceptUnbound`.
+ */
 function requireForm({ vault, acceptUnbound }: Sealer, text: string, place: SealPlace): void {
   if (acceptUnbound || isBound(text)) return;
   try {

@@ -7,30 +7,31 @@ import { type Sealer, sealBase, sealChange, sealCredentials, sealRecord, sealSpe
 import { finishSealing } from './sealing.ts';
 import type { UnreadableSecret } from './unreadable.ts';
 
-/** How many rows one step reads. */
+/** Number of rows that one step reads. */
 const step = 500;
 
-/** How many unreadable secrets are named. */
+/** Maximum number of unreadable secrets that the result lists. */
 const mostNamed = 1000;
 
-/** What became of the stored secrets. */
+/** Result of sealing the stored secrets again. */
 export interface Resealed {
-  /** How many rows were written. */
+  /** Number of rows that were written. */
   readonly rows: number;
-  /** What does not open and stays as it is; the first of them when there are very many. */
+  /** Secrets that no key opens. They are unchanged. At most `mostNamed` of them are listed. */
   readonly unreadable: readonly UnreadableSecret[];
   readonly unreadableCount: number;
 }
 
 /**
- * Seals every secret again under the vault's current key and bound to its place, history included, one account at a time
- * while no commit is under way there. From then on the unbound form is refused. Returns how many rows were written. What does
- * not open stays as it is and is named: one account's lost secret must not keep the others from a new key. No value changes, but what servers remember of an account holds old seals: a revision of its own makes them read it again, and
- * commits that were planned before are planned again.
+ * Seals every secret again under the vault's current key and bound to its place, history included, one account after
+ * the other, while no commit can run. From then on, the unbound form is refused. Secrets that no key opens are left
+ * unchanged and listed: a lost secret of one account must not keep other accounts from using a new key. No value
+ * changes, but servers have the old sealed texts in memory: a separate revision makes them read the account again, and
+ * commits that were planned before it are planned again.
  */
 export async function sealAgain(database: Database, given: Omit<Sealer, 'leave'>): Promise<Resealed> {
   let written = 0;
-  // History has many texts of one place.
+  // History contains many texts of the same place. Each place is listed once.
   const left = new Map<string, UnreadableSecret>();
   const leave: Sealer['leave'] = (secret) => {
     left.set(JSON.stringify([secret.what, secret.account, secret.object, secret.path]), secret);
@@ -38,7 +39,8 @@ export async function sealAgain(database: Database, given: Omit<Sealer, 'leave'>
   const sealer: Sealer = { ...given, leave };
   await database.asOwner(async (run) => {
     const accounts = await run('select account_id from accounts order by account_id for no key update');
-    // What is folded or sealed meanwhile would come to lie behind us under its old seals.
+    // Without these locks, rows that other transactions compact or seal now, with their old seals, could end up behind
+    // the position that this function has reached.
     await run(
       'lock table history_base, plans, idempotency_keys, credentials, idp_keys, idp_records, webhook_keys in exclusive mode',
     );
@@ -47,7 +49,7 @@ export async function sealAgain(database: Database, given: Omit<Sealer, 'leave'>
       const account = String(id);
       let rows = 0;
       for (const table of tables) rows += await sealTable(run, sealer, account, table);
-      // Without one a server that does not know yet would go on in the old form.
+      // Without a revision, a server that has not seen the change yet would continue to write the old form.
       if (rows > 0 || moves) await addRevision(run, account, rows);
       written += rows;
     }
@@ -76,22 +78,22 @@ async function addRevision(run: Run, account: string, rows: number): Promise<voi
   );
 }
 
-/** A table in which sealed texts stand, in places that are known without looking at the texts. */
+/** A table with sealed texts, whose places follow from the row without looking at the texts. */
 interface Table {
   readonly name: string;
-  /** What names a row within its account, with the types. */
+  /** Columns that identify a row, within its account if it belongs to one, and their types. */
   readonly key: readonly (readonly [column: string, type: 'text' | 'bigint' | 'int'])[];
   readonly columns: readonly string[];
-  /** Joined to `t`, and what else is read of a row. */
+  /** SQL that is joined to `t`. `reads` has further columns to select. */
   readonly join?: string;
   readonly reads?: string;
-  /** Which rows to look at; `$2` are the kinds that have secrets. */
+  /** Condition for the rows to seal; `$2` is the list of kinds that have secrets. */
   readonly where: string;
-  /** The columns of a row with everything sealed again. */
+  /** Returns the columns of a row, sealed again. */
   seal(sealer: Sealer, row: JsonObject, account: string): JsonObject;
 }
 
-/** The columns are jsonb. */
+/** Tables that are sealed per account. Their columns are jsonb. */
 const tables: readonly Table[] = [
   {
     name: 'objects',
@@ -166,7 +168,7 @@ function sealAnswer(sealer: Sealer, account: string, key: string, answer: Json):
   return { ...asObject(answer), sealed: sealRecord(sealer, sealed, sealPlaces.answer(account, key)) };
 }
 
-/** The columns are texts, and some are of no account. */
+/** Tables that are sealed for the whole server. Their columns are text, and some of the tables have no account. */
 const serverTables: readonly Table[] = [
   {
     name: 'credentials',
@@ -213,7 +215,10 @@ const serverTables: readonly Table[] = [
   },
 ];
 
-/** Seals the rows of a table again, of one account or of the whole server, page by page of its key: it ends whatever rows hold. */
+/**
+ * Seals the rows of a table again, of one account or of the whole server. Reads page by page in the order of the key,
+ * so that it terminates whatever the rows contain. Returns the number of rows written.
+ */
 async function sealTable(run: Run, sealer: Sealer, account: string | undefined, table: Table): Promise<number> {
   const [read, write] = [readText(table, account), writeText(table, account)];
   const given = account === undefined ? [] : [account, kindsWithSecrets(sealer.registry)];
@@ -243,7 +248,7 @@ function keyOf({ key }: Table, row: JsonObject): readonly unknown[] {
   return key.map(([column]) => row[column]);
 }
 
-/** Tables of accounts have jsonb, which goes in as text; those of the server have texts. */
+/** Columns of account tables are jsonb and are written as JSON text. Columns of server tables are text. */
 function columnText(account: string | undefined, value: Json | undefined): string | null {
   if (value === null || value === undefined) return null;
   return account === undefined ? String(value) : JSON.stringify(value);

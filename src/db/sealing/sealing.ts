@@ -9,7 +9,7 @@ import type { Database, Run } from '../database.ts';
 import { migrations } from '../migrations/index.ts';
 import { WrongKey } from './wrong-key.ts';
 
-/** A known text: a server that opens it has a key of the installation. */
+/** A known text. A server that can open its sealed form has a key of the installation. */
 const probe = 'heddle';
 const probePlace: SealPlace = { purpose: 'probe', path: [] };
 
@@ -19,8 +19,8 @@ interface Sealing {
 }
 
 /**
- * Checks that the server has the key of the installation, and takes on the form in which it seals. The first server with the
- * right key leaves a known text behind. Throws `WrongKey`.
+ * Checks that the server has the key of the installation, and sets the vault to the form in which the installation
+ * seals. The first server with the right key stores a known text, sealed. Throws `WrongKey`.
  */
 export async function checkKey(database: Database, registry: Registry, vault: Vault): Promise<void> {
   if (await verifyKey(database, registry, vault)) return;
@@ -29,8 +29,8 @@ export async function checkKey(database: Database, registry: Registry, vault: Va
 }
 
 /**
- * The same for commands that work beside the servers: it leaves nothing behind. Returns whether the known text is there.
- * Throws `WrongKey`.
+ * Like `checkKey`, for commands that run in parallel to the servers: stores nothing. Returns whether the known text is
+ * stored. Throws `WrongKey`.
  */
 export async function verifyKey(database: Database, registry: Registry, vault: Vault): Promise<boolean> {
   const isKnown = (await readSealing(database))?.probe != null;
@@ -39,7 +39,9 @@ export async function verifyKey(database: Database, registry: Registry, vault: V
   return isKnown;
 }
 
-/** The same for a server that runs: another one may have changed the key since. Throws `WrongKey`. */
+/**
+ * Like `checkKey`, for a running server: another server may have changed the key or the form since. Throws `WrongKey`.
+ */
 export async function watchKey(database: Database, vault: Vault): Promise<void> {
   const found = await readSealing(database);
   vault.advance(found?.form ?? 'bound');
@@ -59,15 +61,16 @@ async function leaveProbe(database: Database, vault: Vault): Promise<void> {
   await database.lookUp(statement(text, [sealed]));
 }
 
-/** How many objects are read at once. */
+/** Number of objects that are read at once. */
 const step = 500;
 
-/** A sealed text, and where it stands. */
+/** A sealed text and its place. */
 type Sample = readonly [sealed: string, place: SealPlace];
 
 /**
- * Tries what servers sealed that left no known text. One that opens is enough: what others stored, or a key that was lost
- * long ago sealed, says nothing about this key. Throws `WrongKey` when there are sealed texts and none opens.
+ * Tries to open stored sealed texts when no known text is stored. One text that opens is enough: texts that users
+ * wrote, or that a key sealed which was lost long ago, prove nothing about this key. Throws `WrongKey` when there are
+ * sealed texts and none opens.
  */
 async function checkSamples(database: Database, registry: Registry, vault: Vault): Promise<void> {
   let closed: string | undefined;
@@ -80,7 +83,7 @@ async function checkSamples(database: Database, registry: Registry, vault: Vault
   if (closed !== undefined) throw wrongKey(vault, closed);
 }
 
-/** Samples of sealed texts in the store, those that only servers write first, one page after the other. */
+/** Yields sealed texts of the store page by page, beginning with those that only servers can write. */
 async function* readSamples(database: Database, registry: Registry): AsyncGenerator<readonly Sample[]> {
   yield await readServerSamples(database);
   const kinds = registry.kinds.filter(({ spec }) => hasSecrets(spec)).map(({ name }) => name);
@@ -121,7 +124,7 @@ function samplesOf(fields: Fields, account: string, id: string, spec: JsonObject
 
 function opens(vault: Vault, sealed: string, place: SealPlace): boolean {
   try {
-    // Whether it is in a form that is still accepted is another question.
+    // Whether this form is still accepted is not checked here.
     if (sealed.startsWith(boundPrefix)) vault.open(sealed, place);
     else vault.openUnbound(sealed);
     return true;
@@ -137,14 +140,15 @@ function wrongKey(vault: Vault, sealed: string): WrongKey {
   );
 }
 
-/** The id of the key that sealed a text; `undefined` when no server wrote it like this. */
+/** Returns the id of the key that sealed a text; `undefined` when the text is not in a form that servers write. */
 function keyIdIn(sealed: string): string | undefined {
   return /^sealed:(?:2:)?([0-9a-f]{12}):[\w+/=-]+$/.exec(sealed)?.[1];
 }
 
 /**
- * Makes servers seal texts to their places while what is unbound is still opened. Programs that know no bound form do not
- * start any more from then on, whatever becomes of the rest: they could not open what is written.
+ * Makes servers seal texts bound to their places, while unbound texts can still be opened. From then on, programs that
+ * do not know the bound form no longer start, even if the steps after this one fail: they could not open what servers
+ * write.
  */
 export async function beginSealing(database: Database): Promise<void> {
   const work = async (run: Run) => {
@@ -155,8 +159,8 @@ export async function beginSealing(database: Database): Promise<void> {
 }
 
 /**
- * Makes the bound form the only one, and the known text one of the current key; within the transaction that seals everything.
- * Answers whether another form was in use.
+ * Makes the bound form the only one, and seals the known text under the current key. Runs within the transaction that
+ * seals everything again. Returns whether another form was in use before.
  */
 export async function finishSealing(run: Run, vault: Vault): Promise<boolean> {
   const [row] = await run('select form from sealing for update');
@@ -170,7 +174,7 @@ export async function finishSealing(run: Run, vault: Vault): Promise<boolean> {
   return moves;
 }
 
-/** Keeps programs from starting that know no bound form. */
+/** Prevents programs that do not know the bound form from starting. */
 async function raiseOldestProgram(run: Run): Promise<void> {
   await run(
     `insert into heddle_schema (migration, oldest_program, applied_at) values ('sealed to their places', $1, now())

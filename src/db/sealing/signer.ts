@@ -3,7 +3,10 @@ import type { Signer } from '../../model/declare/signing.ts';
 import { Internal } from '../../model/errors.ts';
 import { deriveKey, keyIdOf } from './derive-key.ts';
 
-/** Signs texts of one purpose (HMAC-SHA-256) with the first key of the server, and knows those of any. */
+/**
+ * Creates a signer for texts of one purpose (HMAC-SHA-256). It signs with the first key of the server, and verifies
+ * signatures of all of its keys.
+ */
 export function createSigner(keys: readonly Uint8Array[], purpose: string): Signer {
   const known = new Map(keys.map((key) => [keyIdOf(key), deriveKey(key, `signature of ${purpose}`)]));
   const [current] = known;

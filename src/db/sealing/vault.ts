@@ -18,7 +18,7 @@ interface Pair {
 
 interface Key {
   readonly id: string;
-  /** The keys of the unbound form, which has the same for all purposes. */
+  /** The keys of the unbound form, the same for all purposes. */
   readonly unbound: Pair;
   bound(purpose: SealPurpose): Pair;
   readonly fingerprint: KeyObject;
@@ -27,9 +27,10 @@ interface Key {
 const forms: readonly SealForm[] = ['unbound', 'binding', 'bound'];
 
 /**
- * Seals texts with AES-256-GCM under the first key and opens them under any. The nonce is a keyed hash of the text and its
- * place: equal texts in one place seal equally, which is all that a reader of the store can learn, and a nonce never serves
- * two texts. The place is authenticated along, so that a sealed text says nothing where it was not sealed.
+ * Creates a vault that seals texts with AES-256-GCM under the first key and opens them under any key. The nonce is a
+ * keyed hash of the text and its place: equal texts in one place seal equally, which is all that a reader of the store
+ * can learn, and no nonce is used for two different texts. The place is authenticated as additional data, so that a
+ * sealed text does not open in another place.
  */
 export function createVault(keys: readonly Uint8Array[], first: SealForm = 'bound'): Vault {
   const known = new Map(keys.map(keyOf).map((key) => [key.id, key]));
@@ -39,7 +40,7 @@ export function createVault(keys: readonly Uint8Array[], first: SealForm = 'boun
   const find = (id: string): Key => {
     const key = known.get(id);
     if (key !== undefined) return key;
-    // Any stored text may be in this place; it is not repeated.
+    // The id may be part of any stored text, so the message does not repeat it.
     if (!/^[0-9a-f]{12}$/.test(id)) throw new Internal('a secret is in no form in which servers seal');
     throw new Internal(`a secret is sealed with the key ${id}, which this server does not have; give it that key too`);
   };
@@ -75,7 +76,7 @@ export function createVault(keys: readonly Uint8Array[], first: SealForm = 'boun
       try {
         return hash.update(openIn(sealed, place)).digest('hex');
       } catch (error) {
-        // What does not open is equal to itself alone, and can be replaced.
+        // A secret that does not open equals only itself, so that it can be replaced.
         if (error instanceof Internal) return hash.update(sealed).digest('hex');
         throw error;
       }
@@ -103,7 +104,7 @@ function keyOf(key: Uint8Array): Key {
   };
 }
 
-/** A place as bytes; no two places have the same. */
+/** Returns a place as bytes, which are unique to the place. */
 function contextOf({ purpose, path }: SealPlace): Buffer {
   return Buffer.from(JSON.stringify([purpose, ...path]));
 }
@@ -113,7 +114,7 @@ const tagBytes = 16;
 
 function seal(pair: Pair, text: string, context?: Buffer): string {
   const hash = createHmac('sha256', pair.nonce);
-  // A JSON text has an end, so that no two pairs of context and text are hashed alike.
+  // A JSON text has a definite end, so that no two pairs of context and text have the same hash input.
   if (context !== undefined) hash.update(context);
   const nonce = hash.update(text).digest().subarray(0, nonceBytes);
   const cipher = createCipheriv('aes-256-gcm', pair.cipher, nonce);
@@ -125,7 +126,7 @@ function seal(pair: Pair, text: string, context?: Buffer): string {
 function open(pair: Pair, text: string, context?: Buffer): string {
   const bytes = Buffer.from(text, 'base64');
   const tag = bytes.subarray(nonceBytes, nonceBytes + tagBytes);
-  // A shorter tag would be easier to guess, and Node takes it.
+  // A shorter tag would be easier to guess, and Node would accept it.
   if (tag.length !== tagBytes) throw new Internal('a sealed secret is cut short');
   const decipher = createDecipheriv('aes-256-gcm', pair.cipher, bytes.subarray(0, nonceBytes), {
     authTagLength: tagBytes,

@@ -1,4 +1,7 @@
 import { Unavailable } from '../../model/errors.ts';
 
-/** The key of this server is not the one of the installation: what is sealed stays shut, and nothing may be sealed with it. */
+/**
+ * Thrown when the key of this server is not the key of the installation. Sealed secrets cannot be opened, and nothing
+ * may be sealed with this key.
+ */
 export class WrongKey extends Unavailable {}

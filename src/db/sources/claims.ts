@@ -2,16 +2,19 @@ import type { JsonObject } from '../../lib/json.ts';
 import { statement } from '../builder.ts';
 import type { AccountAccess } from '../database.ts';
 
-/** The kind of entries for accounts in which claims of pushes may lapse. */
+/** Kind of the directory entries of accounts that have claims of pushes which may lapse. */
 export const claimEntry = 'claim';
 
-/** The claims of the sources of an account, and the number of the change that made them so. */
+/** Claims of the sources of an account, and the sequence number of their last change. */
 export interface StoredClaims {
   readonly sequence: number;
   readonly sources: readonly { readonly source: string; readonly claims: JsonObject }[];
 }
 
-/** What the sources of an account claim and could not have; sources without claims, and what has lapsed, are left out. */
+/**
+ * Returns the claims of the sources of an account that are not met yet. Leaves out sources without claims, and lapsed
+ * claims.
+ */
 export async function listClaims(database: AccountAccess, account: string): Promise<StoredClaims> {
   type Row = { readonly sequence: number; readonly source: string | null; readonly claims: JsonObject };
   const [rows] = await database.inAccount(account, [statement<Row>(listText, [account])]);
@@ -28,20 +31,21 @@ const listText = `select a.claim_sequence as sequence, s.id as source,
 from accounts a left join sources s on s.account_id = a.account_id and s.wanted <> '{}'
 where a.account_id = $1 order by s.id`;
 
-/** The claims of one source, as they are from now on. */
+/** New claims of one source. They replace its earlier claims. */
 export interface ClaimUpdate {
   readonly source: string;
-  /** `{}` for none. */
+  /** `{}`: no claims. */
   readonly claims: JsonObject;
-  /** After how many seconds they lapse by the database's clock; absent: never. */
+  /** Seconds after which the claims lapse, by the database's clock. Absent: never. */
   readonly lapse?: number | undefined;
-  /** ISO 8601. */
+  /** Time of the write, in ISO 8601. */
   readonly at: string;
 }
 
 /**
- * Writes the claims of a source. One that was never heard of gets a row: until it comes again, this is all that is known of
- * it. They are no part of the account's state and make no revision; a commit that was planned without them is refused.
+ * Writes the claims of a source. A source that is not known yet gets a row, which contains only the claims until the
+ * source pushes again. Claims are not part of the account's state and make no revision, but a commit that was planned
+ * without them is refused.
  */
 export async function putClaims(
   held: AccountAccess,
@@ -65,7 +69,7 @@ where $3::jsonb <> '{}' or exists (select from sources where account_id = $1 and
 on conflict (account_id, id) do update
   set wanted = excluded.wanted, claim_until = excluded.claim_until, claim_warned = false`;
 
-/** Lets the claims of a push lapse as much later as if they were new. */
+/** Extends the claims of a push: they lapse `lapse` seconds from now. */
 export async function renewClaims(
   held: AccountAccess,
   account: string,
@@ -77,7 +81,7 @@ export async function renewClaims(
 const renewText = `update sources set claim_until = clock_timestamp() + $3::text::interval second, claim_warned = false
 where account_id = $1 and id = $2 and claim_until is not null`;
 
-/** Whether a source has made a revision after this one. */
+/** Returns whether a source has made a revision later than `revision`. */
 export async function hasNewerRevision(
   held: AccountAccess,
   account: string,
@@ -89,7 +93,7 @@ export async function hasNewerRevision(
   return rows.length > 0;
 }
 
-/** Writes the keys that a source claims and does not state yet. */
+/** Stores the keys that a source claims but does not state yet. */
 export async function putClaimedKeys(
   database: AccountAccess,
   account: string,
@@ -107,21 +111,21 @@ const keysText = `with head as (
 )
 update sources set wanted = jsonb_set(wanted, '{keys}', $3::jsonb) from head where account_id = $1 and id = $2`;
 
-/** Claims that have lapsed, or soon will. */
+/** Claims of a source that have lapsed (`isOver`), or will lapse soon. */
 export interface DueClaims {
   readonly source: string;
   readonly until: Date;
   readonly isOver: boolean;
 }
 
-/** Whether there is anything for `endClaims` to do. */
+/** Returns whether `endClaims` has anything to do. */
 export async function hasDueClaims(database: AccountAccess, account: string, warning: number): Promise<boolean> {
   type Row = { readonly due: boolean };
   const [rows] = await database.inAccount(account, [statement<Row>(dueText, [account, String(warning)])]);
   return rows[0]?.due === true;
 }
 
-// An entry of the directory without claims is over too.
+// A directory entry of an account that has no lapsing claims is due too: `endClaims` deletes it.
 const dueText = `select exists (
   select from sources where account_id = $1 and claim_until <= clock_timestamp()
     + case when claim_warned then interval '0' else $2::text::interval second end
@@ -131,8 +135,8 @@ const dueText = `select exists (
 ) as due`;
 
 /**
- * Ends the claims of an account whose time is over by the database's clock, and marks those that will be within so many
- * seconds; returns each of them once. `held` holds the account.
+ * Ends the claims of an account that have lapsed by the database's clock, and marks claims that lapse within `warning`
+ * seconds. Returns each of them once. `held` must hold the lock of the account.
  */
 export async function endClaims(held: AccountAccess, account: string, warning: number): Promise<readonly DueClaims[]> {
   const [, over, soon] = await held.inAccount(
@@ -151,7 +155,7 @@ export async function endClaims(held: AccountAccess, account: string, warning: n
 const bumpText = `update accounts set claim_sequence = claim_sequence + 1 where account_id = $1
 and exists (select from sources where account_id = $1 and claim_until <= clock_timestamp())`;
 
-// The row as it was says until when.
+// Only the old row has the time at which the claims lapsed.
 const overText = `with old as (
   select id, claim_until from sources where account_id = $1 and claim_until <= clock_timestamp()
 )

@@ -1,7 +1,10 @@
 import { statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 
-/** The hosts that are noted for a file of the directory of values. */
+/**
+ * Returns the hosts that are recorded for a credential file of the directory of values. The file may be shown to these
+ * hosts.
+ */
 export async function findCredentialHosts(
   database: Database,
   account: string,
@@ -12,7 +15,9 @@ export async function findCredentialHosts(
   return row?.hosts ?? [];
 }
 
-/** The hosts of a file, and whether they were noted only now: `version` then names that very note. */
+/**
+ * The recorded hosts of a credential file. With `isNew`, this call recorded them, and `version` identifies that record.
+ */
 export interface CredentialBinding {
   readonly hosts: readonly string[];
   readonly isNew: boolean;
@@ -20,8 +25,9 @@ export interface CredentialBinding {
 }
 
 /**
- * Notes a host for a file unless one is noted, and returns the noted one: of two at once only the first is. The holder
- * writes the note again, so that no other run takes it back; `undefined` when the account is gone.
+ * Records a host for a credential file unless a host is recorded already, and returns the recorded hosts. Of two
+ * concurrent calls, only the first one records. A call with a recorded host writes the record again, so that no other
+ * run deletes it. Returns `undefined` when the account is deleted.
  */
 export async function bindCredential(
   database: Database,
@@ -37,7 +43,7 @@ returning hosts, xmax = 0 as "isNew", xmin::text as version`;
   return hosts.length === 0 ? undefined : { hosts, isNew: false, version: '' };
 }
 
-/** Takes a note back that no other run has relied on since. */
+/** Deletes the record of a credential file, unless another run has relied on it since. */
 export async function unbindCredential(
   database: Database,
   { account, file, version }: { readonly account: string; readonly file: string; readonly version: string },

@@ -1,16 +1,19 @@
 import { statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 
-/** A revision that was applied by hand to a source that a server runs. */
+/** A revision that a user applied by hand to a source that a server runs. */
 export interface ManualRevision {
   readonly source: string;
   readonly revision: number;
   readonly by: string;
-  /** The commit that the server applied before. */
+  /** The Git commit that the server had applied before; `null` when it is not recorded. */
   readonly commit: string | null;
 }
 
-/** Of each source that a server runs, the newest revision applied by hand since the server applied it. */
+/**
+ * Returns, for each source that a server runs, the newest revision that a user applied by hand since the server last
+ * applied it.
+ */
 export async function listManualRevisions(database: Database, account: string): Promise<readonly ManualRevision[]> {
   const [rows] = await database.inAccount(account, [statement<ManualRevision>(manualRevisionsText, [account])]);
   return rows;

@@ -1,7 +1,10 @@
 import { statement } from '../builder.ts';
 import type { AccountAccess } from '../database.ts';
 
-/** How many objects a source deleted in the hour before `now` (ISO 8601), since a plan of it was approved last. */
+/**
+ * Returns the number of objects that a source deleted in the hour before `now` (ISO 8601), after its last approved plan
+ * was applied.
+ */
 export async function countRecentDeletes(
   database: AccountAccess,
   { account, source, now }: { readonly account: string; readonly source: string; readonly now: string },

@@ -2,7 +2,10 @@ import type { JsonObject } from '../../lib/json.ts';
 import { statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 
-/** A source of any account, with what is asked of it and who runs it. Moments are opaque texts, later ones differ. */
+/**
+ * A source of any account, with the pending requests for it and the server that runs it. Times are opaque texts: a
+ * later time is a different text.
+ */
 export interface ScheduledSource {
   readonly account: string;
   readonly id: string;
@@ -14,13 +17,13 @@ export interface ScheduledSource {
   readonly requested: string | null;
   /** The newest hint that its content has changed. */
   readonly hinted: string | null;
-  /** Whether the plan that it waits with is approved. */
+  /** Whether the plan for which the source waits is approved. */
   readonly approved: boolean;
-  /** Who runs it, if anybody does. */
+  /** The server that runs the source; `null` when no server runs it. */
   readonly runner: string | null;
 }
 
-/** All sources of all accounts: what every server looks at to know what it may have to run. */
+/** Returns all sources of all accounts. Every server reads them to find the sources that it may have to run. */
 export async function findScheduledSources(database: Database): Promise<readonly ScheduledSource[]> {
   return database.lookUp(statement<ScheduledSource>(scheduledText, []));
 }
@@ -38,8 +41,8 @@ left join leases l on l.account_id = d.account_id and l.name = 'source/' || s.id
 where d.kind = 'source'`;
 
 /**
- * Requests a reconcile of a source from its server. Returns when it was requested; `undefined` when there is no such
- * source.
+ * Requests a reconcile of a source from the server that runs it. Returns the time of the request, in ISO 8601;
+ * `undefined` when the source does not exist.
  */
 export async function requestReconcile(database: Database, account: string, id: string): Promise<string | undefined> {
   const [rows] = await database.inAccount(account, [
@@ -51,7 +54,7 @@ export async function requestReconcile(database: Database, account: string, id: 
   return rows[0]?.at.toISOString();
 }
 
-/** Notes that a request and all earlier ones were heeded. */
+/** Marks a request and all earlier ones as handled. */
 export async function markHandled(database: Database, account: string, id: string, requested: string): Promise<void> {
   await database.inAccount(account, [
     statement(
@@ -62,14 +65,17 @@ export async function markHandled(database: Database, account: string, id: strin
   ]);
 }
 
-/** Hints that the content of a source may have changed. */
+/** Records a hint that the content of a source may have changed. */
 export async function hintSource(database: Database, account: string, id: string): Promise<void> {
   await database.inAccount(account, [
     statement('update sources set hinted_at = clock_timestamp() where account_id = $1 and id = $2', [account, id]),
   ]);
 }
 
-/** Who else changed the account lately, the busiest first. */
+/**
+ * Returns the actors with the most revisions among the last 60 of the account, without revisions of `source`: at most
+ * 3, most active first.
+ */
 export async function otherWriters(
   database: Database,
   account: string,

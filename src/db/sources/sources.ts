@@ -12,17 +12,17 @@ export interface SourceRecord {
   readonly type: string;
   readonly spec: JsonObject;
   readonly status: JsonObject;
-  /** By the API; what its resource in a cluster asks for is part of the spec. */
+  /** Whether a request to the API suspended the source. The setting in its Kubernetes resource is part of `spec`. */
   readonly suspended: boolean;
-  /** How often spec or suspension have changed. */
+  /** Number of changes of `spec` or `suspended`. */
   readonly generation: number;
-  /** The newest request to reconcile that was heeded. */
+  /** The newest request to reconcile that was handled. */
   readonly handled_at: Date | null;
 }
 
 const recordColumns = ['id', 'type', 'spec', 'status', 'suspended', 'generation', 'handled_at'] as const;
 
-/** All sources of an account, by id. */
+/** Returns all sources of an account, sorted by id. */
 export async function listSources(database: Database, account: string): Promise<readonly SourceRecord[]> {
   const [rows] = await database.inAccount(account, [
     build
@@ -35,7 +35,7 @@ export async function listSources(database: Database, account: string): Promise<
   return rows;
 }
 
-/** Sources of an account by their ids; those that are not there are left out. */
+/** Returns sources of an account by their ids. Leaves out ids that do not exist. */
 export async function findSources(
   database: Database,
   account: string,
@@ -52,7 +52,7 @@ export async function findSources(
   return rows;
 }
 
-/** Who changes a source, and when. */
+/** Actor, time and request of a change of a source. */
 export interface Registration {
   readonly actor: Actor;
   /** ISO 8601. */
@@ -61,8 +61,9 @@ export interface Registration {
 }
 
 /**
- * Writes what a source is. How documents are applied belongs to the state of the account, so a change is a revision; an
- * equal source writes nothing, nor does one of an account that is gone. Returns the revision, if there is one.
+ * Creates or updates a source. The way in which documents are applied is part of the account's state, so a change makes
+ * a revision. Writes nothing when the source is unchanged, or when the account is deleted. Returns the revision, if
+ * there is one.
  */
 export async function registerSource(
   database: Database,
@@ -73,7 +74,10 @@ export async function registerSource(
   return revise(database, account, registration, registerText, [id, type, JSON.stringify(spec)]);
 }
 
-/** Stops or lets run the loop of a source. Returns the revision; `undefined` when it was so already. */
+/**
+ * Suspends or resumes the reconcile loop of a source. Returns the revision; `undefined` when the source was in that
+ * state already.
+ */
 export async function setSuspended(
   database: Database,
   account: string,
@@ -83,7 +87,10 @@ export async function setSuspended(
   return revise(database, account, registration, suspendText, [id, suspended]);
 }
 
-/** Notes that a source agrees with what a rollback put back. Returns the revision; `undefined` when that was known. */
+/**
+ * Records that a source agrees with the state that a rollback restored. Returns the revision; `undefined` when that was
+ * recorded already.
+ */
 export async function settleRollback(
   database: Database,
   account: string,
@@ -93,7 +100,10 @@ export async function settleRollback(
   return revise(database, account, registration, settleText, [id]);
 }
 
-/** Forgets a source; what it stated must have been released before. Returns the revision; `undefined` when there is none. */
+/**
+ * Deletes a source, whose declarations must be released before. Returns the revision; `undefined` when there is no such
+ * source.
+ */
 export async function removeSource(
   database: Database,
   account: string,
@@ -104,8 +114,8 @@ export async function removeSource(
 }
 
 /**
- * Runs a change of `sources` that hangs on the head row, with the revision that it makes: clauses in which $1 is the
- * account, $2 the time, and from $5 on the parameters stand.
+ * Runs a change of `sources` and writes its revision, both only if the `head` clause returns a row. In `clauses`, $1 is
+ * the account, $2 the time, and the parameters begin at $5.
  */
 async function revise(
   database: Database,
@@ -126,7 +136,7 @@ returning revision`;
   return written[0]?.revision;
 }
 
-// The entry of the directory is also made for sources that a program without it has registered.
+// The directory entry is also created for sources that an earlier program registered without an entry.
 const registerText = `with found as (
   insert into directory (account_id, kind, value, subject_id)
   select account_id, 'source', account_id || '/' || $5, $5 from accounts where account_id = $1
@@ -173,8 +183,8 @@ const removeText = `with head as (
 )`;
 
 /**
- * Writes how a registered source fares; an equal status writes nothing, nor does a server that lost the lease. Answers
- * whether it wrote.
+ * Writes the status of a registered source. Writes nothing when the status is unchanged, or when the server has lost
+ * the lease. Returns whether it wrote.
  */
 export async function putStatus(
   database: AccountAccess,
