@@ -14,13 +14,13 @@ import { withCommits } from '../../objects/with-commits.ts';
 import { planCreate, type RequestOutcome } from '../../plan/requests/requests.ts';
 import { changeTogether } from './tenants/steps.ts';
 
-/** The kind of those who use an account. */
+/** Kind of the users of an account. */
 export const userKind = 'User';
 
-/** A request to create a user, as the rules check it. */
+/** A request to create a user that the rules have accepted. */
 export interface NewUserRequest {
   readonly id: string;
-  /** As it is written; empty for programs. */
+  /** E-mail address as the caller wrote it; empty for service users. */
   readonly email: string;
   readonly name: string;
   readonly role: string;
@@ -29,7 +29,10 @@ export interface NewUserRequest {
   readonly options: WriteOptions;
 }
 
-/** What a body asks for, when the rules let it happen as the account is now. Throws what is wrong with it. */
+/**
+ * Reads the body of a request to create a user. Throws its problems when the rules do not permit it in the current
+ * state of the account.
+ */
 export async function readNewUser(
   engine: Engine,
   call: Call,
@@ -44,22 +47,22 @@ export async function readNewUser(
   return { id: outcome.id, email, name, role, groups, body, options };
 }
 
-/** What is written with the user. */
+/** Further writes and conditions of the commit that creates or activates a user. */
 export interface Admission {
   readonly extraWrites: readonly ExtraWrite[];
-  /** The person is found by their address from then on. */
+  /** Whether the commit makes the person findable by their e-mail address. */
   readonly isFound: boolean;
-  /** What the server decides about the user. */
+  /** Values that the server decides. */
   readonly derived?: JsonObject;
-  /** Audit events in addition to that of the user. */
+  /** Audit events in addition to the event of the user. */
   readonly events?: readonly AuditEvent[];
-  /** Throws when the account, as it is at that moment, does not permit it. */
+  /** Throws when the state of the account at the commit does not permit the change. */
   check?(state: Snapshot): void;
-  /** The server does it by itself, without a caller. */
+  /** Set when the server creates the user without a caller. */
   readonly isByServer?: true;
 }
 
-/** Makes the user, and what lets them in, in one step. */
+/** Creates the user and their means to sign in, in one commit. */
 export async function admit(
   engine: Engine,
   call: Call,
@@ -89,7 +92,7 @@ export async function admit(
   return { object: requireUser(state, id), state, ignored: outcome?.ignored ?? [], outputs: {} };
 }
 
-/** Lets a user in who was invited, with what is written beside it. */
+/** Activates an invited user, together with the other writes of `admission`. */
 export async function admitInvited(engine: Engine, call: Call, user: string, admission: Admission): Promise<void> {
   const { account } = call;
   const { spec } = requireUser(await engine.snapshots.at(account, call.revision), user);
@@ -125,14 +128,14 @@ function takenText(email: string): string {
   return `a user with the e-mail address ${email} already exists; choose another one`;
 }
 
-/** A user by id. Throws `NotFound`. */
+/** Returns a user by id. Throws `NotFound`. */
 export function requireUser(state: Snapshot, id: string): Stored<'User'> {
   const user = state.find(userKind, id);
   if (user === undefined) throw new NotFound(`user ${id} not found`);
   return user;
 }
 
-/** The audit event of something the caller did that makes no revision. */
+/** Returns the audit event of an action of the caller that makes no revision. */
 export function auditEntry({ actor }: Call, at: string, event: AuditEvent): AuditEntry {
   return { actor, at, event };
 }

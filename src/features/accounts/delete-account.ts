@@ -11,8 +11,9 @@ import { roleInTenant } from './tenants/scope.ts';
 import { accountIn, isLinked, statusOf, tenantKind } from './tenants/steps.ts';
 
 /**
- * Deletes the account of the call with everything in it. Only its owners may; an account that manages tenants releases
- * them first, and a managed one is removed from the list of its keeper, which is notified.
+ * Deletes the account of the call with everything in it. Only its owners may do so. An account that manages tenants
+ * must unlink them first. An account that is managed is also removed from the list of its keeper, which gets an audit
+ * event.
  */
 export async function deleteAccount(engine: Engine, call: Call, id: string): Promise<void> {
   if (id !== call.account) throw new NotFound(`account ${id} not found`);
@@ -43,7 +44,10 @@ export async function deleteAccount(engine: Engine, call: Call, id: string): Pro
   for (const account of [id, ...made]) engine.notices.publish({ what: 'gone', account });
 }
 
-/** Accounts that were made for tenants and never became anybody's, which go too, and those that were only invited. */
+/**
+ * Returns the accounts that were created for tenants and whose domain was never proved (`made`: they are deleted too),
+ * and the accounts that were only invited (`invited`).
+ */
 async function unlinkedTenants(
   engine: Engine,
   state: Snapshot,
@@ -65,7 +69,7 @@ function keeperOf(state: Snapshot): string | undefined {
   return typeof msp === 'string' ? msp : undefined;
 }
 
-/** The audit event in the account of the keeper; in the deleted account it could not be read. */
+/** Audit event in the account of the keeper. In the deleted account it could not be read. */
 function deletion(state: Snapshot): AuditEvent {
   const { derived, createdAt } = accountIn(state);
   const meta = { account_id: state.account, domain: derived.domain ?? '', created_at: createdAt };
@@ -77,7 +81,10 @@ interface Keeping {
   readonly tenant: Stored<typeof tenantKind> | undefined;
 }
 
-/** Checked on the states that are written: a caller who was an owner a moment ago may not be one any more. */
+/**
+ * Checked on the states that the commit writes, because a caller who was an owner a moment ago may not be an owner any
+ * more.
+ */
 function requireOwner(state: Snapshot, { actor, home }: Call, keeping: Keeping | undefined): void {
   const user = home === undefined ? state.find('User', actor.id) : keeping?.home.find('User', actor.id);
   const role =
@@ -85,7 +92,10 @@ function requireOwner(state: Snapshot, { actor, home }: Call, keeping: Keeping |
   if (role !== 'owner' || user?.spec.is_blocked === true) throw new NotAllowed('only an owner deletes the account');
 }
 
-/** Accounts that this one manages would have no keeper; those that wait for a proof are deleted with it. */
+/**
+ * Throws while the account manages active tenants, because they would lose their keeper. Tenants with an unproved
+ * domain are deleted with the account.
+ */
 function requireNoTenants(state: Snapshot): void {
   const tenants = state.ofKind(tenantKind).filter((tenant) => statusOf(tenant) === 'active');
   if (tenants.length === 0) return;

@@ -4,8 +4,9 @@ import type { Snapshot } from '../../model/state/snapshot.ts';
 import { subjectOf } from '../../plan/checks/authorize.ts';
 
 /**
- * Why an invite counts no more, `undefined` when it does. One for a user who is there is for their first sign-in only; any
- * other gives nothing that its sender could not give. People of an account that looks after this one are not in it.
+ * Returns why an invite is no longer valid; `undefined` when it is valid. An invite for an existing user is valid for
+ * their first sign-in only. Any other invite grants nothing that its sender could not grant. A sender who belongs to
+ * the keeper of the account is not a user of the account, and is not checked.
  */
 export function inviteFault(state: Snapshot, { user, createdBy }: Pick<Invite, 'user' | 'createdBy'>) {
   if (user !== null)

@@ -16,21 +16,22 @@ import { domainEntry } from './tenants/steps.ts';
 export interface UnknownPerson {
   readonly issuer: string;
   readonly subject: string;
-  /** Empty when unknown. */
+  /** Empty when the address is unknown. */
   readonly email: string;
-  /** Whether the address is proved to be the person's own. */
+  /** Whether the identity provider states that the address belongs to the person. */
   readonly emailVerified: boolean;
   readonly name: string;
 }
 
-/** The outcome; `taken`: another sign-in was faster, look again. */
+/** Result of a first sign-in. `taken`: a concurrent sign-in was faster, so the caller must look for the user again. */
 export type Joining = 'joined' | 'taken';
 
 const kindName = 'User';
 
 /**
- * Makes the person a user of an account: the one with the proved address if there is one, which ends an invitation, else
- * a new one, who waits when the account wants it. `admit` may refuse, looking at the account.
+ * Makes the person a user of an account. Activates the user with the person's proved address if there is one, which
+ * ends an invitation; otherwise creates a user, who waits for approval if the account requires it. `admit` may throw to
+ * refuse, and gets the state of the account.
  */
 export async function joinAccount(
   engine: Engine,
@@ -55,11 +56,11 @@ export async function joinAccount(
   });
 }
 
-/** Makes an account with the person as its owner. `domain`: the organisation's own, if it is known. */
+/** Creates an account with the person as its owner. `domain` is the domain of the organisation; empty when unknown. */
 export async function foundAccount(engine: Engine, person: UnknownPerson, domain: string): Promise<Joining> {
   const [account, id] = [engine.newId(), engine.newId()];
   const founded = emptySnapshot(engine.registry, account);
-  // An unproved address joins no user and reserves nothing.
+  // An unproved address neither matches an existing user nor reserves the address.
   const email = person.emailVerified ? person.email : '';
   const owner = { id, name: person.name, email, idp: person.issuer, domain };
   return write(engine, person, id, {
@@ -85,7 +86,7 @@ async function write(
   const actor = { type: 'user', id, name, ...(email === '' ? {} : { email }) } as const;
   const committed = await engine.committer.mutateTogether({ ...mutation, actor });
   if (committed.ok) return 'joined';
-  // Who came at the same moment may have the address by now.
+  // A concurrent sign-in may have taken the address.
   if (committed.why === 'taken' || committed.problems.every(({ code }) => code === 'value_taken')) return 'taken';
   throw refusalOf(committed.problems);
 }
@@ -95,8 +96,8 @@ function identityOf(engine: Engine, account: string, user: string, { issuer, sub
 }
 
 /**
- * The user of the account with the address of the person, if the address is proved and no other identity belongs to
- * that user.
+ * Returns the user of the account with the person's address. Throws `NotAllowed` when the address is not proved, or
+ * when another identity of the provider belongs to that user.
  */
 async function knownUser(
   engine: Engine,
@@ -129,7 +130,7 @@ function newUser(engine: Engine, state: Snapshot, id: string, { name, email, iss
   return storedObject(engine, object, engine.now());
 }
 
-/** Whether people who come by themselves wait for an administrator. */
+/** Whether people who join without an invitation wait for approval by an administrator. */
 function wantsApproval(state: Snapshot): boolean {
   return extraSettingsOf(state).user_approval_required === true;
 }

@@ -10,18 +10,21 @@ import { refusalOf } from '../../objects/objects.ts';
 import type { Edit } from '../../plan/finish.ts';
 import type { Plan } from '../../plan/plan.ts';
 
-/** Where groups come from that identity providers name in tokens. */
+/** Value of `issued` for groups that an identity provider names in tokens. */
 const issued = 'jwt';
 
-/** Whether a user has exactly the provided groups of these names. */
+/**
+ * Returns whether a user has the provided groups of all these names, and no other provided group except those that
+ * documents give to the user.
+ */
 export function hasProvidedGroups(state: Snapshot, user: Stored<'User'>, names: readonly string[]): boolean {
   const present = new Set(providedOf(state, user).map(({ name }) => name));
   return names.every((name) => present.delete(name)) && [...present].every((name) => isStated(user, state, name));
 }
 
 /**
- * Gives a user the groups that the identity provider names, and takes away those that it names no more. Groups that are not
- * there are made; groups that people or documents gave the user stay.
+ * Gives a user the groups that the identity provider names, and takes away provided groups that it no longer names.
+ * Creates missing groups. Keeps groups that people or documents gave to the user.
  */
 export async function provideGroups(engine: Engine, call: Call, names: readonly string[]): Promise<Call> {
   const { account, actor, revision } = call;
@@ -80,7 +83,7 @@ function groupsOf({ spec }: Stored<'User'>): readonly string[] {
   return spec.auto_groups ?? [];
 }
 
-/** Whether documents give the user the group of this name: then they alone take it away. */
+/** Whether documents give the user the group of this name. Then only documents take it away. */
 function isStated(user: Stored<'User'>, state: Snapshot, name: string): boolean {
   return user.declared.some(({ stated }) => {
     const groups = stated['auto_groups'];
@@ -88,7 +91,10 @@ function isStated(user: Stored<'User'>, state: Snapshot, name: string): boolean 
   });
 }
 
-/** The kind writes events about groups as long as they reach the user's peers; these are written in any case. */
+/**
+ * The kind `User` writes events about groups only while groups propagate to the user's peers. This function writes the
+ * events in the other case.
+ */
 function groupEvents(state: Snapshot, { changes }: Plan, user: string): readonly AuditEvent[] {
   if (settingsOf(state).groups_propagation_enabled === true) return [];
   const change = changes.find(({ after }) => after?.id === user);

@@ -12,7 +12,7 @@ import type { tokenRequest } from '../../operations/tokens.ts';
 import { isAllowed } from '../../plan/checks/authorize.ts';
 import { requireUser } from './admission.ts';
 
-/** A new token: its value, which is shown this once, and how it is kept. */
+/** A new token: its value, which is shown only once, and the hash that is stored. */
 export interface NewToken {
   readonly value: string;
   readonly hash: string;
@@ -20,13 +20,16 @@ export interface NewToken {
 
 const day = 24 * 60 * 60 * 1000;
 
-/** The tokens of a user. Users see their own; those of service users need the right to. */
+/**
+ * Returns the tokens of a user. Users may read their own tokens; tokens of service users require the right to read
+ * tokens.
+ */
 export async function readTokens(engine: Engine, call: Call, user: string) {
   await ownerFor(engine, call, user, 'read');
   return (await listTokens(engine.database, call.account, user)).map(show);
 }
 
-/** One token of a user. Throws `NotFound`. */
+/** Returns one token of a user. Throws `NotFound`. */
 export async function readToken(engine: Engine, call: Call, user: string, id: string) {
   await ownerFor(engine, call, user, 'read');
   const found = (await listTokens(engine.database, call.account, user)).find((token) => token.id === id);
@@ -34,12 +37,12 @@ export async function readToken(engine: Engine, call: Call, user: string, id: st
   return show(found);
 }
 
-/** Throws what keeps the caller from making tokens for a user. */
+/** Throws when the caller may not create tokens for a user. */
 export async function requireTokenRight(engine: Engine, call: Call, user: string): Promise<void> {
   await ownerFor(engine, call, user, 'create');
 }
 
-/** Makes a token for the caller or for a service user; `make` gives the value. */
+/** Creates a token for the caller or for a service user. `make` returns the value. */
 export async function addToken(
   engine: Engine,
   call: Call,
@@ -61,11 +64,12 @@ export async function addToken(
   const kept = call.sealOnce?.({ body: made });
   const store = () =>
     createToken(engine.database, record, auditEntry(call, 'create', owner, name, at), state.revision, kept);
-  // One with another hash is that of an earlier attempt of the same request, whose value is lost.
+  // A token with the same id and another hash was stored by an earlier attempt of the same request, whose value is
+  // lost.
   const find = async () => ((await readTokenHash(engine.database, account, id)) === hash ? true : undefined);
   for (let attempt = 0; !(await storeOnce({ requestId: id }, find, store)); attempt++) {
     if (attempt === attempts) throw new Unavailable('the account changes all the time; try again');
-    // The right to make it may have gone with what changed.
+    // The change of the account may have removed the right to create the token.
     state = await engine.snapshots.fresh(account);
     owner = userFor(state, call, user, 'create');
   }
@@ -78,7 +82,7 @@ export async function removeToken(engine: Engine, call: Call, user: string, id: 
   const { name } = await readToken(engine, call, user, id);
   const what = { account: call.account, user, id };
   const entry = auditEntry(call, 'delete', owner, name, engine.now());
-  // It was there a moment ago: what an attempt in doubt does not find any more, it deleted.
+  // The token existed a moment ago. If a repeated attempt does not find it, the attempt in doubt has deleted it.
   const isDone = await writeUntilKnown(
     { requestId: id },
     async (again) => (await deleteToken(engine.database, what, entry)) || again,
@@ -86,7 +90,9 @@ export async function removeToken(engine: Engine, call: Call, user: string, id: 
   if (!isDone) throw new NotFound(`token ${id} not found`);
 }
 
-/** The user whose tokens the call is about, when the caller may do this with them. */
+/**
+ * Returns the user whose tokens the call is about. Throws `NotAllowed` unless the caller may do `operation` with them.
+ */
 async function ownerFor(engine: Engine, call: Call, id: string, operation: Operation): Promise<Stored<'User'>> {
   return userFor(await engine.snapshots.at(call.account, call.revision), call, id, operation);
 }
@@ -101,7 +107,10 @@ function userFor(state: Snapshot, call: Call, id: string, operation: Operation):
   return user;
 }
 
-/** Managers have all rights over tokens of service users; callers who may read tokens may read them. */
+/**
+ * Whether the caller may do `operation` with tokens of service users: managers may do everything, and callers who may
+ * read tokens may read them.
+ */
 function isManaged(state: Snapshot, { actor }: Call, operation: Operation): boolean {
   if (operation === 'read') return isAllowed(state, actor, 'pats', 'read');
   return isAllowed(state, actor, 'pats', operation) && isAllowed(state, actor, 'users', 'update');

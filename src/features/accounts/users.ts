@@ -12,15 +12,15 @@ import { subjectOf } from '../../plan/checks/authorize.ts';
 import { planDelete, planReplace } from '../../plan/requests/requests.ts';
 import { requireUser, userKind } from './admission.ts';
 
-/** A user as the interface shows it, with the revision it is from. */
+/** A user as the API shows it, with the revision of its last change. */
 export interface ShownUser {
   readonly version: number;
   readonly body: JsonObject;
 }
 
-/** The user who asks, with what they may do. Throws `NotFound` for callers who are no users. */
+/** Returns the user who calls, with their permissions. Throws `NotFound` for callers who are not users. */
 export async function readCaller(engine: Engine, call: Call): Promise<ShownUser> {
-  // Who acts in the account of a tenant is still a user of the own one, with other rights.
+  // A caller who acts in the account of a tenant is still a user of the home account, with other rights.
   const { account, revision } = call.home ?? call;
   const state = await engine.snapshots.at(account, revision);
   const { id, granted } = call.actor;
@@ -35,13 +35,13 @@ export async function readCaller(engine: Engine, call: Call): Promise<ShownUser>
 
 const restricted = ['user', 'billing_admin'];
 
-/** Whether the user sees only what is theirs, because the account says so. */
+/** Whether the user sees only their own objects, because a setting of the account requires it. */
 function isRestricted(user: Stored<'User'>, state: Snapshot): boolean {
   const isBlocked = settingsOf(state).regular_users_view_blocked === true;
   return isBlocked && restricted.includes(user.spec.role ?? '');
 }
 
-/** Approves a user who waits for approval. Throws `InvalidInput` when the user does not. */
+/** Approves a user who waits for approval. Throws `InvalidInput` when the user does not wait for approval. */
 export async function approveUser(engine: Engine, call: Call, id: string, options: WriteOptions): Promise<Written> {
   const kind = engine.registry.get(userKind);
   return await write(engine, call, kind, (state) => {
@@ -52,7 +52,9 @@ export async function approveUser(engine: Engine, call: Call, id: string, option
   });
 }
 
-/** Rejects a user who waits for approval. Throws `InvalidInput` when the user does not. */
+/**
+ * Rejects, and deletes, a user who waits for approval. Throws `InvalidInput` when the user does not wait for approval.
+ */
 export async function rejectUser(engine: Engine, call: Call, id: string, options: WriteOptions): Promise<void> {
   const kind = engine.registry.get(userKind);
   await write(engine, call, kind, (state) =>
@@ -67,11 +69,11 @@ function requirePending(state: Snapshot, id: string): Stored<'User'> {
   throw new InvalidInput(message, { problems: [{ code: 'user_not_pending', path: '', message }] });
 }
 
-/** A person who has not signed in yet, and may be invited again. Throws `Conflict` for everybody else. */
+/** Returns a person who has not signed in yet and may be invited again. Throws `Conflict` for other users. */
 export async function requireInvited(engine: Engine, call: Call, id: string): Promise<Stored<'User'>> {
   const state = await engine.snapshots.at(call.account, call.revision);
   const user = requireUser(state, id);
-  // The link grants access to its holder, so the caller must not give a role above their own.
+  // The invite link grants access to anyone who has it, so its role must not be above the role of the caller.
   const role = call.actor.granted ?? state.find('User', call.actor.id)?.spec.role;
   if (user.spec.role === 'owner' && role !== 'owner') throw new NotAllowed('only an owner invites an owner again');
   const isProgram = user.spec.is_service_user === true;

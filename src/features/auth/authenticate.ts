@@ -14,21 +14,27 @@ import type { Issuer } from './issuers.ts';
 import { isOperatorToken, operatorTokenPrefix } from './operator.ts';
 import { createSignIn } from './sign-in.ts';
 
-/** The prefix of personal access tokens. */
+/** Prefix of personal access tokens. */
 export const tokenPrefix = 'nbp_';
 
-/** How a personal access token is stored. */
+/** Returns the hash by which a personal access token is stored. */
 export function hashToken(token: string): string {
   return sha256Base64(token);
 }
 
-/** Says on whose behalf a request runs, or throws `Unauthenticated` or `NotAllowed`. */
+/** Determines the caller of a request. */
 export interface Authenticator {
-  /** `account`: the one that a person without a user asks to join. */
+  /**
+   * Returns the call of the request's `Authorization` header. `account` is the account that a person without a user
+   * asks to join. Throws `Unauthenticated` or `NotAllowed`.
+   */
   authenticate(header: string | undefined, account?: string): Promise<Call>;
   /** Whether a call is the operator's. */
   isOperator(header: string | undefined): boolean;
-  /** Lets a call of the operator pass, which is in no account; everybody else is refused, owners too. */
+  /**
+   * Throws unless the call is the operator's. A call of the operator belongs to no account. All other callers are
+   * refused, owners too.
+   */
   requireOperator(header: string | undefined): Promise<void>;
 }
 
@@ -38,13 +44,16 @@ export interface AuthenticatorOptions {
   /** Milliseconds since 1970. */
   now(): number;
   readonly uses?: TokenUses;
-  /** Knows people by signed tokens; absent: there is no identity provider. */
+  /** Authenticates people by signed tokens. Absent: there is no identity provider. */
   readonly people?: People;
-  /** The token of the operator; absent: calls of the operator are closed. */
+  /** Token of the operator. Absent: every call of the operator is refused. */
   readonly operatorToken?: string | undefined;
 }
 
-/** Authenticates personal access tokens, in one query that also reads the account's revision, and signed tokens of people. */
+/**
+ * Creates an authenticator for personal access tokens, with one query that also reads the account's revision, and for
+ * signed tokens of people.
+ */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const { database, snapshots, now, uses, people, operatorToken } = options;
   const find = createTokenLookUp(database);
@@ -54,7 +63,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       if (token.startsWith(operatorTokenPrefix)) throw new Unauthenticated(notInAccount);
       if (scheme === 'bearer' && people !== undefined && !token.startsWith(tokenPrefix))
         return people.authenticate(token, account);
-      // A typo costs no look-up.
+      // A mistyped token is refused without a look-up.
       if (!isWellFormedToken(tokenPrefix, token)) throw new Unauthenticated('token invalid');
       const owner = await find(hashToken(token));
       if (owner === undefined) throw new Unauthenticated('token invalid');
@@ -76,7 +85,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       const { token } = credentialsOf(header);
       if (authenticator.isOperator(header)) return;
       if (token.startsWith(operatorTokenPrefix)) throw new Unauthenticated('token invalid');
-      // An unknown caller is refused with that reason first.
+      // An unknown caller is refused with `Unauthenticated` first.
       await authenticator.authenticate(header);
       throw new NotAllowed(operatorOnly);
     },
@@ -99,11 +108,11 @@ function credentialsOf(header: string | undefined): { readonly scheme: string; r
   return { scheme, token };
 }
 
-/** Says on whose behalf a request with a signed token runs. */
+/** Determines the caller of a request with a signed token. */
 export interface People {
   /**
-   * `account`: the one that an unknown person asks to join. Throws `Unauthenticated`, `NotAllowed`, or
-   * `Unavailable` when the issuer does not answer.
+   * Returns the call of a token. `account` is the account that an unknown person asks to join. Throws
+   * `Unauthenticated`, `NotAllowed`, or `Unavailable` when the issuer does not answer.
    */
   authenticate(token: string, account?: string): Promise<Call>;
 }
@@ -111,13 +120,13 @@ export interface People {
 export interface PeopleOptions {
   readonly engine: Engine;
   readonly issuers: readonly Issuer[];
-  /** Everybody who is new joins the one account of this server. */
+  /** Whether all new people join the only account of this server. */
   readonly singleAccount: boolean;
   /** Milliseconds since 1970. */
   now(): number;
 }
 
-/** Knows people by signed tokens, in one query; who is unknown becomes a user. */
+/** Authenticates people by signed tokens, with one query. An unknown person becomes a user. */
 export function createPeople({ engine, issuers, singleAccount, now }: PeopleOptions): People {
   const bearer = createBearer({ issuers, now });
   const find = createIdentityLookUp(engine.database);
@@ -148,7 +157,7 @@ function identityOf({ issuer, subject, account, grant }: Claims): Identity {
   };
 }
 
-/** Throws `NotAllowed` for users who are kept out, in the words that clients look for. */
+/** Throws `NotAllowed` for users who are blocked or wait for approval. The messages are those that clients look for. */
 function requireActive({ spec, derived }: Stored<'User'>): void {
   if (derived.pending_approval === true) throw new NotAllowed('user is pending approval');
   if (spec.is_blocked === true) throw new NotAllowed('user is blocked');
@@ -158,11 +167,11 @@ function callOf({ account, revision }: KnownIdentity, user: Stored<'User'>, clai
   const actor = actorOf(user);
   if (claims.issuer.kind === 'embedded') return { account, revision, actor, signedInAt: claims.signedInAt };
   const tokenLists = (claim: string) => groupNames(claims, claim);
-  // It is not enumerable, so that it stays out wherever an actor is written down.
+  // The property is not enumerable, so that it is left out wherever an actor is serialized.
   return { account, revision, actor: Object.defineProperty({ ...actor }, 'tokenLists', { value: tokenLists }) };
 }
 
-/** A user as the one on whose behalf something happens. */
+/** Returns a user as an actor. */
 function actorOf({ id, name, spec }: Stored<'User'>): Call['actor'] {
   const email = spec.email ? { email: spec.email } : {};
   return { type: 'user', id, name, ...email };
@@ -175,23 +184,26 @@ async function auditLogin(engine: Engine, { issuer, subject, signedInAt }: Claim
   await noteLogin(engine.database, login, { actor: call.actor, event, at: engine.now() });
 }
 
-/** Notes when tokens are used, without a write for each request. */
+/** Records when tokens are used, without a write for each request. */
 export interface TokenUses {
   note(account: string, token: string): void;
-  /** Writes what is noted and stops. */
+  /** Writes the recorded uses and stops. */
   close(): Promise<void>;
 }
 
 export interface TokenUsesOptions {
   /** Milliseconds since 1970. */
   now(): number;
-  /** How long a written time counts as new enough. */
+  /** How long a stored time is recent enough not to be written again, in milliseconds. */
   readonly freshMs?: number;
-  /** How long uses are gathered before they are written together. */
+  /** How long uses are collected before they are written together, in milliseconds. */
   readonly gatherMs?: number;
 }
 
-/** A token that is used all the time is written once a minute; the first use of one is written within a second. */
+/**
+ * Creates the record of token uses. The use of a token is written once a minute at most, and its first use within a
+ * second.
+ */
 export function createTokenUses(database: Database, options: TokenUsesOptions): TokenUses {
   const { now, freshMs = 60_000, gatherMs = 1000 } = options;
   const written = new Map<string, number>();
@@ -211,7 +223,7 @@ export function createTokenUses(database: Database, options: TokenUsesOptions): 
     note(account, token) {
       const at = now();
       if (at - (written.get(token) ?? Number.NEGATIVE_INFINITY) < freshMs) return;
-      // Tokens that are used no more are forgotten with the others when there are very many.
+      // Deletes all entries when there are very many, so that tokens which are no longer used do not accumulate.
       if (written.size > 100_000) written.clear();
       written.set(token, at);
       const uses = pending.get(account) ?? new Map<string, number>();
@@ -227,7 +239,7 @@ export function createTokenUses(database: Database, options: TokenUsesOptions): 
   };
 }
 
-/** The time of a token's last use is written when possible: a store that is away loses it. */
+/** Writes the times of last use. While the database is unavailable, they are lost. */
 async function write(database: Database, uses: ReadonlyMap<string, ReadonlyMap<string, number>>): Promise<void> {
   for (const [account, tokens] of uses) {
     const rows = [...tokens].map(([token, at]) => ({ token, at: new Date(at).toISOString() }));

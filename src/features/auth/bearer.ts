@@ -3,22 +3,22 @@ import { sha256Base64 } from '../../lib/node-pure.ts';
 import { Unauthenticated, Unavailable } from '../../model/errors.ts';
 import type { Issuer } from './issuers.ts';
 
-/** What a signed token says about a person, checked. */
+/** Verified claims of a signed token about a person. */
 export interface Claims {
   readonly issuer: Issuer;
-  /** Who it is at the issuer; with the embedded one the id of a user. */
+  /** Identifier of the person at the issuer; with the embedded issuer, the id of a user. */
   readonly subject: string;
-  /** The account of the user, when the embedded issuer says it in the claim `account`. */
+  /** Account of the user; present when the embedded issuer sets the claim `account`. */
   readonly account?: string;
-  /** What the embedded issuer has granted, and may have taken back since. */
+  /** Hash of the id of the embedded issuer's grant, which may have been revoked since. */
   readonly grant?: string;
-  /** As it is written; empty when the token has none. */
+  /** E-mail address as the token spells it; empty when the token has none. */
   readonly email: string;
   readonly emailVerified: boolean;
   readonly name: string;
-  /** The organisation that the issuer itself vouches for; empty when it names none. */
+  /** Domain of the organisation that the issuer vouches for; empty when the issuer names none. */
   readonly domain: string;
-  /** When the person signed in, milliseconds since 1970. */
+  /** Time at which the person signed in, in milliseconds since 1970. */
   readonly signedInAt: number;
   /** Milliseconds since 1970. */
   readonly expiresAt: number;
@@ -26,9 +26,9 @@ export interface Claims {
   readonly all: Readonly<Record<string, unknown>>;
 }
 
-/** Checks signed tokens. */
+/** Verifies signed tokens. */
 export interface Bearer {
-  /** Throws `Unauthenticated`, or `Unavailable` when the issuer does not answer. */
+  /** Returns the claims of a token. Throws `Unauthenticated`, or `Unavailable` when the issuer does not answer. */
   verify(token: string): Promise<Claims>;
 }
 
@@ -36,17 +36,17 @@ export interface BearerOptions {
   readonly issuers: readonly Issuer[];
   /** Milliseconds since 1970. */
   now(): number;
-  /** How many checked tokens are remembered. */
+  /** Maximum number of verified tokens that are cached. */
   readonly capacity?: number;
 }
 
-/** Clocks may differ by so much. */
+/** Tolerated difference between clocks, in seconds. */
 const toleranceSeconds = 5;
 
-/** No issuer signs more; whatever is longer is not even read. */
+/** Maximum length of a token, in characters. No issuer signs a longer one, so a longer text is not even parsed. */
 const mostCharacters = 16_384;
 
-/** A token that was checked counts as checked for so long, so that a key that was taken away is noticed. */
+/** How long a verified token is cached, in milliseconds. The limit makes the removal of a key take effect. */
 const rememberedMs = 60_000;
 
 interface Remembered {
@@ -55,9 +55,12 @@ interface Remembered {
   readonly until: number;
 }
 
-/** Checks tokens of the issuers, each with its keys, audience and algorithms; remembers what it has checked. */
+/**
+ * Creates a verifier for tokens of the issuers, each with its keys, audience and algorithms. Verified tokens are
+ * cached.
+ */
 export function createBearer({ issuers, now, capacity = 10_000 }: BearerOptions): Bearer {
-  // Tokens are secrets, so they are known by their hashes; a token is of one person in one account.
+  // The cache is keyed by hash, because tokens are secrets. A token belongs to one person in one account.
   const remembered = new Map<string, Remembered>();
   return {
     async verify(token) {
@@ -77,7 +80,7 @@ export function createBearer({ issuers, now, capacity = 10_000 }: BearerOptions)
   };
 }
 
-/** Looked up each time: what the embedded one is called is known when the server listens. */
+/** Looked up for each token, because the name of the embedded issuer is only known once the server listens. */
 function issuerNamed(issuers: readonly Issuer[], name: string): Issuer | undefined {
   return issuers.find(({ issuer }) => issuer === name);
 }
@@ -86,7 +89,7 @@ function isStillGood({ claims, epoch, until }: Remembered, now: number): boolean
   return now < until && epoch === claims.issuer.epoch();
 }
 
-/** Who claims to have signed the token; nothing is believed yet. */
+/** Returns the issuer that a token names. The token is not verified yet. */
 function issuerOf(token: string): string {
   try {
     return String(decodeJwt(token).iss);
@@ -113,7 +116,7 @@ async function check(issuer: Issuer, token: string, now: number): Promise<Claims
   }
 }
 
-/** The claims with what the issuer says about the person beside the token, when that says too little. */
+/** Adds the facts that the issuer returns about the person on request, when the token has no e-mail address. */
 export async function withMore(claims: Claims, token: string): Promise<Claims> {
   if (claims.email !== '' || claims.issuer.describe === undefined) return claims;
   const more = await claims.issuer.describe(token);
@@ -125,7 +128,7 @@ function claimsOf(issuer: Issuer, payload: JWTPayload, now: number): Claims {
   const subject = textIn(payload, issuer.claims.user);
   if (subject === '' || subject.length > 255 || payload.exp === undefined) throw invalid();
   const { auth_time: authenticated, iat = 0 } = payload;
-  // A token from the future is forged.
+  // A token that was issued in the future is forged.
   if (iat > now / 1000 + toleranceSeconds) throw invalid();
   const signedIn = typeof authenticated === 'number' ? authenticated : iat;
   return {
@@ -139,7 +142,7 @@ function claimsOf(issuer: Issuer, payload: JWTPayload, now: number): Claims {
   };
 }
 
-/** What only this server's own tokens say; those of a server one release older lack both. */
+/** Returns the claims that only this server's own tokens have. Tokens of a server one release older lack both. */
 function ownClaims(payload: JWTPayload): Pick<Claims, 'account' | 'grant'> {
   const [account, grant] = [textIn(payload, 'account'), textIn(payload, 'grant')];
   return { ...(account === '' ? {} : { account }), ...(grant === '' ? {} : { grant }) };
@@ -158,7 +161,7 @@ function factsOf(
   };
 }
 
-/** Some issuers write it as a text. */
+/** Some issuers write the claim as a string. */
 function isTrue(value: unknown): boolean {
   return value === true || value === 'true';
 }

@@ -8,19 +8,19 @@ import { createFile, inDataDirectory } from '../../db/embedded/disk.ts';
 import { makeToken, tokenRandomBytes } from '../../lib/token.ts';
 import { hashToken, tokenPrefix } from './authenticate.ts';
 
-/** How the machine owner of a first start gets its token. */
+/** Settings for the machine owner of a first start and its token. */
 export interface OwnerOptions {
   readonly dataDir: string;
-  /** A well-formed token to use; absent: a new one is written to `<dataDir>/token`. */
+  /** A well-formed token to use. `undefined`: a new token is written to `<dataDir>/token`. */
   readonly token: string | undefined;
-  /** The id of the operator's account, when the settings name it. */
+  /** Id of the operator's account; absent when the settings do not name it. */
   readonly operatorAccount?: string | undefined;
-  /** The objects of a new account, given its id and its owner's. */
+  /** Returns the objects of a new account, given the id of the account and its owner. */
   firstObjects(account: string, owner: { readonly id: string; readonly name: string }): readonly FirstObject[];
   report(level: 'info' | 'warn', message: string): void;
 }
 
-/** The log line of a server whose database does not record the operator's account. */
+/** Log line when the database does not record which account is the operator's. */
 const noOperator =
   "this server has accounts, and none of them is recorded as the operator's; what is the operator's stays closed until HEDDLE_OPERATOR_ACCOUNT names one by its id";
 
@@ -28,8 +28,8 @@ const ownerName = 'machine owner';
 const lifetimeDays = 365;
 
 /**
- * The operator's account with its machine owner and a token for it; made at the first start, left alone afterwards.
- * `undefined`: there are accounts, and nothing says which one is the operator's.
+ * Returns the operator's account. At the first start, creates it with its machine owner and a token; later starts leave
+ * it unchanged. Returns `undefined` when there are accounts and none is recorded as the operator's.
  */
 export async function ensureMachineOwner(
   engine: Engine,
@@ -80,12 +80,12 @@ export async function ensureMachineOwner(
 
 const day = 86_400_000;
 
-/** How many days before its expiry the last token of the machine owner is reported. */
+/** Number of days before its expiry at which the last token of the machine owner is reported. */
 const noticeDays = 30;
 
 /**
- * Reports once a day that the last token of the machine owner is about to expire: programs that use it would stop.
- * Returns a function that ends it.
+ * Reports once a day that the last token of the machine owner is about to expire, because programs that use it would
+ * stop working. Returns a function that ends the reports.
  */
 export function watchMachineToken(
   { database, snapshots }: Pick<Engine, 'database' | 'snapshots'>,
@@ -104,7 +104,7 @@ export function watchMachineToken(
         : `ended on ${date}; give the programs that went by it tokens of service users`;
     report('warn', `the token of the machine owner ${message}`);
   };
-  // What cannot be read now is read tomorrow.
+  // When reading fails, the next attempt is on the next day.
   const start = (): Promise<void> => look().catch(() => undefined);
   let looking = start();
   const timer = setInterval(() => {
@@ -117,7 +117,10 @@ export function watchMachineToken(
   };
 }
 
-/** The token file is written before its token is stored: a start that is killed in between finds it and goes on with it. */
+/**
+ * Returns the token in the token file, which is created when it does not exist. The file is written before its token is
+ * stored: when a start is killed between the two steps, the next start finds the file and uses its token.
+ */
 async function tokenFile({ dataDir, report }: OwnerOptions): Promise<string> {
   const path = join(dataDir, 'token');
   const token = makeToken(tokenPrefix, randomBytes(tokenRandomBytes));

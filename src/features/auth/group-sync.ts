@@ -6,13 +6,19 @@ import type { Snapshot } from '../../model/state/snapshot.ts';
 import { hasProvidedGroups, provideGroups } from '../accounts/provided-groups.ts';
 import type { Claims } from './bearer.ts';
 
-/** Refuses people whom the account's settings exclude: those whose token names none of the allowed groups. */
+/**
+ * Throws `Unauthenticated` for people whom the account's settings exclude: their token names none of the allowed
+ * groups.
+ */
 export function requireAllowed(state: Snapshot, claims: Claims): void {
   if (claims.issuer.kind === 'embedded') return;
   if (!isLetIn(groupSettings(state), (claim) => groupNames(claims, claim))) throw new Unauthenticated('token invalid');
 }
 
-/** Gives the user the groups that the token names, when the account wants it and anything differs; a comparison otherwise. */
+/**
+ * Gives the user the groups that the token names, when the account requires it and the groups differ. Otherwise only
+ * compares them.
+ */
 export async function syncGroups(engine: Engine, call: Call, state: Snapshot, claims: Claims): Promise<Call> {
   const settings = groupSettings(state);
   const user = state.find('User', call.actor.id);
@@ -25,10 +31,10 @@ function groupSettings(state: Snapshot): GroupRules {
   return groupRules(settingsOf(state));
 }
 
-/** How many groups one person has at most, and how long a name may be. */
+/** Maximum number of groups of one person, and maximum length of a name, in characters. */
 const most = { groups: 500, characters: 255 };
 
-/** The names that a claim lists, once each. */
+/** Returns the names that a claim lists, without duplicates. */
 export function groupNames({ all }: Claims, claim: string): readonly string[] {
   const listed = all[claim];
   const names = Array.isArray(listed) ? listed : typeof listed === 'string' ? [listed] : [];

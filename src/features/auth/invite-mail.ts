@@ -1,19 +1,19 @@
 import type { Mail } from './mail.ts';
 
-/** The content of a mail that invites a person. */
+/** Content of a mail that invites a person. */
 export interface Invitation {
   readonly to: string;
   /** Empty when not given. */
   readonly name: string;
   readonly invitedBy: string;
-  /** The id of the account. */
+  /** Id of the account. */
   readonly account: string;
   readonly link: string;
   /** ISO 8601. */
   readonly expiresAt: string;
 }
 
-/** The mail that invites a person. */
+/** Returns the mail that invites a person. */
 export function inviteMail({ to, name, invitedBy, account, link, expiresAt }: Invitation): Mail {
   const lines = [
     name === '' ? 'Hello,' : `Hello ${oneLine(name)},`,
@@ -31,7 +31,7 @@ export function inviteMail({ to, name, invitedBy, account, link, expiresAt }: In
   return { to, subject: 'You are invited to a private network', text: lines.join('\n') };
 }
 
-/** Names come from people: they may not begin a line of their own. */
+/** Names are entered by users, so they must not be able to add lines to the mail. */
 function oneLine(text: string): string {
   return text.replace(/[\p{C}\s]+/gu, ' ').trim();
 }
@@ -40,7 +40,10 @@ function readable(timestamp: string): string {
   return `${timestamp.slice(0, 10)} ${timestamp.slice(11, 16)} UTC`;
 }
 
-/** Where an invite is accepted in a browser. Only mails contain the proof, and browsers send it to no server. */
+/**
+ * Returns the link by which an invite is accepted in a browser. Only mailed links contain the proof, in the fragment,
+ * which browsers send to no server.
+ */
 export function inviteLink(publicUrl: string, token: string, proof?: string): string {
   return `${publicUrl}/invite/${token}${proof === undefined ? '' : `#${proof}`}`;
 }

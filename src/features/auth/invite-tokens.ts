@@ -4,7 +4,7 @@ import { hashToken } from './authenticate.ts';
 
 const prefix = 'nbi_';
 
-/** A new invite token with the hash by which it is stored. */
+/** Creates an invite token, and the hash by which it is stored. */
 export function newInviteToken({ planEnvironment }: Pick<Engine, 'planEnvironment'>): {
   readonly token: string;
   readonly hash: string;
@@ -13,7 +13,10 @@ export function newInviteToken({ planEnvironment }: Pick<Engine, 'planEnvironmen
   return { token, hash: hashToken(token) };
 }
 
-/** The hash of a token, `undefined` when the text cannot be one: a typo costs no look-up. */
+/**
+ * Returns the hash of a token; `undefined` when the text cannot be an invite token, so that a mistyped token is refused
+ * without a look-up.
+ */
 export function inviteHash(token: string): string | undefined {
   return isWellFormedToken(prefix, token) ? hashToken(token) : undefined;
 }

@@ -35,20 +35,20 @@ import { inviteHash, newInviteToken } from './invite-tokens.ts';
 import type { LocalPeople } from './local-people.ts';
 import { hashPassword } from './passwords.ts';
 
-/** What the caller who invites gets: the body, and whether a mail was sent. */
+/** Answer to the caller who invites: the body, and a notice when no mail was sent. */
 export interface Invited<T> {
   readonly body: T;
   readonly notice?: string;
 }
 
-/** The invites of the account that make a user, oldest first. */
+/** Returns the invites of the account that create a user when accepted, oldest first. */
 export async function readInvites(engine: Engine, call: Call) {
   requireProvider(engine);
   const now = engine.now();
   return (await listInvites(engine.database, call.account)).map((invite) => show(invite, now));
 }
 
-/** Invites somebody: the user is made when they accept. */
+/** Invites a person, who becomes a user by accepting. */
 export async function makeInvite(
   engine: Engine,
   people: LocalPeople,
@@ -57,7 +57,7 @@ export async function makeInvite(
 ) {
   requireProvider(engine);
   const request = await readNewUser(engine, call, { ...person, is_service_user: false }, { strict: false });
-  // A request that is repeated finds the invite that it made.
+  // A repeated request gets the same id, and so finds the invite that its first attempt made.
   const id = newIdFor(engine, call);
   const invited = await listInvites(engine.database, call.account);
   const present = invited.find((one) => one.email.toLowerCase() === request.email.toLowerCase());
@@ -79,7 +79,7 @@ export async function makeInvite(
   return made;
 }
 
-/** Gives an invite a new token and a new end; the old token works no more. */
+/** Gives an invite a new token and a new expiry. The old token becomes invalid. */
 export async function regenerateInvite(
   engine: Engine,
   people: LocalPeople,
@@ -105,12 +105,12 @@ export async function regenerateInvite(
   return made;
 }
 
-/** Takes an invite back. */
+/** Deletes an invite. Throws `NotFound`. */
 export async function removeInvite(engine: Engine, call: Call, id: string): Promise<void> {
   requireProvider(engine);
   const { email } = await requireInvite(engine, call, id);
   const entry = auditEntry(call, engine.now(), event('delete', id, email));
-  // It was there a moment ago: what an attempt in doubt does not find any more, it deleted.
+  // The invite existed a moment ago. If a repeated attempt does not find it, the attempt in doubt has deleted it.
   const isDone = await writeUntilKnown(
     { requestId: id },
     async (again) => (await deleteInvite(engine.database, call.account, id, entry)) || again,
@@ -122,7 +122,7 @@ async function isStored(engine: Engine, hash: string): Promise<true | undefined>
   return (await findInvite(engine.database, hash)) === undefined ? undefined : true;
 }
 
-/** What the holder of the token may know of an invite. */
+/** Returns the facts about an invite that the holder of its token may see. */
 export async function readPublicInvite(engine: Engine, token: string) {
   const invite = await findByToken(engine, token);
   const { account, revision, email, name, expiresAt, createdBy } = invite;
@@ -134,13 +134,13 @@ export async function readPublicInvite(engine: Engine, token: string) {
   };
 }
 
-/** Accepts an invite: the person may sign in with the password from now on. Works once. */
+/** Accepts an invite: the person can sign in with the password afterwards. Works once per invite. */
 export async function acceptInvite(
   engine: Engine,
   token: string,
   { password, proof }: SpecOf<typeof inviteAcceptance>,
 ): Promise<void> {
-  // One hash whether there is such an invite or not.
+  // Hashes even when there is no such invite, so that the time of the answer is the same.
   const hash = await hashPassword(engine, password);
   const invite = await findByToken(engine, token);
   const at = engine.now();
@@ -150,7 +150,8 @@ export async function acceptInvite(
     const proved = isInviteProof(engine.planEnvironment.mailSigner, token, proof);
     await enter(engine, invite, { hash, at, proved }, inviteHash(token) ?? '');
   } catch (error) {
-    // Another request was faster: then the invite is gone, whatever failed here.
+    // If a concurrent request has accepted the invite, the invite does not exist any more, and that is the error to
+    // report.
     if (error instanceof Conflict) await findByToken(engine, token);
     throw error;
   }
@@ -191,11 +192,11 @@ async function enter(
     options: { strict: false },
   };
   const derived = { status: 'active', invite: invite.id };
-  // The caller who invited had the right to; the person themselves has none yet.
+  // The inviter had the right to create the user. The person has no rights yet.
   await admit(engine, call, request, { extraWrites, isFound: true, derived, check, isByServer: true });
 }
 
-/** The invite of a token. A text that cannot be one is answered like one that is not known. */
+/** Returns the invite of a token. Throws the same `NotFound` for malformed and for unknown tokens. */
 async function findByToken(engine: Engine, token: string): Promise<FoundInvite> {
   requireProvider(engine);
   const hash = inviteHash(token);
@@ -210,7 +211,7 @@ async function requireInvite(engine: Engine, call: Call, id: string): Promise<In
   return found;
 }
 
-/** Invites are accepted with a password of this server. */
+/** Throws `Conflict` unless passwords of this server are enabled: invites are accepted with such a password. */
 export function requireProvider({ registry }: Engine): void {
   const { embeddedIdp, localAuthDisabled } = registry.installation;
   const why = embeddedIdp ? 'passwords are switched off' : 'its identity provider is switched off';
@@ -218,12 +219,14 @@ export function requireProvider({ registry }: Engine): void {
     throw new Conflict('precondition', `this server lets nobody in by a password: ${why}; use your identity provider`);
 }
 
-/** When an invite ends that is made or renewed now. */
+/** Returns the expiry of an invite that is made or renewed now, in ISO 8601. */
 function endOf(seconds: number, now: string): string {
   return new Date(Date.parse(now) + seconds * 1000).toISOString();
 }
 
-/** Sends the mail, before anything is written; without a mail server says what to do instead. */
+/**
+ * Sends the mail before anything is written. Without a mail server, returns a notice with the link to deliver instead.
+ */
 async function announce(
   { planEnvironment }: Pick<Engine, 'planEnvironment'>,
   people: LocalPeople,

@@ -5,7 +5,7 @@ import { Unavailable } from '../../model/errors.ts';
 import { OutboundFailure } from '../../outbound/failure.ts';
 import type { Outbound } from '../../outbound/outbound.ts';
 
-/** What an issuer calls the facts about a person. */
+/** Names of the claims by which an issuer describes a person. */
 export interface ClaimNames {
   readonly user: string;
   readonly email: string;
@@ -13,48 +13,51 @@ export interface ClaimNames {
   readonly domain: string;
 }
 
-/** The names of OpenID Connect. */
+/** Names of the claims in OpenID Connect. */
 export const standardClaims: ClaimNames = { user: 'sub', email: 'email', name: 'name', domain: 'hd' };
 
 /** An issuer whose tokens this server accepts. */
 export interface Issuer {
-  /** `embedded`: the server itself, whose `sub` is the id of a user. */
+  /** `embedded`: this server itself, whose `sub` is the id of a user. */
   readonly kind: 'embedded' | 'external';
-  /** The claim `iss`, letter by letter. */
+  /** Exact value of the claim `iss`. */
   readonly issuer: string;
-  /** One of these has to be in the claim `aud`. */
+  /** Accepted audiences. The claim `aud` must contain one of them. */
   readonly audience: readonly string[];
   readonly algorithms: readonly string[];
-  /** Finds the key of a token. Throws `Unavailable` when it cannot be fetched. */
+  /** Finds the key of a token. Throws `Unavailable` when the keys cannot be fetched. */
   readonly keys: JWTVerifyGetKey;
-  /** Changes whenever the keys do: what was checked before is checked again. */
+  /** Returns a number that changes whenever the keys change. Cached tokens are then verified again. */
   readonly epoch: () => number;
   readonly claims: ClaimNames;
-  /** Every e-mail address is the person's own, also when the token does not say so. */
+  /** Whether every e-mail address counts as verified, even when the token does not state that it is. */
   readonly trustsEmail: boolean;
-  /** More about the person whom a token belongs to, fetched once, at the first sign-in. */
+  /** Fetches further claims of the person to whom a token belongs. Called once, at the first sign-in. */
   describe?(token: string): Promise<JsonObject>;
 }
 
-/** Signatures that are accepted: those that only the holder of a private key can make. */
+/** Accepted signature algorithms: those that require a private key. */
 const signatures = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
 
-/** The settings of an external issuer. */
+/** Settings of an external issuer. */
 export interface ExternalIssuer {
   readonly issuer: string;
-  /** How it is reached. */
+  /** Sends the requests to the issuer. */
   readonly outbound: Pick<Outbound, 'send'>;
   readonly audience: readonly string[];
   readonly algorithms?: readonly string[];
   readonly claims?: Partial<ClaimNames>;
   readonly trustsEmail?: boolean;
-  /** How long its keys are taken as they are, how soon a missing one is asked for again, how long an answer may take. */
+  /**
+   * In milliseconds: how long fetched keys are used (`keysLastMs`), how soon a missing key is requested again
+   * (`cooldownMs`), and how long an answer may take (`timeoutMs`).
+   */
   readonly keysLastMs?: number;
   readonly cooldownMs?: number;
   readonly timeoutMs?: number;
 }
 
-/** An issuer that is found by OpenID Connect discovery, when its first token comes. */
+/** Creates an issuer that is located by OpenID Connect discovery when its first token arrives. */
 export function createExternalIssuer(options: ExternalIssuer): Issuer {
   const { issuer, audience, algorithms = signatures, claims = {}, trustsEmail = false } = options;
   const keys = createRemoteKeys(options);
@@ -78,8 +81,8 @@ interface Places {
 type RemoteSet = ReturnType<typeof createRemoteJWKSet>;
 
 /**
- * The keys of an issuer. While it does not answer, the keys that it had go on: a person who is signed in need not notice.
- * A key that it takes away is gone when the keys are read again.
+ * Fetches and caches the keys of an issuer. While the issuer does not answer, its known keys stay in use, so that
+ * signed-in people notice nothing. A key that the issuer removes is dropped at the next fetch.
  */
 function createRemoteKeys(options: ExternalIssuer) {
   const { issuer, keysLastMs = 600_000, cooldownMs = 10_000, timeoutMs = 5000 } = options;
@@ -107,7 +110,7 @@ function createRemoteKeys(options: ExternalIssuer) {
 
   const renew = async (keys: RemoteSet): Promise<void> => {
     if (performance.now() - triedAt < keysLastMs) return;
-    // Requests that arrive during the fetch use the known keys.
+    // Set before the fetch, so that requests that arrive during the fetch use the known keys.
     triedAt = performance.now();
     await keys.reload().catch((error: unknown) => {
       triedAt += cooldownMs - keysLastMs;
@@ -134,7 +137,7 @@ function createRemoteKeys(options: ExternalIssuer) {
   return { find, places, epoch: () => epoch };
 }
 
-/** Reads where the issuer has its keys. Throws `Unavailable`. */
+/** Reads the addresses of the issuer's keys and user information. Throws `Unavailable`. */
 async function discover(options: ExternalIssuer): Promise<Places> {
   const { issuer } = options;
   const document = await readJson(new URL(`${issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`), options);
@@ -145,17 +148,20 @@ async function discover(options: ExternalIssuer): Promise<Places> {
   return { keys, userinfo: placeIn(document, 'userinfo_endpoint', issuer) };
 }
 
-/** An address of the issuer; one that is reached safely names no others. */
+/**
+ * Returns an address in the issuer's discovery document; `undefined` when it is unusable. An issuer with HTTPS must
+ * name only HTTPS addresses.
+ */
 function placeIn(document: JsonObject, name: string, issuer: string): URL | undefined {
   const url = URL.parse(String(document[name]));
   if (url === null || !['https:', 'http:'].includes(url.protocol)) return undefined;
   return issuer.startsWith('https:') && url.protocol !== 'https:' ? undefined : url;
 }
 
-/** How much an issuer may answer. */
+/** Maximum size of an issuer's answer, in bytes. */
 const mostBytes = 1_000_000;
 
-/** Reads an object. A token may not permit that, which is no failure. */
+/** Reads a JSON object. Returns `{}` when the token does not permit the request, which is not an error. */
 async function readJson(
   url: URL,
   { issuer, outbound, timeoutMs = 5000 }: ExternalIssuer,
@@ -175,7 +181,7 @@ async function readJson(
   }
 }
 
-/** Fetches keys the way everything else of an issuer is fetched. */
+/** Fetches keys in the same way as everything else of an issuer. */
 function fetchThrough({ outbound, timeoutMs = 5000 }: ExternalIssuer): FetchImplementation {
   return async (url, { headers }) => {
     const asked = { url: new URL(url), headers: Object.fromEntries(headers), timeoutMs, maxBytes: mostBytes };
@@ -186,7 +192,10 @@ function fetchThrough({ outbound, timeoutMs = 5000 }: ExternalIssuer): FetchImpl
 
 const awayCodes = ['ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID', 'ERR_JOSE_GENERIC'];
 
-/** Connections that fail, answers that are late, and answers that are no keys. */
+/**
+ * Whether an error means that the issuer is unavailable: the connection failed, the answer was late, or it contained no
+ * keys.
+ */
 function isAway(error: unknown): boolean {
   if (error instanceof OutboundFailure || error instanceof TypeError) return true;
   return awayCodes.includes(codeOf(error) ?? '');

@@ -1,18 +1,18 @@
 import type { Mailer } from './mail.ts';
 import { createSignInLimits, type SignInLimits } from './sign-in-limits.ts';
 
-/** How people come to this server, and what is done about those who guess. */
+/** How people sign in with passwords of this server, and how wrong guesses are limited. */
 export interface LocalPeople {
-  /** Absent: the caller who invites delivers the link. */
+  /** Absent: the caller who invites must deliver the link. */
   readonly mailer: Mailer | undefined;
-  /** Where people reach the server, without a slash at the end. */
+  /** Public address of the server, without a slash at the end. */
   publicUrl(): string;
   readonly guesses: SignInLimits;
-  /** Called after a password was changed, so that the user's other sessions end. */
+  /** Called after a password was changed, to end the user's other sessions. */
   readonly passwordChanged: Set<(whose: { readonly account: string; readonly user: string }) => Promise<void>>;
 }
 
-/** People of a server without a mail server. */
+/** Creates the settings of a server without a mail server, unless `given` overrides them. */
 export function createLocalPeople(given: Partial<LocalPeople> = {}): LocalPeople {
   return {
     mailer: undefined,

@@ -11,12 +11,15 @@ export interface Mail {
 
 /** Sends mails. */
 export interface Mailer {
-  /** Resolves when the mail server has taken it. Throws `Unavailable`, or `InvalidInput` when it refuses the address. */
+  /**
+   * Resolves when the mail server has accepted the mail. Throws `Unavailable`, or `InvalidInput` when the mail server
+   * refuses the address.
+   */
   send(mail: Mail): Promise<void>;
   close(): void;
 }
 
-/** A mailer that sends mails through a server. */
+/** Creates a mailer that sends through a mail server. */
 export function createMailer(settings: MailSettings): Mailer {
   const transport = createMailTransport(settings);
   return {
@@ -31,7 +34,7 @@ export function createMailer(settings: MailSettings): Mailer {
   };
 }
 
-/** What a person can do about it. */
+/** Returns the error for the caller, with advice on what to do. */
 function explain(error: MailFailure, host: string, to: string): Error {
   if (error.refusal === 'addresses') {
     const message = `the mail server ${host} does not accept the address ${to}; correct it. Nothing was made`;

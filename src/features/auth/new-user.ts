@@ -21,19 +21,19 @@ import { requireProvider } from './invites.ts';
 import type { LocalPeople } from './local-people.ts';
 import { hashPassword } from './passwords.ts';
 
-/** A user that was created, and what its creator should know. */
+/** A user that was created, with a notice for the caller who created it. */
 export interface MadeUser extends Written {
   readonly notice?: string;
 }
 
 const day = 24 * 60 * 60 * 1000;
 
-/** How long an invitation that goes with a new user is good. */
+/** Lifetime of the invitation that is sent for a new user, in milliseconds. */
 const invitationMs = 3 * day;
 
 /**
- * Makes a user. A program needs nothing more; a person is invited by mail, or gets a password for the first sign-in that
- * is shown this once, or signs in where another identity provider knows them.
+ * Creates a user. A service user needs nothing more. A person is invited by mail, or gets a password for the first
+ * sign-in that is shown only once, or signs in through another identity provider that knows them.
  */
 export async function createUser(
   engine: Engine,
@@ -50,7 +50,7 @@ export async function createUser(
     const made = await createObject(engine, call, kind, body, options);
     return { ...made, notice: `no mail was sent; tell them to sign in with their identity provider` };
   }
-  // Faults are reported before anything is hashed or sent.
+  // Errors are reported before a password is hashed or a mail is sent.
   const request = await readNewUser(engine, call, body, options);
   if (await hasLeftover(engine.database, call.account, request.email)) {
     const extraWrites = [keepCredentials(call.account, request.email, request.id)];
@@ -80,15 +80,18 @@ async function withPassword(
   return { ...made, outputs: { password }, notice };
 }
 
-/** An invitation of a user, which is to be written. */
+/** An invitation of a user that is not written yet. */
 interface Invitation {
   readonly extraWrites: Admission['extraWrites'][number];
   readonly link: string;
-  /** Of its token. */
+  /** Hash of the invite token. */
   readonly hash: string;
 }
 
-/** Invites a user. The mail goes first: a mail server that is away leaves nothing half made. */
+/**
+ * Sends the invitation of a user by mail, and returns the invitation to write. The mail is sent first, so that an
+ * unavailable mail server leaves nothing half done.
+ */
 async function inviteByMail(
   engine: Engine,
   people: LocalPeople,
@@ -111,7 +114,10 @@ async function inviteByMail(
   return { extraWrites: putInvite(invite, entry), link, hash };
 }
 
-/** Invites a user again who has not signed in yet. Without a mail server the caller delivers the link. */
+/**
+ * Invites a user again who has not signed in yet. Without a mail server, returns the link, which the caller must
+ * deliver.
+ */
 export async function inviteAgain(
   engine: Engine,
   people: LocalPeople,
@@ -134,11 +140,11 @@ export async function inviteAgain(
   return people.mailer === undefined ? { link } : {};
 }
 
-// Without characters that look alike: people read it out.
+// Without characters that look alike, because people read the password aloud.
 const letters = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789';
 const passwordCharacters = 16;
 
-/** A password that the server makes up: each letter as likely as any other. */
+/** Returns a generated password, in which every character is equally likely. */
 function makePassword(random: (bytes: number) => Uint8Array): string {
   const limit = 256 - (256 % letters.length);
   let text = '';

@@ -6,28 +6,28 @@ import { sha256Base64 } from '../../lib/node-pure.ts';
 import { isWellFormedToken, makeToken, tokenRandomBytes } from '../../lib/token.ts';
 import { Unauthenticated } from '../../model/errors.ts';
 
-/** The prefix of the tokens of operators. */
+/** Prefix of the operator's tokens. */
 export const operatorTokenPrefix = 'nbo_';
 
-/** Where a server keeps the token of its operator, beside its other files. */
+/** Name of the file in the data directory that contains the operator's token. */
 const operatorTokenFile = 'operator-token';
 
-/** Answers whether a call is the operator's: whether it comes with the operator's token. No user of any account is that. */
+/** Returns whether a token is the operator's token. No user of any account counts as the operator. */
 export function isOperatorToken(known: string | undefined, given: string): boolean {
   if (known === undefined) return false;
-  // Compares in a time that does not depend on where two texts differ.
+  // Compares in a time that does not depend on where the texts differ.
   return timingSafeEqual(Buffer.from(sha256Base64(known)), Buffer.from(sha256Base64(given)));
 }
 
-/** Where the token of the operator comes from. */
+/** Sources of the operator's token. */
 export interface OperatorTokenOptions {
   readonly dataDir: string;
-  /** The one that the settings give; absent: that of the data directory, made when there is none. */
+  /** Token from the settings. `undefined`: the token of the data directory, which is created when there is none. */
   readonly token: string | undefined;
   report(level: 'info' | 'warn', message: string): void;
 }
 
-/** The token of the operator; `undefined` when none is given and the data directory cannot keep one. */
+/** Returns the operator's token; `undefined` when the settings contain none and the data directory cannot store one. */
 export async function ensureOperatorToken({
   dataDir,
   token,
@@ -50,14 +50,14 @@ export async function ensureOperatorToken({
   }
 }
 
-/** Makes the file with a new token; `undefined` when there is one already. */
+/** Creates the file with a new token. Returns `undefined` when the file exists. */
 async function makeFile(dataDir: string, path: string): Promise<string | undefined> {
   const token = makeToken(operatorTokenPrefix, randomBytes(tokenRandomBytes));
   await mkdir(dataDir, { recursive: true, mode: 0o700 }).catch(() => undefined);
   return (await createFile(path, `${token}\n`)) ? token : undefined;
 }
 
-/** The text is not repeated: it is a secret. */
+/** Throws unless the token is well-formed. The message does not repeat the token, because it is a secret. */
 function requireWellFormed(token: string, place: string): string {
   if (isWellFormedToken(operatorTokenPrefix, token)) return token;
   throw new Unauthenticated(

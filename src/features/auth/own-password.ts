@@ -10,14 +10,14 @@ import type { LocalPeople } from './local-people.ts';
 import { hashPassword, verifyPassword } from './passwords.ts';
 import { personIn } from './sign-in-limits.ts';
 
-/** Where a request comes from. */
+/** Network address of the client. */
 interface Origin {
   readonly address: string;
 }
 
 /**
- * Changes the caller's own password, which ends their other sessions. Answers 0, or after how many seconds to try again when
- * there were too many wrong ones. Throws `InvalidInput` when the old one is wrong.
+ * Changes the caller's own password, which ends their other sessions. Returns 0, or the seconds to wait after too many
+ * wrong passwords. Throws `InvalidInput` when the old password is wrong.
  */
 export async function changeOwnPassword(
   engine: Engine,

@@ -4,30 +4,33 @@ import type { Stored } from '../../model/state/stored.ts';
 import { verifyPassword } from './passwords.ts';
 import { personIn, type SignInAttempt, type SignInLimits } from './sign-in-limits.ts';
 
-/** A user whose password is right. */
+/** A user for whom the password is right. */
 export interface PasswordMatch {
   readonly credentials: Credentials;
   readonly user: Stored<'User'>;
 }
 
-/** The outcome of an attempt to sign in. It does not show whether the person exists. */
+/** Result of an attempt to sign in. Does not show whether the person exists. */
 export type PasswordSignIn =
-  /** Of one user, or of several in different accounts. Whether they may come in, and a second factor, are for the caller to look at. */
+  /**
+   * One user, or several in different accounts. The caller must check whether they may sign in, and their second
+   * factor.
+   */
   | { readonly result: 'right'; readonly matches: readonly [PasswordMatch, ...PasswordMatch[]] }
   | { readonly result: 'wrong' }
-  /** Too many tries: nothing was looked at. */
+  /** Too many attempts: the password was not checked. */
   | { readonly result: 'later'; readonly seconds: number };
 
-/** An attempt to sign in: the address, and the account when one is named. */
+/** An attempt to sign in with an e-mail address, a password, and optionally the id of an account. */
 export interface PasswordAttempt extends SignInAttempt {
   readonly password: string;
   readonly account?: string;
 }
 
 /**
- * Checks an e-mail address and a password. Several accounts may have a user with the address, so the password decides
- * among them. It is one look-up and the same number of hashes however many there are: an account that created a user
- * with another person's address must not see by the time whether there are more.
+ * Checks an e-mail address and a password. Several accounts may have a user with the address, so the password selects
+ * among them. The check always takes one look-up and the same number of hashes: an account that created a user with
+ * another person's address must not learn from the time of the answer whether other accounts have one.
  */
 export async function checkPassword(
   engine: Pick<Engine, 'database' | 'snapshots' | 'passwordCost'>,
@@ -43,13 +46,13 @@ export async function checkPassword(
   const right = await Promise.all(candidates.filter((_, at) => isRight[at]).map((one) => withUser(engine, one)));
   const [first, ...more] = right.filter((one) => one !== undefined);
   if (first === undefined) return { result: 'wrong' };
-  // An account could otherwise create a user with an address that is not its person's, and be remembered for that
-  // address.
+  // Otherwise an account could create a user with another person's address, and its client would be remembered as that
+  // person's.
   guesses.right(guess, { remember: candidates.length === 1 || first.credentials.proved });
   return { result: 'right', matches: [first, ...more] };
 }
 
-/** Whether the password is that of each of them. */
+/** Returns whether the password is right, for each candidate. */
 function verifyEach(
   engine: Pick<Engine, 'passwordCost'>,
   candidates: readonly Credentials[],

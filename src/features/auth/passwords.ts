@@ -4,21 +4,24 @@ import type { Engine } from '../../commit/engine.ts';
 import { Unavailable } from '../../model/errors.ts';
 import type { PasswordCost } from '../../model/password-cost.ts';
 
-/** What hashes of passwords cost. */
+/** Cost of password hashes. */
 type Costs = Pick<Engine, 'passwordCost'>;
 
 const saltBytes = 16;
 const tagBytes = 32;
 
-/** The text by which a password is stored: argon2id with a salt of its own. The bytes of the password are taken as they are. */
+/**
+ * Returns the text by which a password is stored: argon2id with a random salt. The bytes of the password are hashed
+ * unchanged.
+ */
 export async function hashPassword({ passwordCost }: Costs, password: string): Promise<string> {
   const salt = randomBytes(saltBytes);
   return format(passwordCost, salt, await derive(password, salt, passwordCost, tagBytes));
 }
 
 /**
- * Whether this is the password that was stored. It takes the same work when there is none, so the time of the answer
- * does not show whether there is such a person.
+ * Returns whether the password is the stored one. Takes the same time when none is stored, so that the time of the
+ * answer does not show whether the person exists.
  */
 export async function verifyPassword(
   { passwordCost }: Costs,
@@ -63,7 +66,10 @@ async function derive(password: string, salt: Buffer, { memory, passes, parallel
   return await inTurn(() => argon2Of('argon2id', parameters));
 }
 
-/** Hashes use the threads of the process, which files and names need too: so many at once, and so many wait. */
+/**
+ * Maximum number of concurrent and of waiting hashes. Hashing uses the thread pool of the process, which file access
+ * and name resolution need too.
+ */
 const together = 2;
 const mostWaiting = 200;
 let running = 0;
@@ -72,7 +78,7 @@ const waiting: (() => void)[] = [];
 async function inTurn<Value>(work: () => Promise<Value>): Promise<Value> {
   if (running >= together) {
     if (waiting.length >= mostWaiting) throw new Unavailable('too many people sign in at once; try again in a moment');
-    // Work that ends frees its place for the next.
+    // Work that ends passes its slot to the next one.
     await new Promise<void>((resolve) => waiting.push(resolve));
   } else running += 1;
   try {

@@ -10,18 +10,18 @@ import { hashToken, tokenPrefix } from './authenticate.ts';
 import { requireProvider } from './invites.ts';
 import { hashPassword } from './passwords.ts';
 
-/** Whether the first person is still to come. */
+/** Returns whether the server still waits for its first person. */
 export async function isSetupRequired({ registry, database }: Engine): Promise<boolean> {
   const { embeddedIdp, localAuthDisabled } = registry.installation;
   return embeddedIdp && !localAuthDisabled && !(await hasPeople(database));
 }
 
-/** What the first person says. */
+/** Request to create the first person. */
 interface FirstPerson {
   readonly email: string;
   readonly name: string;
   readonly password: string;
-  /** Whether to make a token, and for how many days. */
+  /** Whether to create a token. `pat_expire_in` is its lifetime in days. */
   readonly create_pat: boolean;
   readonly pat_expire_in: number;
 }
@@ -29,13 +29,13 @@ interface FirstPerson {
 const day = 24 * 60 * 60 * 1000;
 
 /**
- * Creates the first person, an owner. Of any number of simultaneous calls one succeeds. Throws `Conflict` afterwards.
- * Where all people were deleted it is not open to strangers: `mayReopen` says whether the caller is trusted, and
- * `Unauthenticated` is thrown for others.
+ * Creates the first person, an owner. Of concurrent calls, only one succeeds. Throws `Conflict` when there are people
+ * already. When all people were deleted, strangers may not set the server up again: `mayReopen` returns whether the
+ * caller is trusted, and `Unauthenticated` is thrown for other callers.
  */
 export async function setUp(engine: Engine, person: FirstPerson, mayReopen: () => Promise<boolean>) {
   requireProvider(engine);
-  // In this order: somebody who comes between the two looks has made people, and not deleted them.
+  // The order matters: a person who is created between the two queries must not count as deleted.
   const isReopened = await hadPeople(engine.database);
   if (await hasPeople(engine.database)) throw done();
   if (isReopened && !(await mayReopen())) throw new Unauthenticated(closed);

@@ -1,34 +1,34 @@
 import { type Buckets, createBuckets } from '../../lib/buckets.ts';
 
-/** An attempt to sign in: the address that it comes from, and the person that it names. */
+/** An attempt to sign in: the network address of the client, and the person that it names. */
 export interface SignInAttempt {
   readonly address: string;
-  /** The e-mail address, in any case. */
+  /** E-mail address, in upper or lower case. */
   readonly person: string;
 }
 
 /**
- * Slows down guessing, per process. No person is locked out: every limit refills within minutes, and guesses from
- * elsewhere do not use up the limit of addresses from which that person has signed in.
+ * Slows down guessing, per process. No person is locked out: every limit refills within minutes, and guesses from other
+ * addresses do not use up the limit of an address from which the person has signed in.
  */
 export interface SignInLimits {
-  /** Counts a guess before it is looked at. Answers 0, or after how many seconds to try again. */
+  /** Counts a guess before it is checked. Returns 0, or the seconds to wait before the next attempt. */
   begin(guess: SignInAttempt): number;
-  /** The guess was right, so it does not count; `remember`: the address is from now on one of this person's. */
+  /** Uncounts a guess that was right. With `remember`, the address counts as one of this person's afterwards. */
   right(guess: SignInAttempt, options?: { readonly remember: boolean }): void;
 }
 
-/** One address tries many people. */
+/** Limit of guesses by one address at many people. */
 const perAddress = { perMinute: 20, burst: 60 };
-/** One address tries one person: the usual mistakes are free. */
+/** Limit of guesses by one address at one person. It leaves room for the usual mistakes. */
 const perPair = { perMinute: 2, burst: 10 };
-/** Many addresses try one person. */
+/** Limit of guesses by many addresses at one person. */
 const perPerson = { perMinute: 5, burst: 50 };
 
-/** How many pairs of person and address are remembered as having signed in. */
+/** Number of pairs of person and address that are remembered as having signed in. */
 const mostKnown = 100_000;
 
-/** Creates the counts; `now` is in milliseconds, on a clock that only goes forward. */
+/** Creates the limits. `now` returns milliseconds of a monotonic clock. */
 export function createSignInLimits(now: () => number = () => performance.now()): SignInLimits {
   const [addresses, pairs, people] = [createBuckets(perAddress), createBuckets(perPair), createBuckets(perPerson)];
   const known = new Set<string>();
@@ -65,7 +65,10 @@ export function createSignInLimits(now: () => number = () => performance.now()):
   };
 }
 
-/** How the user of an account is called among those who are guessed: guesses at them do not count for others with the address. */
+/**
+ * Returns the name under which guesses at the user of one account are counted. They do not count for users of other
+ * accounts with the same address.
+ */
 export function personIn(account: string, email: string): string {
   return `${account} ${email}`;
 }

@@ -11,24 +11,24 @@ import { requireAllowed } from './group-sync.ts';
 
 export interface SignInOptions {
   readonly engine: Engine;
-  /** Everybody joins the one account of this server. */
+  /** Whether all people join the only account of this server. */
   readonly singleAccount: boolean;
   readonly find: IdentityLookUp;
 }
 
 /**
- * Signs in the person of a token; `requested`: the account that they choose where there are several, or `new` for one of
- * their own.
+ * Signs in the person of a token. `requested` is the account that the person chooses among several, or `new` for an
+ * account of their own.
  */
 type SignIn = (claims: Claims, token: string, requested?: string) => Promise<KnownIdentity>;
 
-/** The value that stands for an account of one's own in a choice. */
+/** Value by which a person chooses an account of their own. */
 export const ownAccount = 'new';
 
-/** How often other sign-ins may be faster before a sign-in gives up. */
+/** Number of times that concurrent sign-ins may be faster before a sign-in gives up. */
 const attempts = 5;
 
-/** Signs in a person without a user. Simultaneous requests of one person wait for the first of them. */
+/** Creates the sign-in of people without a user. Concurrent requests of one person share the first sign-in. */
 export function createSignIn(options: SignInOptions): SignIn {
   const running = new Map<string, Promise<KnownIdentity>>();
   return (claims, token, requested) => {
@@ -42,8 +42,8 @@ export function createSignIn(options: SignInOptions): SignIn {
 }
 
 /**
- * Creates a user for an unknown person: in the one account of the server, in that of the e-mail domain, in the one that
- * invited the address, or in a new account of their own.
+ * Creates a user for an unknown person: in the only account of the server, in the account of their e-mail domain, in
+ * the account that invited the address, or in a new account of their own.
  */
 async function signIn(
   options: SignInOptions,
@@ -52,7 +52,7 @@ async function signIn(
   requested: string | undefined,
 ): Promise<KnownIdentity> {
   const { issuer, subject } = claims;
-  // Every person whom this server signs in has a user.
+  // Every person who signs in at this server has a user already.
   if (issuer.kind === 'embedded') throw new Unauthenticated('token invalid');
   const person = await withMore(claims, token);
   for (let attempt = 0; attempt < attempts; attempt++) {
@@ -77,14 +77,14 @@ async function enter(
   return joinAccount(engine, account, person, (state) => requireAllowed(state, claims));
 }
 
-/** The account that everybody joins. */
+/** Returns the account that all people join. */
 async function onlyAccount({ database }: Engine): Promise<string> {
   const operator = await findOperatorAccount(database);
   if (operator !== undefined) return operator.account;
   throw new NotAllowed('nobody can join this server: none of its accounts is named as the one that people join');
 }
 
-/** The account that a person joins; `undefined` for one of their own. */
+/** Returns the account that a person joins; `undefined` for a new account of their own. */
 async function findDestination(
   { database }: Engine,
   { email, emailVerified }: UnknownPerson,
@@ -92,11 +92,12 @@ async function findDestination(
   requested: string | undefined,
 ): Promise<string | undefined> {
   const ofDomain = domain === '' ? undefined : await findEntry(database, domainEntry, domain);
-  // An account that invites people of another organisation must not get them before that organisation does.
+  // An account that invites people of another organisation must not get them before the account of that organisation
+  // does.
   if (ofDomain !== undefined || !emailVerified || requested === ownAccount) return ofDomain;
   const claiming = await accountsOfEmail(database, email.toLowerCase(), requested);
   if (requested !== undefined && claiming.includes(requested)) return requested;
-  // Anybody may write down an address, so which came first says nothing about where its person wants to be.
+  // Any account can enter any address, so which account did so first does not show where the person wants to be.
   if (claiming.length > 1)
     throw new NotAllowed(
       `several accounts have a user with the address ${email} (${claiming.join(', ')}); send the request once with \`?account=ID\` of the one to join, which its invitation names and which may be another one, or with \`?account=${ownAccount}\` for an account of your own`,
@@ -104,14 +105,17 @@ async function findDestination(
   return claiming[0];
 }
 
-/** The domain of the person's organisation: as the issuer vouches for it, or that of a proved address; empty when neither. */
+/**
+ * Returns the domain of the person's organisation: the domain that the issuer vouches for, else the domain of a proved
+ * address. Empty when there is neither.
+ */
 function domainOf({ domain, email, emailVerified }: Claims): string {
   const stated = domain === '' && emailVerified ? email.slice(email.lastIndexOf('@') + 1) : domain;
   const name = canonicalDomain(stated) ?? '';
   return isMailProvider(name) ? '' : name;
 }
 
-/** Domains whose addresses anybody can have: they are no organisation's own. */
+/** Domains in which anyone can get an address, so that they belong to no organisation. */
 const providers: ReadonlySet<string> = new Set([
   ...['gmail.com', 'googlemail.com', 'outlook.com', 'outlook.de', 'outlook.fr', 'hotmail.com', 'hotmail.co.uk'],
   ...['hotmail.fr', 'hotmail.de', 'hotmail.it', 'hotmail.es', 'live.com', 'live.nl', 'msn.com', 'passport.com'],
@@ -128,7 +132,6 @@ const providers: ReadonlySet<string> = new Set([
   ...['uol.com.br', 'bol.com.br', 'terra.com.br', 'mailinator.com', 'yopmail.com', 'guerrillamail.com'],
 ]);
 
-/** Whether a domain belongs to a mail provider. */
 function isMailProvider(domain: string): boolean {
   return providers.has(domain);
 }

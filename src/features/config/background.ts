@@ -4,7 +4,7 @@ import { type RetentionLoop, runRetention } from './history/retention.ts';
 
 /**
  * Compacts changes that are older than the kept history, and writes events when access tests begin to fail. Returns a
- * function that ends it.
+ * function that stops both.
  */
 export function startUpkeep(
   engine: Engine,

@@ -1,12 +1,12 @@
 import { isObject, type Json } from '../../lib/json.ts';
 
-/** A secret of an application, as a directory lists it: how it begins, and when it ends. */
+/** A secret of an application as a directory lists it: its first characters, and its end in ISO 8601. */
 export interface SecretEnd {
   readonly hint: string | undefined;
   readonly ends: string;
 }
 
-/** Reads the list of an application's secrets; what has no end is left out. */
+/** Returns the secrets in a directory's list of an application's secrets that have an end. */
 export function readSecretEnds(list: Json | undefined): readonly SecretEnd[] {
   return Array.isArray(list) ? list.flatMap((value: Json) => readSecretEnd(value)) : [];
 }
@@ -18,7 +18,10 @@ function readSecretEnd(value: Json): readonly SecretEnd[] {
   return [{ hint: typeof hint === 'string' ? hint : undefined, ends: new Date(ends).toISOString() }];
 }
 
-/** When a secret ends. Of several that begin as it does, the one that ends first warns, at worst too early. */
+/**
+ * Returns when a secret ends, in ISO 8601. Of several listed secrets that begin with the same characters the earliest
+ * end counts, so a warning is at worst too early. Returns `undefined` when none matches.
+ */
 export function endOfSecret(secrets: readonly SecretEnd[], secret: string): string | undefined {
   const [ends] = secrets
     .filter(({ hint }) => hint !== undefined && hint !== '' && secret.startsWith(hint))

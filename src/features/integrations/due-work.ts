@@ -4,12 +4,15 @@ import { type Report, reportOnce } from '../../commit/report-once.ts';
 import { runInBackground } from '../../telemetry/context.ts';
 import { createHeldWork, type HeldWork, type HeldWorkOptions, type Job, ownerName } from './held-work.ts';
 
-/** How a server does work that falls due. */
+/** Options of work that falls due. */
 export interface DueWorkOptions extends Pick<HeldWorkOptions, 'leaseSeconds' | 'leases'> {
   readonly engine: Engine;
-  /** How often to look for what no notice says, such as servers that are gone. */
+  /**
+   * Interval of looking for work that no notice announces, such as work of servers that are gone, in milliseconds.
+   * Absent: 5 s.
+   */
   readonly pollMs?: number;
-  /** How long commits are collected before it looks. */
+  /** Time for which commits are collected before a look, in milliseconds. Absent: 200 ms. */
   readonly gatherMs?: number;
   readonly report: Report<'warn' | 'error'>;
 }
@@ -17,37 +20,40 @@ export interface DueWorkOptions extends Pick<HeldWorkOptions, 'leaseSeconds' | '
 const usualPollMs = 5000;
 const usualGatherMs = 200;
 
-/** One kind of work. */
+/** Definition of one kind of work. */
 export interface WorkParts extends Pick<HeldWorkOptions, 'atOnce'> {
-  /** What reports call it. */
+  /** Name of the work in reports. */
   readonly name: string;
-  /** What reports call one job of it; absent: as all of it. */
+  /** Returns the name of one job in reports. Absent: the name of the work. */
   nameOf?(job: Job): string;
-  /** Takes up what nobody knew as work before. Done ahead of the first look, and again ahead of the one after `adopt`. */
+  /**
+   * Records jobs that are not recorded as work yet. Called before the first look, and again before the look after
+   * `DueWork.adopt`.
+   */
   adopt?(): Promise<unknown>;
-  /** Looks for what is due, and starts it. */
+  /** Looks for work that is due, and starts it. */
   look(work: DueWork): Promise<void>;
-  /** It looks soon after these. */
+  /** Notices soon after which it looks for work. */
   readonly notices: readonly Notice['what'][];
   /** Called with each revision that this server commits. */
   hear?(committed: CommittedRevision, work: DueWork): void;
 }
 
-/** Work that falls due again and again, each job of it on one server at a time. */
+/** Work that falls due repeatedly. Each of its jobs is done by one server at a time. */
 export interface DueWork extends Pick<HeldWork, 'start'> {
-  /** Names this server. */
+  /** Name of this server. */
   readonly owner: string;
-  /** Looks in so many milliseconds at the latest, but not before commits are collected. */
+  /** Looks for work within this number of milliseconds, but not before commits are collected. */
   lookWithin(ms: number): void;
-  /** There is something to take up, for which it looks soon. */
+  /** Has `WorkParts.adopt` called again, before a look that follows soon. */
   adopt(): void;
-  /** Looks for what is due at once, and from then on. The function it returns ends that, and waits for what is under way. */
+  /** Looks for due work at once and then repeatedly. Returns a function that stops this and waits for running jobs. */
   run(): () => Promise<void>;
 }
 
 /**
- * Creates work for the jobs of all accounts. Any number of servers may do it: each job is done by the one that has its lease.
- * Jobs can be started before it runs.
+ * Creates work for the jobs of all accounts. Any number of servers may do it: each job is done by the server that has
+ * its lease. Jobs can be started before `run` is called.
  */
 export function createDueWork(options: DueWorkOptions, parts: WorkParts): DueWork {
   const { engine, pollMs = usualPollMs, gatherMs = usualGatherMs } = options;
@@ -97,7 +103,7 @@ export function createDueWork(options: DueWorkOptions, parts: WorkParts): DueWor
   return work;
 }
 
-/** Whether there is something to take up. */
+/** Tracks whether `adopt` must be called. */
 function createAdoption({ adopt }: Pick<WorkParts, 'adopt'>) {
   let isPending = adopt !== undefined;
   return {
@@ -106,7 +112,7 @@ function createAdoption({ adopt }: Pick<WorkParts, 'adopt'>) {
     },
     async settle(): Promise<void> {
       if (!isPending) return;
-      // Before it begins: what is committed meanwhile wants another look.
+      // Reset before the call: a request that arrives during the call needs another one.
       isPending = false;
       try {
         await adopt?.();
@@ -118,18 +124,18 @@ function createAdoption({ adopt }: Pick<WorkParts, 'adopt'>) {
   };
 }
 
-/** Looks again and again, and sooner when there is a reason. */
+/** A loop that looks repeatedly, and sooner on request. */
 interface Looks {
-  /** Looks in so many milliseconds at the latest. */
+  /** Looks within this number of milliseconds. */
   within(ms: number): void;
-  /** Ends it; waits for a look that is under way. */
+  /** Ends the loop and waits for a running look. */
   stop(): Promise<void>;
 }
 
-/** When to look: without any reason, and after what happened during a look. */
+/** Delays of the next look: without a request, and after a request that arrived during a look. */
 type LookTimes = Required<Pick<DueWorkOptions, 'pollMs' | 'gatherMs'>>;
 
-/** Looks at once, and from then on; one look at a time. `look` does not throw. */
+/** Looks at once and then repeatedly, one look at a time. `look` must not throw. */
 function keepLooking(look: () => Promise<void>, { pollMs, gatherMs }: LookTimes): Looks {
   let timer: { readonly at: number; readonly handle: NodeJS.Timeout } | undefined;
   let looking: Promise<void> | undefined;
@@ -139,7 +145,7 @@ function keepLooking(look: () => Promise<void>, { pollMs, gatherMs }: LookTimes)
     const at = performance.now() + ms;
     if (stopped || (timer !== undefined && timer.at <= at)) return;
     clearTimeout(timer?.handle);
-    // The reason may come with a request, of which this look and all that follow are no part.
+    // A request may cause this look, but this look and all that follow must not belong to the request's context.
     timer = { at, handle: runInBackground(() => setTimeout(start, ms)) };
   };
   const start = (): void => {

@@ -3,14 +3,14 @@ import type { Engine } from '../../commit/engine.ts';
 import type { LeaseKeeper } from '../../db/leases/lease-keeper.ts';
 import { type Lease, releaseLease, renewLease, takeLease } from '../../db/leases/leases.ts';
 
-/** Something to do in an account, one server at a time. */
+/** A job in an account, done by one server at a time. */
 export interface Job {
   readonly account: string;
-  /** The name of the lease under which it is done, unique within the account. */
+  /** Name of the lease of the job, unique within the account. */
   readonly lease: string;
 }
 
-/** A job that this server does. */
+/** A job that this server is doing. */
 export interface Hold {
   readonly account: string;
   readonly lease: Lease;
@@ -18,39 +18,43 @@ export interface Hold {
   readonly signal: AbortSignal;
 }
 
-/** How jobs are done. */
+/** Options of doing jobs. */
 export interface HeldWorkOptions {
   readonly engine: Pick<Engine, 'database'>;
-  /** Names this server; for people who look at leases. */
+  /** Name of this server in leases, for people who inspect them. */
   readonly owner: string;
-  /** When this server is gone, another one goes on after so long. */
+  /** Lifetime of a lease, in seconds. When this server is gone, another server continues after this time. */
   readonly leaseSeconds: number;
-  /** Renews leases while this thread is busy; absent: nothing does. */
+  /** Renews leases while this thread is busy. Absent: they are not renewed then. */
   readonly leases?: Pick<LeaseKeeper, 'hold' | 'letGo'> | undefined;
-  /** How many jobs are done at once, and how many of one account: counterparts that never answer hold up others of it. */
+  /**
+   * Maximum number of jobs at once, in total and per account. Counterparts that never answer hold up only jobs of their
+   * account.
+   */
   readonly atOnce: { readonly inAll: number; readonly ofAccount: number };
   failed(job: Job, error: unknown): void;
-  /** A job is done; there may be more to do. */
+  /** Called when a job is done. More jobs may be due. */
   ended(): void;
 }
 
-/** Jobs under way. */
+/** Jobs that this server runs. */
 export interface HeldWork {
   /**
-   * Does a job, unless it is under way, another server is at it, or there are too many. The promise resolves once it is done
-   * and the lease is given back, whatever came of it; there is none when the job was not begun.
+   * Starts a job. Returns `undefined` when this server runs the job already, runs too many jobs, or stops. The promise
+   * resolves when the job is done and the lease is released, whatever the result. It also resolves, without a call of
+   * `work`, when another server holds the lease.
    */
   start(job: Job, work: (hold: Hold) => Promise<void>): Promise<void> | undefined;
-  /** Ends it; waits for what is under way. */
+  /** Stops the running jobs and waits for them. */
   stop(): Promise<void>;
 }
 
-/** A name for this server, made unique by an id. */
+/** Returns a name for this server, made unique by an id. */
 export function ownerName({ newId }: Pick<Engine, 'newId'>): string {
   return `${hostname()} ${process.pid} ${newId()}`;
 }
 
-/** Does several jobs at once, each under its lease. */
+/** Creates a runner that does several jobs at once, each under its lease. */
 export function createHeldWork(options: HeldWorkOptions): HeldWork {
   const { atOnce, failed, ended } = options;
   const running = new Map<string, Promise<void>>();
@@ -88,7 +92,7 @@ async function underLease(
   leases?.hold(lease, seconds);
   const lost = new AbortController();
   const timer = setInterval(() => {
-    // A database that is away says nothing about the lease.
+    // An error means that the database is unavailable, which does not mean that the lease is lost.
     renewLease(engine.database, lease, seconds).then(
       (isKept) => (isKept ? undefined : lost.abort()),
       () => undefined,
@@ -99,7 +103,7 @@ async function underLease(
   } finally {
     clearInterval(timer);
     leases?.letGo(lease);
-    // One that cannot be given back ends by itself.
+    // A lease that cannot be released expires by itself.
     await releaseLease(engine.database, lease).catch(() => undefined);
   }
 }

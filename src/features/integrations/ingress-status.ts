@@ -9,7 +9,10 @@ import type { AccountStatus } from '../../operations/config/status.ts';
 
 type TroubledIngressPeer = NonNullable<AccountStatus['ingress']>[number];
 
-/** The ingress peers with ports whose peers are offline, as far as the caller may see them, and who forwards instead. */
+/**
+ * Returns the ingress peers with ports whose peers are offline, as far as the caller may read them, and names the peers
+ * that forward instead.
+ */
 export async function troubledIngressPeers(engine: Engine, call: Call): Promise<readonly TroubledIngressPeer[]> {
   const state = await engine.snapshots.at(call.account, call.revision);
   if (!readableNames(state, call)('IngressPeer')) return [];
@@ -41,7 +44,10 @@ function messageOf(ingressPeer: Stored<'IngressPeer'>, state: Snapshot, takeover
   return `the peer ${hostName(ingressPeer, state)} is offline; ${insteadText(ports.length, moved)}`;
 }
 
-/** `by` names, for each port that is forwarded meanwhile, the peer that does it. */
+/**
+ * Returns the text about replacements. `by` contains, for each port that another peer forwards now, the name of that
+ * peer.
+ */
 function insteadText(ports: number, by: readonly string[]): string {
   const all = ports === 1 ? 'its port' : `its ${ports} ports`;
   if (by.length === 0) return `nothing forwards ${all} until it is back`;

@@ -1,14 +1,17 @@
-/** How many days before its end an event says that a secret ends. */
+/** Days before a secret expires at which a warning event is written. */
 const secretWarnings = [7, 30] as const;
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** Whether a secret ends so soon that people are warned. */
+/** Returns whether a secret expires so soon that a warning is due. */
 export function endsSoon(ends: string, now: string): boolean {
   return daysLeft(ends, now) <= Math.max(...secretWarnings);
 }
 
-/** The warning that has to be given now: before how many days. `warned` is that of the last one. */
+/**
+ * Returns the warning that is due, as its number of days; `undefined` when none is. `warned` is the last warning that
+ * was given, `null` for none.
+ */
 export function dueWarning(ends: string, now: string, warned: number | null): number | undefined {
   const days = secretWarnings.find((one) => daysLeft(ends, now) <= one);
   return days === undefined || (warned !== null && warned <= days) ? undefined : days;

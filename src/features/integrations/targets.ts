@@ -7,10 +7,10 @@ import { openGenericHttp } from './streaming/generic-http.ts';
 import type { StreamOptions } from './streaming/options.ts';
 import { openS3 } from './streaming/s3.ts';
 
-/** What targets of all types are made with. */
+/** Options for creating targets of all types. */
 export type TargetOptions = WebhookOptions & EmailOptions & StreamOptions;
 
-/** How a target is made, by the type of the channel: one line each. */
+/** Functions that create targets, by the type of the channel. */
 const openers: Readonly<Record<string, (channel: Channel, options: TargetOptions) => Target>> = {
   email: openEmail,
   webhook: openWebhook,
@@ -20,10 +20,10 @@ const openers: Readonly<Record<string, (channel: Channel, options: TargetOptions
   generic_http: openGenericHttp,
 };
 
-/** Opens the target of a channel; `undefined` when there is none for its type, or it is switched off. */
+/** Creates the target of a channel. Returns `undefined` when its type has no target or the target is switched off. */
 export type OpenTarget = (channel: Channel) => Target | undefined;
 
-/** Creates what opens targets. */
+/** Creates the function that opens targets. */
 export function createTargets(options: TargetOptions): OpenTarget {
   return (channel) => openers[channel.type]?.(channel, options);
 }

@@ -1,28 +1,28 @@
 import type { Engine } from '../../commit/engine.ts';
 import { endOfEvents } from '../../db/logs/events.ts';
 
-/** Who wants to know. */
+/** Callbacks for the events of one account. */
 export interface AccountWatcher {
   wake(): void;
   gone(): void;
 }
 
-/** Reports when an account has a new revision, of any server. */
+/** Reports when an account has a new revision, whichever server committed it. */
 export interface AccountWatch {
   /**
-   * Calls `wake` soon after every revision or notice of the account, and `gone` when there is no such account any more.
-   * Returns a function that ends it.
+   * Calls `wake` soon after every revision or notice of the account, and `gone` when the account no longer exists.
+   * Returns a function that stops the calls.
    */
   follow(account: string, watcher: AccountWatcher): () => void;
   close(): void;
 }
 
-/** How long a revision whose notice was lost may stay unnoticed. */
+/** Interval of polling, in milliseconds: maximum delay of a revision whose notice was lost. */
 const pollMs = 1000;
 
 /**
- * Notices report at once what servers commit; missed ones are found by polling, while there are watchers of the
- * account.
+ * Creates an account watch. Notices report the commits of all servers immediately. Lost notices are made up for by
+ * polling the accounts that have watchers.
  */
 export function createAccountWatch(engine: Pick<Engine, 'database' | 'notices'>): AccountWatch {
   const watchers = new Map<string, Set<AccountWatcher>>();
@@ -43,7 +43,7 @@ export function createAccountWatch(engine: Pick<Engine, 'database' | 'notices'>)
     if (polling) return;
     polling = true;
     for (const account of watchers.keys()) {
-      // A database that is away is queried again; watchers find out themselves that it is away.
+      // When the database is not reachable, the next round queries it again. The watchers notice the outage themselves.
       const mark = await endOfEvents(engine.database, account).then(
         (found) => (found === undefined ? 'gone' : JSON.stringify(found.end)),
         () => seen.get(account),

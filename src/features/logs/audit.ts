@@ -3,17 +3,17 @@ import { listAuditEvents } from '../../db/logs/audit.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { activities, isActivityCode } from '../../model/declare/activities.ts';
 
-/** How many events one answer has at most. */
+/** Maximum number of events in one answer. */
 const longest = 10_000;
 
-/** Audit events, and where the log ends when what was before is not kept any more. */
+/** A page of audit events, and where the log begins if older events were deleted. */
 export interface AuditPage {
   readonly events: readonly JsonObject[];
-  /** The number of the last event that was deleted, when the page reaches so far. */
+  /** Number of the last deleted event. Present when the page reaches the oldest event that is kept. */
   readonly deletedTo?: number;
 }
 
-/** What was done in the account, newest first. */
+/** Returns audit events of the account, newest first: those before the event number `before` when it is given. */
 export async function readAuditEvents(engine: Engine, call: Call, before?: number): Promise<AuditPage> {
   const { rows, deletedTo } = await listAuditEvents(engine.database, call.account, {
     limit: longest,

@@ -5,7 +5,7 @@ import { anyValue, type Slice, sliceKey } from './count-slices.ts';
 import type { Page } from './pages.ts';
 import { beginningTerm, saltOf, shortestPart, termsWith, wholeTerm } from './terms.ts';
 
-/** The log of an account that is asked. */
+/** A log of an account that is queried. */
 export interface Log {
   readonly database: Engine['database'];
   readonly feed: Feed;
@@ -15,46 +15,49 @@ export interface Log {
 /** A page without records. */
 export const emptyPage: Page = { records: [], total: 0, isEstimate: false };
 
-/** Every moment. */
+/** Range that includes all times. */
 export const allTime = { from: new Date(0), to: new Date('2999-01-01T00:00:00Z') };
 
-/** Records whose column has one of these texts, which are never empty. */
+/** Returns the condition that a column equals one of the texts. The texts are never empty. */
 export function ofTexts(column: string, texts: readonly string[]): Condition {
   return (bind) => `${column} <> '' and ${column} = any(${bind([...texts])}::text[])`;
 }
 
-/** Records whose column has one of these keys. */
+/** Returns the condition that a column equals one of the keys. */
 export function ofKeys(column: string, keys: readonly number[]): Condition {
   return (bind) => `${column} = any(${bind([...keys])}::bigint[])`;
 }
 
-/** Records whose column has none of these keys. */
+/** Returns the condition that a column equals none of the keys. */
 export function notOfKeys(column: string, keys: readonly number[]): Condition {
   return (bind) => `${column} <> all(${bind([...keys])}::bigint[])`;
 }
 
-/** Records for which one of the conditions holds. */
+/** Returns the condition that at least one of the conditions is true. */
 export function anyOf(conditions: readonly Condition[]): Condition {
   return (bind) => conditions.map((condition) => `(${condition(bind)})`).join(' or ') || 'false';
 }
 
-/** Records for which all of the conditions hold. */
+/** Returns the condition that all of the conditions are true. */
 export function allOf(conditions: readonly Condition[]): Condition {
   return (bind) => conditions.map((condition) => `(${condition(bind)})`).join(' and ') || 'true';
 }
 
-/** Records that have a part in one of these texts, found by their terms; only for parts that have terms. */
+/**
+ * Returns the condition that one of the texts contains `part`. The records are found by their terms, so `part` must be
+ * long enough to have terms.
+ */
 export function withPart({ account }: Log, texts: readonly string[], part: string): Condition {
   const terms = termsWith(saltOf(account), part);
   return allOf([withTerms(terms), anyOf(texts.map((text) => (bind) => `${text} ilike ${bind(likeText(part))}`))]);
 }
 
-/** Whether a part is long enough to be found by terms. */
+/** Returns whether a part is long enough to be found by terms. */
 export function hasTerms(part: string): boolean {
   return part.length >= shortestPart;
 }
 
-/** Records with a text that begins with one that is too short to be looked for inside of texts. */
+/** Returns the condition that a column begins with a text that is too short to be searched inside of texts. */
 export function beginningWith({ account }: Log, column: string, text: string): Condition {
   const pattern = likeText(text).slice(1);
   const terms = [beginningTerm(saltOf(account), text)];
@@ -65,39 +68,44 @@ function withTerms(terms: readonly number[]): Condition {
   return (bind) => `terms @> ${bind([...terms])}::int[]`;
 }
 
-/** The keys of the listed values of a field that have a part in them. */
+/** Reads the listed values of a field that contain a part, with their keys. */
 export async function keysWith({ database, feed, account }: Log, field: string, part: string) {
   return readValues(database, feed, account, field, part);
 }
 
-/** Whether there may be records with values that are not listed. */
+/** Returns whether there may be records with values that are not listed. */
 export async function hasRest({ database, feed, account }: Log): Promise<boolean> {
   return (await readValues(database, feed, account, 'rest')).length > 0;
 }
 
-/** A slice that records have. */
+/** A slice that has records. */
 export interface KnownSlice {
   readonly key: number;
   readonly slice: Slice;
 }
 
-/** All slices that records have. */
+/** Reads all slices that have records. */
 export async function knownSlices({ database, feed, account }: Log): Promise<readonly KnownSlice[]> {
   const known = await readValues(database, feed, account, 'slice');
   return known.map(({ key, value }) => ({ key, slice: JSON.parse(value) as Slice }));
 }
 
-/** What asking for values of slices comes to. */
+/** The records that match the requested values of slices. */
 export interface SelectedSlices {
   readonly condition: Condition;
-  /** The slices whose counts make the total; absent when some records must be asked themselves. */
+  /**
+   * Keys of the slices whose counts add up to the total. Absent when the values of some records must be compared, too.
+   */
   readonly counted?: readonly number[];
 }
 
-/** The values that a slice has under a name. */
+/** Returns the values that a slice has under a name. */
 export type ValuesOf = (slice: Slice, name: string) => readonly string[];
 
-/** The records that have these values; `undefined` when nothing is asked for, `none` when there are none. */
+/**
+ * Returns the condition for records with the requested values. Returns `undefined` when no value is requested, `none`
+ * when no record can match.
+ */
 export async function slicesWith(
   log: Log,
   asked: Slice,
@@ -115,7 +123,7 @@ export async function slicesWith(
   const open = mayFit.filter(isOpen);
   if (open.length === 0)
     return { condition: ofKeys('slice', keys), counted: names.length === 1 ? [sliceKey(asked)] : keys };
-  // The records of the rest have to be asked for what their slices do not say.
+  // Slices with unlisted values do not contain the value itself, so it is compared with the columns of their records.
   const unsaid = names.filter(([name]) => open.some(({ slice }) => valuesOf(slice, name).includes(anyValue)));
   const salt = saltOf(log.account);
   const ofRest = allOf([

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../lib/json.ts';
 import { Conflict, InvalidInput, NotFound } from '../../model/errors.ts';
 import { readableNames } from '../../objects/object-list.ts';
 
-/** One event as it is sent: `id` is its position in the stream, from which a reader can continue. */
+/** An event as it is sent. `id` is its position in the stream, after which a reader can continue. */
 export interface AccountEvent {
   readonly id: string;
   readonly type: 'change' | 'revision' | 'notice';
@@ -14,18 +14,19 @@ export interface AccountEvent {
 /** A reader of an account's events. */
 export interface EventReader {
   /**
-   * The next events that the reader may see, `undefined` when nothing has happened since. Checks the reader's rights
-   * each time.
+   * Returns the next events that the reader may see, `undefined` when there is no new event. Checks the reader's rights
+   * on each call.
    */
   next(reader: () => Promise<Call>): Promise<readonly AccountEvent[] | undefined>;
 }
 
-/** How many events are read at once. */
+/** Maximum number of events that are read in one query. */
 const pageSize = 500;
 
 /**
- * Reads an account's events behind a place (`revision:seq`), or those from now on. Throws `InvalidInput` for what is no
- * place, `Conflict` (`gone`) when what followed is not kept any more.
+ * Creates a reader for the events of an account after a position (`revision:seq`), or for events from the current end
+ * of the stream. Throws `InvalidInput` for an invalid position, and `Conflict` (`gone`) when events after the position
+ * are no longer kept.
  */
 export async function readEvents(engine: Engine, { account }: Call, after: string | undefined): Promise<EventReader> {
   const found = await endOfEvents(engine.database, account);
@@ -45,7 +46,7 @@ export async function readEvents(engine: Engine, { account }: Call, after: strin
   };
 }
 
-/** What was folded away or deleted is not passed over in silence. */
+/** Throws `Conflict` (`gone`) when events after the position are no longer kept. They must not be skipped silently. */
 function requireKept(place: Cursor, { oldest, deleted }: Extent): void {
   const first = [{ revision: oldest - 1, seq: lastChange }, ...(deleted === undefined ? [] : [deleted])].reduce(
     (one, other) => (isBefore(one, other) ? other : one),
@@ -57,7 +58,7 @@ function requireKept(place: Cursor, { oldest, deleted }: Extent): void {
   );
 }
 
-/** The number that every revision itself has in the stream, behind its changes. */
+/** Sequence number of the event of a revision itself, which follows the events of its changes. */
 const lastChange = 999_999;
 
 function isBefore(one: Cursor, other: Cursor): boolean {

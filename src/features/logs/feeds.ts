@@ -10,7 +10,7 @@ import { type RefusedRecord, readProxyReport } from './proxy-report.ts';
 import { trafficNamesOf, whyNot } from './traffic-names.ts';
 import { readTrafficReport } from './traffic-report.ts';
 
-/** What one report says: its records under the name of a batch. */
+/** A report: its records, and the name of the batch. */
 export interface Reported {
   readonly account: string;
   readonly reporter: string;
@@ -18,11 +18,11 @@ export interface Reported {
   readonly records: readonly Json[];
 }
 
-/** Takes in what is reported. */
+/** Stores reports of proxies and peers. */
 export interface Feeds {
-  /** Stores requests that went through a proxy; returns which records were refused. */
+  /** Stores requests that proxies handled. Returns the records that were refused. */
   takeRequests(reported: Reported): Promise<readonly RefusedRecord[]>;
-  /** Stores traffic of a peer, as far as the account wants it stored. */
+  /** Stores traffic of a peer if the account's settings want it stored. */
   takeTraffic(
     of: Snapshot,
     peer: Stored<'Peer'>,
@@ -31,16 +31,16 @@ export interface Feeds {
   close(): Promise<void>;
 }
 
-/** What became of a report of traffic. */
+/** Result of a report of traffic. */
 export interface TakenTraffic {
   readonly refused: readonly RefusedRecord[];
-  /** Why nothing of it was stored. */
+  /** Reason why no record was stored. Absent when the report was accepted. */
   readonly dropped?: string;
 }
 
 const day = 86_400_000;
 
-/** Creates the intake of a server. */
+/** Creates the intake for reports of proxies and peers. */
 export function createFeeds(engine: Engine, kept: FeedRetention): Feeds {
   const { database, now } = engine;
   const intake = createIntake(database);

@@ -1,18 +1,20 @@
 import type { HourRow } from '../../db/logs/feed-read.ts';
 import type { Range } from '../../db/logs/feeds.ts';
 
-/** An hour in milliseconds. */
 const hourMs = 3_600_000;
 
-/** How many records a stretch of time has: an hour, or what of it lies within a range. */
+/** Number of records in an hour, or in the part of an hour that is within a range. */
 export interface HourRange extends Range {
   readonly all: number;
   readonly selected: number;
-  /** Only a part of its hour is in the range, so the counts are too high until they are counted again. */
+  /**
+   * Whether only a part of the hour is in the range. Its counts are those of the whole hour, so they are too high until
+   * they are counted again.
+   */
   readonly isCut: boolean;
 }
 
-/** The hours within a range, newest first, cut at its ends. */
+/** Returns the hours within a range, in the given order (newest first). The hours at its ends are cut. */
 export function hourRangesOf(hours: readonly HourRow[], { from, to }: Range): readonly HourRange[] {
   return hours.flatMap(({ hour, all, selected }) => {
     const [begin, end] = [hour.getTime(), hour.getTime() + hourMs - 1];
@@ -23,14 +25,20 @@ export function hourRangesOf(hours: readonly HourRow[], { from, to }: Range): re
   });
 }
 
-/** A part of the stretches that holds the selected places, and how many selected records of it come before them. */
+/**
+ * The hours that contain the requested records. `offset` is the number of selected records in them that precede the
+ * first requested record.
+ */
 export interface OffsetRange extends Range {
   readonly offset: number;
   readonly all: number;
   readonly selected: number;
 }
 
-/** Where the records `offset` to `offset + limit` are, in the order of the stretches. */
+/**
+ * Returns the hours that contain the selected records `offset` to `offset + limit`, counted in the order of the list.
+ * `undefined` when there are none.
+ */
 export function rangeAtOffset(
   hourRanges: readonly HourRange[],
   offset: number,
@@ -62,7 +70,7 @@ export function rangeAtOffset(
   };
 }
 
-/** The newest stretches that together have so many records that fit; at least one. */
+/** Returns the range of the newest hours that together have at most `most` matching records, but at least one hour. */
 export function newestWith(hourRanges: readonly HourRange[], fits: (of: HourRange) => number, most: number): Range {
   let sum = 0;
   let from = hourRanges[0]?.from ?? new Date(0);
@@ -74,7 +82,7 @@ export function newestWith(hourRanges: readonly HourRange[], fits: (of: HourRang
   return { from, to: hourRanges[0]?.to ?? new Date(0) };
 }
 
-/** Moments spread over the records of the stretches, so many. */
+/** Returns `count` times that are spread over the records of the hours. */
 export function spreadMoments(hourRanges: readonly HourRange[], count: number): readonly Date[] {
   const total = sumOf(hourRanges, 'all');
   const moments: Date[] = [];
@@ -82,7 +90,8 @@ export function spreadMoments(hourRanges: readonly HourRange[], count: number): 
   for (const { from, to, all } of hourRanges) {
     const length = to.getTime() - from.getTime();
     while (moments.length < count) {
-      // Not evenly: what happens at every full hour must not meet every moment, or none.
+      // The spacing is uneven, so that events that happen at every full hour do not coincide with all of the times, or
+      // with none.
       const place = ((moments.length + 0.2 + 0.6 * ((moments.length * 0.618) % 1)) / count) * total;
       if (place >= before + all) break;
       moments.push(new Date(to.getTime() - ((place - before) / all) * length));
@@ -92,7 +101,7 @@ export function spreadMoments(hourRanges: readonly HourRange[], count: number): 
   return moments;
 }
 
-/** The sum of a count. */
+/** Returns the sum of the counts `all` or `selected`. */
 export function sumOf(hourRanges: readonly HourRange[], name: 'all' | 'selected'): number {
   return hourRanges.reduce((sum, hourRange) => sum + hourRange[name], 0);
 }

@@ -6,41 +6,44 @@ import { codeOf } from '../../lib/error-code.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { Unavailable } from '../../model/errors.ts';
 
-/** One report: its records as rows, what is counted for them, and the values behind their keys. */
+/** A report: its records as rows, the slices that count them, and the values behind their keys. */
 export interface Report {
   readonly feed: Feed;
   readonly account: string;
   readonly reporter: string;
-  /** Names the report among those of the reporter; a repeated one is stored once. */
+  /** Identifies the report among the reports of its reporter. A repeated report is stored once. */
   readonly batch: string;
   readonly rows: readonly JsonObject[];
   readonly parts: ReadonlyMap<number, readonly number[]>;
   readonly values: readonly { readonly field: string; readonly key: number; readonly value: string }[];
 }
 
-/** Takes reports and stores them together, in the order in which they come; accounts take turns. */
+/** Collects reports and stores them together, in the order of arrival. The accounts take turns. */
 export interface Intake {
-  /** Resolves when the report is stored. Throws `Unavailable` when too much of the account waits already. */
+  /** Resolves when the report is stored. Throws `Unavailable` when too many rows of the account are waiting. */
   take(report: Report): Promise<void>;
-  /** Stores what waits. */
+  /** Waits until all waiting reports are stored. */
   close(): Promise<void>;
 }
 
-/** How much may wait, and how much is done at once. */
+/** Limits of the queues, and of the work that runs at once. */
 export interface IntakeLimits {
   /**
-   * How many rows may wait, shared evenly by the accounts that have any. An account of which nothing waits is never
-   * refused: those who send much cannot keep it out.
+   * Maximum number of waiting rows, shared evenly by the accounts that have any. An account without waiting rows is
+   * never refused, so an account that sends much cannot block it.
    */
   readonly waiting: number;
-  /** How many statements run at once, so that connections are left for everything else. */
+  /** Maximum number of statements that run at once. It leaves connections for all other work. */
   readonly lanes: number;
-  /** How many rows one statement stores at the most. */
+  /** Maximum number of rows that one statement stores, unless a single report has more. */
   readonly together: number;
 }
 
 const usual: IntakeLimits = { waiting: 50_000, lanes: 4, together: 5_000 };
-/** Two servers that count the same hours may stop each other; one of them tries again. */
+/**
+ * Maximum number of attempts. Two servers that update the counts of the same hours can deadlock; then one of them tries
+ * again.
+ */
 const attempts = 5;
 
 interface Waiting {
@@ -49,11 +52,14 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** Stores reports of one account and feed one statement after another, those that wait together in one. */
+/**
+ * Creates an intake. Reports of one account and feed are stored by one statement after another; waiting reports are
+ * combined in one statement.
+ */
 export function createIntake(database: Database, limits: Partial<IntakeLimits> = {}): Intake {
   const { waiting: atMost, lanes, together: mostTogether } = { ...usual, ...limits };
   const queues = new Map<string, Waiting[]>();
-  /** The queues that wait for their turn. */
+  /** Keys of the queues that wait for their turn. */
   const turns: string[] = [];
   const running = new Set<Promise<void>>();
   const known = new Set<string>();
@@ -97,14 +103,14 @@ export function createIntake(database: Database, limits: Partial<IntakeLimits> =
   };
 }
 
-/** Adds to what is counted under a key; nothing is kept of what is at zero. */
+/** Adds a number to the count of a key. A count of zero is removed. */
 function addTo(counts: Map<string, number>, key: string, count: number): void {
   const sum = (counts.get(key) ?? 0) + count;
   if (sum > 0) counts.set(key, sum);
   else counts.delete(key);
 }
 
-/** What waits, as much as one statement stores; a report that comes again waits for its own turn. */
+/** Takes the waiting reports from the queue that one statement stores, at least one. */
 function takeNext(queue: Waiting[], most: number): readonly Waiting[] {
   const taken: Waiting[] = [];
   let rows = 0;
@@ -117,7 +123,7 @@ function takeNext(queue: Waiting[], most: number): readonly Waiting[] {
   return taken;
 }
 
-/** Stores reports together; each caller gets its own outcome. */
+/** Stores reports in one statement and settles the promises of their callers. */
 async function store(database: Database, waiting: readonly Waiting[], known: Set<string>): Promise<void> {
   try {
     const write = together(waiting.map(({ report }) => report));
@@ -148,7 +154,7 @@ function together(reports: readonly Report[]): FeedWrite {
   };
 }
 
-/** Makes the partitions that the rows need; those that were made once are remembered. */
+/** Creates the partitions that the rows need. `known` remembers the partitions that exist. */
 async function partitionsFor(database: Database, { feed, rows }: FeedWrite, known: Set<string>): Promise<void> {
   const weeks = new Set(rows.map((row) => weekOf(Date.parse(String(row['timestamp'])))));
   const missing = [...weeks].filter((week) => !known.has(`${feed.name} ${week}`));

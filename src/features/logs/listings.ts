@@ -3,28 +3,31 @@ import { readListed } from '../../db/logs/feed-read.ts';
 import type { Feed } from '../../db/logs/feeds.ts';
 import type { Report } from './ingest.ts';
 
-// Values that many records share are listed, once for all of them: a part of one is looked for in the list, and the records
-// are found by its key. What strangers make up, hosts, paths and addresses without end, must not make the lists endless:
-// behind a limit values are not listed any more, and their records are found by terms.
+// Values that many records share are listed, once for all of them. A search for a part of a value looks in the list,
+// and finds the records by the key of the value. Strangers can invent any number of hosts, paths and addresses, which
+// must not make the lists endless: above a limit, new values are not listed, and their records are found by terms.
 
-/** Which values of an account's records are listed. */
+/** The listed values of an account's records. */
 export interface Listing {
-  /** Whether a value is listed, or now will be. */
+  /** Returns whether a value is listed. Lists a new value if the limit of the field allows it. */
   has(field: string, key: number): boolean;
-  /** Whether the list needs the value, because it is new or was not seen today. */
+  /** Returns whether the value must be written to the list, because it is new or was not seen today. */
   wants(field: string, key: number): boolean;
-  /** Marks these values as sent to the list. */
+  /** Marks the values as written to the list. */
   noteListed(values: Report['values']): void;
 }
 
-/** How many values of a field are listed for an account; without a limit where there can be few only. */
+/**
+ * Maximum number of listed values of an account, by field. Fields that can have few values only are absent: they have
+ * no limit.
+ */
 export type ListedAtMost = Readonly<Record<string, number>>;
 
 const usual: ListedAtMost = { slice: 5000, path: 5000, source_ip: 10_000, end: 10_000 };
-/** For how many accounts this process knows what is listed. */
+/** Maximum number of accounts whose listed values this process caches. */
 const keptAtMost = 200;
 
-/** The lists of values. */
+/** The listed values of all accounts, by feed and account. */
 export interface Listings {
   of(feed: Feed, account: string): Promise<Listing>;
 }
@@ -34,7 +37,10 @@ interface Kept {
   readonly listing: Promise<Listing>;
 }
 
-/** Creates the knowledge of what is listed. It is read again every day: retention takes away what was not seen for long. */
+/**
+ * Creates the cache of listed values. Each list is read again every day, because retention deletes values that have not
+ * been seen for long.
+ */
 export function createListings(database: Database, now: () => string, atMost: ListedAtMost = usual): Listings {
   const kept = new Map<string, Kept>();
   return {
@@ -43,7 +49,7 @@ export function createListings(database: Database, now: () => string, atMost: Li
       const day = now().slice(0, 10);
       const known = kept.get(name);
       const current = known?.day === day ? known : { day, listing: readListing(database, feed, account, day, atMost) };
-      // The one that was used last is the last one to be forgotten.
+      // Moves the list to the end of the map, so that the least recently used one is evicted first.
       kept.delete(name);
       kept.set(name, current);
       for (const oldest of kept.keys()) {
@@ -63,7 +69,7 @@ async function readListing(
   day: string,
   atMost: ListedAtMost,
 ): Promise<Listing> {
-  /** By field and key, whether the list was sent it today. */
+  /** Whether a key was written to the list today, by field and key. */
   const fields = new Map<string, Map<number, boolean>>();
   const keysOf = (field: string): Map<number, boolean> => {
     const keys = fields.get(field) ?? new Map<number, boolean>();

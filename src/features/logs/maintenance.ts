@@ -5,17 +5,19 @@ import { agedAuditLogs, deleteAgedEvents } from '../../db/logs/audit-retention.t
 import { dropBefore, forgetBatches, makePartitionsAhead } from '../../db/logs/feed-partitions.ts';
 import { feeds } from '../../db/logs/feeds.ts';
 
-/** For how many days records are kept, by feed. */
+/** Number of days for which records are kept, by feed. */
 export interface FeedRetention {
   readonly proxy: number;
   readonly traffic: number;
 }
 
 const day = 86_400_000;
-/** After so long no report is repeated. */
+/** Number of days after which the names of batches are forgotten. Reports are not repeated after that time. */
 const batchDays = 3;
 
-/** Creates partitions ahead and drops those whose retention is over. */
+/**
+ * Creates partitions ahead of time, and drops the partitions whose retention is over. Returns the dropped partitions.
+ */
 export async function maintainFeeds(database: Database, kept: FeedRetention, now: number): Promise<readonly string[]> {
   await makePartitionsAhead(database, now);
   const dropped: string[] = [];
@@ -25,8 +27,8 @@ export async function maintainFeeds(database: Database, kept: FeedRetention, now
 }
 
 /**
- * Deletes audit events that are older than so many days, account by account, and answers how many went. Those that a
- * delivery has not passed yet, or set aside, stay.
+ * Deletes audit events older than `days`, account by account, and returns the number of deleted events. Events that a
+ * delivery has not passed yet, or has set aside, are kept.
  */
 export async function shortenAuditLogs(
   { database, observer }: Pick<Engine, 'database' | 'observer'>,
@@ -40,27 +42,29 @@ export async function shortenAuditLogs(
       if (events === 0) break;
       deleted += events;
       observer.report({ what: 'audit_deleted', events });
-      // Others get their turn between two steps.
+      // Other work of the process gets its turn between two statements.
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
   return deleted;
 }
 
-/** How logs are looked after. */
+/** Options of the loop that maintains the logs. */
 export interface LogLoop {
   readonly engine: Pick<Engine, 'database' | 'observer'>;
   readonly kept: FeedRetention;
-  /** For how many days audit events are kept; absent: for ever. */
+  /** Number of days for which audit events are kept. Absent: they are kept forever. */
   readonly auditDays: number | undefined;
   now(): number;
-  /** Called with errors; the next round tries again. */
+  /** Called with errors. The next round tries again. */
   failed(what: string, error: unknown): void;
 }
 
 const rounds = 3_600_000;
 
-/** Looks after the logs at once and then hourly. The function it returns stops it, after the step that is under way. */
+/**
+ * Maintains the logs at once and then hourly. Returns a function that stops the loop after the step that is running.
+ */
 export function runLogLoop({ engine, kept, auditDays, now, failed }: LogLoop): () => Promise<void> {
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -73,7 +77,7 @@ export function runLogLoop({ engine, kept, auditDays, now, failed }: LogLoop): (
         await shortenAuditLogs(engine, auditDays, signal).catch((error) =>
           failed('old audit events could not be deleted', error),
         );
-      // Being stopped ends the wait.
+      // Stopping the loop aborts the wait.
       await wait(rounds * (0.9 + Math.random() * 0.2), undefined, { signal, ref: false }).catch(() => {});
     }
   };

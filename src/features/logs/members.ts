@@ -1,31 +1,31 @@
 import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
 
-/** Reads the members of something that was reported, and notes what is wrong with them. */
+/** Reads the members of a reported value, and collects the faults in them. */
 export interface Members {
   readonly faults: readonly string[];
-  /** A text of at most so many characters; empty when it is absent. */
+  /** Returns a string of at most `longest` characters, empty when it is absent. */
   text(name: string, longest: number): string;
-  /** A text that must be there. */
+  /** Returns a string that must be present and not empty. */
   needed(name: string, longest: number): string;
-  /** A whole number from 0; 0 when it is absent. */
+  /** Returns an integer of at least 0, and 0 when it is absent. */
   count(name: string, most?: number): number;
-  /** One of some words; the first when it is absent. */
+  /** Returns one of the words, and the first one when it is absent. */
   word<const Word extends string>(name: string, words: readonly [Word, ...Word[]]): Word;
-  /** A moment, in milliseconds. */
+  /** Returns a time, in milliseconds since 1970. */
   time(name: string): number;
-  /** A map of texts; `undefined` when it is absent. */
+  /** Returns a map of strings, `undefined` when it is absent. */
   texts(name: string): Readonly<Record<string, string>> | undefined;
-  /** A list of at most so many items; empty when it is absent. */
+  /** Returns a list of at most `most` items, empty when it is absent. */
   list(name: string, most: number): readonly Json[];
-  /** Notes a fault. */
+  /** Adds a fault. */
   refuse(fault: string): void;
 }
 
-/** A moment as RFC 3339 writes it: with its zone. */
+/** A time in the format of RFC 3339, with its time zone. */
 const moment = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/;
 const mostEntries = 20;
 
-/** Begins to read a value that should be an object. */
+/** Creates a reader for a value that should be an object. */
 export function readMembers(value: unknown): Members {
   const object: JsonObject = isObject(value) ? (value as JsonObject) : {};
   const faults: string[] = isObject(value) ? [] : ['must be an object'];
@@ -86,16 +86,16 @@ function isShortText([name, value]: readonly [string, unknown]): boolean {
   return name.length <= 100 && typeof value === 'string' && value.length <= 1024;
 }
 
-/** How far the clock of a reporter may be ahead. */
+/** Maximum time that the clock of a reporter may be ahead, in milliseconds. */
 const aheadMs = 10 * 60_000;
 
-/** The span of time from which records are taken: what retention keeps, and a little of the future. */
+/** Time span from which records are accepted: the retention, and a few minutes in the future. */
 export interface Span {
   readonly now: number;
   readonly keptMs: number;
 }
 
-/** Notes a fault when a moment is none from which records are taken. */
+/** Adds a fault when a time is outside of the span from which records are accepted. */
 export function checkTime(members: Members, name: string, time: number, { now, keptMs }: Span): void {
   if (members.faults.length > 0) return;
   if (time > now + aheadMs)

@@ -6,36 +6,36 @@ import type { SortOrder } from '../../model/declare/list-words.ts';
 import { allSlice } from './count-slices.ts';
 import { type HourRange, hourRangesOf, newestWith, rangeAtOffset, spreadMoments, sumOf } from './hours.ts';
 
-/** Where one way to an answer ends and another begins. */
+/** Limits at which a page is read in another way. */
 export interface PageLimits {
-  /** Up to here totals are counted; above they come from the hourly roll-ups. */
+  /** Highest total that is counted exactly. Higher totals are estimated from the hourly roll-ups. */
   readonly exactUpTo: number;
-  /** Other sorts than by time look at so many of the newest records. */
+  /** Maximum number of records, the newest ones, that are sorted by another column than the time. */
   readonly sortedAtMost: number;
-  /** How many records reading by time may pass over. */
+  /** Maximum number of records that a scan by time may skip. */
   readonly scannedAtMost: number;
 }
 
 const usual: PageLimits = { exactUpTo: 100_000, sortedAtMost: 100_000, scannedAtMost: 30_000 };
 
-/** What fits, as two parts without a record in common: records of slices, which the roll-ups count, and all others. */
+/** The matching records in two disjoint parts: records of slices, which the roll-ups count, and all others. */
 export interface Split {
   readonly slices: readonly number[];
   readonly ofSlices: Condition;
   readonly others: Condition;
 }
 
-/** What is asked of a feed. */
+/** Query for a page of a feed. */
 export interface Question {
   readonly feed: Feed;
   readonly account: string;
   readonly range: Range;
   readonly conditions: readonly Condition[];
-  /** The slices whose counts make the total; absent when the conditions are not about slices alone. */
+  /** Keys of the slices whose counts add up to the total. Absent when there are conditions on more than slices. */
   readonly slices?: readonly number[];
-  /** Absent when the roll-ups know nothing of what fits. */
+  /** Absent when the roll-ups count no part of the matching records. */
   readonly split?: Split;
-  /** One index knows all records that fit, and their times. */
+  /** Whether one index covers all matching records and their times. */
   readonly isIndexed: boolean;
   readonly sort: readonly string[];
   readonly order: SortOrder;
@@ -44,24 +44,24 @@ export interface Question {
   readonly limits?: PageLimits;
 }
 
-/** A page of records and how many there are. */
+/** A page of records and the total number of records. */
 export interface Page {
   readonly records: readonly JsonObject[];
   readonly total: number;
-  /** The total comes from roll-ups and a sample. */
+  /** Whether the total is an estimate, from roll-ups and a sample. */
   readonly isEstimate: boolean;
-  /** The oldest moment that was looked at, when not all was sorted. */
+  /** Oldest time that was sorted. Absent when all matching records were sorted. */
   readonly sortedFrom?: Date;
 }
 
 interface Total {
   readonly total: number;
   readonly isEstimate: boolean;
-  /** Newest first, with the true counts of cut hours where slices are counted. */
+  /** Newest first. When slices are counted, cut hours have their exact counts. */
   readonly hourRanges: readonly HourRange[];
 }
 
-/** Answers a page: what it costs follows from the page, not from how much is stored. */
+/** Reads a page. The cost depends on the page, not on the number of stored records. */
 export async function readPage(database: Database, question: Question): Promise<Page> {
   const counted = await totalOf(database, question);
   const { total, isEstimate } = counted;
@@ -88,7 +88,7 @@ async function totalOf(database: Database, question: Question): Promise<Total> {
   return { ...others, total: sumOf(ofSlices, 'selected') + others.total, hourRanges };
 }
 
-/** The true counts also of hours of which only a part is selected. */
+/** Returns the hours with exact counts, also for the hours of which only a part is in the range. */
 function recount(
   database: Database,
   question: Question,
@@ -102,7 +102,10 @@ function recount(
   return Promise.all(counted);
 }
 
-/** How many records fit conditions that no roll-up knows. */
+/**
+ * Returns the number of records that match conditions without a roll-up: counted, or estimated from a sample when there
+ * are many.
+ */
 async function matchingOf(
   database: Database,
   selection: Question,
@@ -113,13 +116,13 @@ async function matchingOf(
   if (all <= 1.5 * exactUpTo) return { total: await countRecords(database, selection, all + 1e6), isEstimate: false };
   const { mean, atLeast } = meanOf(await sampleShares(database, selection, spreadMoments(hourRanges, 32), 200));
   const estimate = Math.max(exactUpTo + 1, Math.round(mean * all));
-  // To count up to the limit only to learn that there are more costs most where much fits.
+  // Counting up to the limit, only to learn that there are more records, costs most when many records match.
   if (atLeast * all > exactUpTo) return { total: estimate, isEstimate: true };
   const counted = await countRecords(database, selection, exactUpTo + 1);
   return counted <= exactUpTo ? { total: counted, isEstimate: false } : { total: estimate, isEstimate: true };
 }
 
-/** The mean of some shares, and below what it hardly can be: four standard errors less. */
+/** Returns the mean of the shares, and a lower bound for it: the mean less four standard errors. */
 function meanOf(shares: readonly number[]): { readonly mean: number; readonly atLeast: number } {
   const count = Math.max(1, shares.length);
   const mean = shares.reduce((sum, share) => sum + share, 0) / count;
@@ -140,7 +143,7 @@ async function timePage(database: Database, question: Question, counted: Total):
   return readRecords(database, there, { ...question, offset: atOffset.offset, how });
 }
 
-/** Reads by time while the page is met soon, else by the indexes of what is asked for. */
+/** Scans by time when that is expected to find the page soon, else uses the indexes of the conditions. */
 async function matchingPage(
   database: Database,
   question: Question,
@@ -159,7 +162,10 @@ async function matchingPage(
   return readRecords(database, question, { ...question, how });
 }
 
-/** In the time that it takes to find a record that fits, so many are passed over that follow each other. */
+/**
+ * Returns the number of consecutive records that a scan skips in the time that an index needs to find one matching
+ * record.
+ */
 function scannedForFound({ isIndexed }: Question): number {
   return isIndexed ? 0.5 : 8;
 }
@@ -168,7 +174,7 @@ function findBy({ isIndexed }: Question): 'narrow' | 'find' {
   return isIndexed ? 'narrow' : 'find';
 }
 
-/** Sorts by something else than time: everything, or the newest records when there are too many. */
+/** Sorts by another column than the time: all matching records, or only the newest when there are too many. */
 async function sortedPage(database: Database, question: Question, counted: Total): Promise<Page> {
   const { total, isEstimate, hourRanges } = counted;
   const { sortedAtMost } = limitsOf(question);

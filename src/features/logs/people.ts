@@ -1,15 +1,15 @@
 import type { Snapshot } from '../../model/state/snapshot.ts';
 
-/** Which users are meant. */
+/** Selection of users by id, e-mail address and name. */
 export interface Persons {
   readonly id?: string;
-  /** A part of the e-mail address, in any case. */
+  /** Part of the e-mail address, ignoring case. */
   readonly email?: string;
-  /** A part of the name, in any case. */
+  /** Part of the name, ignoring case. */
   readonly name?: string;
 }
 
-/** The ids of the users that are meant by all members; `undefined` when none is given. */
+/** Returns the ids of the users that match all given members, `undefined` when none is given. */
 export function userIdsOf(state: Snapshot, { id, email, name }: Persons): readonly string[] | undefined {
   if (email === undefined && name === undefined) return id === undefined ? undefined : [id];
   return state
@@ -23,7 +23,7 @@ export function userIdsOf(state: Snapshot, { id, email, name }: Persons): readon
     .map((user) => user.id);
 }
 
-/** The ids of users whose name or e-mail address has the text in it. */
+/** Returns the ids of the users whose name or e-mail address contains the text, ignoring case. */
 export function usersNamed(state: Snapshot, text: string): readonly string[] {
   return state
     .ofKind('User')

@@ -29,12 +29,12 @@ import { allSlice, anyValue, type Slice, sliceKey } from './count-slices.ts';
 import { type Page, type PageLimits, readPage, type Split } from './pages.ts';
 import { type Persons, userIdsOf, usersNamed } from './people.ts';
 
-/** What the log of reverse proxies is asked for. */
+/** Query for the log of the reverse proxies. */
 export interface ProxyLogQuery extends Partial<Range> {
   readonly search?: string;
   readonly source_ip?: string;
   readonly host?: string;
-  /** A part of the path. */
+  /** Part of the path. */
   readonly path?: string;
   readonly user: Persons;
   readonly method?: string;
@@ -46,7 +46,7 @@ export interface ProxyLogQuery extends Partial<Range> {
   readonly page_size: number;
 }
 
-/** The columns by which it is sorted. */
+/** Columns to sort by, for each sort. */
 const columns: Readonly<Record<ProxyLogSort, readonly string[]>> = {
   timestamp: ['timestamp'],
   url: ['host', 'path'],
@@ -61,7 +61,7 @@ const columns: Readonly<Record<ProxyLogSort, readonly string[]>> = {
   reason: ['reason'],
 };
 
-/** A page of the requests that went through the account's reverse proxies. */
+/** Reads a page of the requests that the account's reverse proxies handled. */
 export async function readProxyLog(
   engine: Engine,
   call: Call,
@@ -90,7 +90,10 @@ export async function readProxyLog(
   });
 }
 
-/** Each column that is asked for has an index with the time; conditions on several of them have not. */
+/**
+ * Returns whether one index covers the query. Each column that can be queried has an index with the time, but there is
+ * no index for conditions on several columns.
+ */
 function isIndexed(
   { search }: ProxyLogQuery,
   slices: SelectedSlices | undefined,
@@ -100,7 +103,7 @@ function isIndexed(
   return others.length === 1 && search === undefined;
 }
 
-/** The conditions that are not about slices; `none` when nothing can fit. */
+/** Returns the conditions that are not about slices, `none` when no record can match. */
 async function othersOf(log: Log, query: ProxyLogQuery, state: Snapshot): Promise<Others | 'none'> {
   const users = userIdsOf(state, query.user);
   if (users?.length === 0) return 'none';
@@ -117,7 +120,7 @@ async function othersOf(log: Log, query: ProxyLogQuery, state: Snapshot): Promis
 
 interface Others {
   readonly conditions: readonly Condition[];
-  /** What is searched for, where the roll-ups count some of it. */
+  /** The search in two parts. Absent when the roll-ups count no part of it. */
   readonly split: Split | undefined;
 }
 
@@ -128,7 +131,7 @@ async function ofListedPaths(log: Log, part: string): Promise<Condition> {
   );
 }
 
-/** A part of paths that are not listed. */
+/** Returns the condition that a path that is not listed contains a part. */
 async function ofOtherPaths(log: Log, part: string): Promise<Condition> {
   if (!(await hasRest(log))) return anyOf([]);
   const ofRest = ofKeys('path_key', [0]);
@@ -136,7 +139,10 @@ async function ofOtherPaths(log: Log, part: string): Promise<Condition> {
   return allOf([ofRest, (bind) => `path ilike ${bind(likeText(part))}`]);
 }
 
-/** A search of any kind: a part of a request's id, of host, path or address, or a user. */
+/**
+ * Returns the condition of a free-text search: the text is a part of the request's id, host, path or address, or of a
+ * user's name or e-mail address.
+ */
 async function searchFor(log: Log, text: string, users: readonly string[]): Promise<Found> {
   const lower = text.toLowerCase();
   const [slices, paths, addresses] = await Promise.all([
@@ -165,10 +171,10 @@ interface Found {
   readonly split?: Split;
 }
 
-/** Counts of so many hosts are read sooner than their records are counted. */
+/** Maximum number of hosts for which it is faster to read their counts than to count their records. */
 const countedHosts = 32;
 
-/** Records of these hosts and all others for which a condition holds. */
+/** Returns the condition for records of these hosts, and all other records that match `condition`. */
 function ofHostsOr(slices: readonly KnownSlice[], condition: Condition): Found {
   if (slices.length === 0) return { condition };
   const keys = slices.map(({ key }) => key);
@@ -180,7 +186,7 @@ function ofHostsOr(slices: readonly KnownSlice[], condition: Condition): Found {
   return { condition: either, split: { slices: counted, ofSlices, others } };
 }
 
-/** What is asked of the slices. */
+/** Returns the part of the query that is about slices. */
 function askedSlice({ host, method, status, status_code }: ProxyLogQuery): Slice {
   return {
     ...(host === undefined ? {} : { host: host.toLowerCase() }),
@@ -194,12 +200,12 @@ function valuesOf(slice: Slice, name: string): readonly string[] {
   return [name === 'status' ? statusOf(Number(slice['status_code'])) : (slice[name] ?? '')];
 }
 
-/** Whether a status says that a request went well. */
+/** Returns `success` for the statuses 200 to 399, and `failed` for all others. */
 export function statusOf(code: number): RequestResult {
   return code >= 200 && code < 400 ? 'success' : 'failed';
 }
 
-/** Members that are left out when they are empty. */
+/** Members that are omitted when they are empty. */
 const optional: readonly string[] = [
   ...['source_ip', 'reason', 'user_id', 'auth_method_used', 'country_code', 'city_name', 'subdivision_code'],
   ...['protocol', 'metadata'],
@@ -207,12 +213,12 @@ const optional: readonly string[] = [
 
 const hidden: readonly string[] = ['slice', 'path_key', 'terms'];
 
-/** A record of the log as answers show it. */
+/** Returns a record of the log as answers show it. */
 export function showProxyRecord(row: JsonObject): JsonObject {
   const shown = Object.entries(row).filter(
     ([name, value]) => !hidden.includes(name) && !(optional.includes(name) && isEmpty(value)),
   );
-  // The driver reads the column as a Date, which JSON shows as ISO 8601.
+  // The driver reads the column as a Date. Answers show it in ISO 8601.
   return { ...Object.fromEntries(shown), timestamp: (row['timestamp'] as unknown as Date).toISOString() };
 }
 

@@ -10,19 +10,19 @@ import { statusOf } from './proxy-log.ts';
 import { beginnings, saltOf, termsOf, wholeTerms } from './terms.ts';
 import { gatherValues } from './values.ts';
 
-/** A record that was not taken: its place in the report, and why. */
+/** A record that was refused: its index in the report, and the reason. */
 export interface RefusedRecord {
   readonly index: number;
   readonly reason: string;
 }
 
-/** What became of the records of a report. */
+/** Result of parsing a report: the accepted records, and the refused ones. */
 export interface ReadReport {
   readonly report: Report;
   readonly refused: readonly RefusedRecord[];
 }
 
-/** Who reports what under which name. */
+/** A report: its account, its reporter, the name of its batch, and its records. */
 export interface ReportOf {
   readonly account: string;
   readonly reporter: string;
@@ -30,14 +30,17 @@ export interface ReportOf {
   readonly records: readonly Json[];
 }
 
-/** Methods that are counted separately also where hosts are not. */
+/** Methods that are counted separately also when the host is not listed. */
 const usualMethods = ['', 'GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'CONNECT', 'TRACE'];
 const protocols = ['', ...serviceModes] as const;
-/** What strangers send is cut here; what is longer is an attack or a mistake, and the beginning says which. */
+/**
+ * Maximum lengths of values that clients chose; longer values are cut. They are attacks or mistakes, and their
+ * beginning is enough to tell which.
+ */
 const longest = { path: 4096, host: 255, method: 32 } as const;
 const longestSent = 65_536;
 
-/** Reads what a proxy reports about requests; what is wrong about a record does not stop the others. */
+/** Parses the requests that a proxy reports. A faulty record does not affect the other records. */
 export function readProxyReport({ records, ...of }: ReportOf, span: Span, listing: Listing): ReadReport {
   const rows: JsonObject[] = [];
   const refused: RefusedRecord[] = [];
@@ -68,7 +71,7 @@ export function readProxyReport({ records, ...of }: ReportOf, span: Span, listin
   return { report: { feed: proxyFeed, ...of, rows, parts, values: listed.values() }, refused };
 }
 
-/** The slice of a record whose own is not listed. */
+/** Returns the slice for a record whose exact slice is not listed. */
 function restOf({ method = '', status_code = '' }: Slice): Slice {
   return { host: anyValue, method: usualMethods.includes(method) ? method : anyValue, status_code };
 }

@@ -3,7 +3,7 @@ import { listSyncLogs, type SyncLogEntry } from '../../db/logs/sync-logs.ts';
 import type { Kind } from '../../model/declare/kind.ts';
 import { readObject } from '../../objects/objects.ts';
 
-/** What the runs of an integration had to say, newest first. Throws `NotFound` for a missing integration. */
+/** Returns the log entries of an integration's runs, newest first. Throws `NotFound` for a missing integration. */
 export async function readSyncLogs(
   engine: Engine,
   call: Call,

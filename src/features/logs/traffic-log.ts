@@ -20,7 +20,7 @@ import { allSlice, type Slice } from './count-slices.ts';
 import { type Page, readPage } from './pages.ts';
 import { usersNamed } from './people.ts';
 
-/** What the log of traffic is asked for. */
+/** Query for the log of traffic. */
 export interface TrafficQuery extends Partial<Range> {
   readonly user_id?: string;
   readonly reporter_id?: string;
@@ -30,13 +30,13 @@ export interface TrafficQuery extends Partial<Range> {
   readonly type?: string;
   readonly connection_type?: string;
   readonly direction?: string;
-  /** A part of the user's e-mail address, or of name or address of an end. */
+  /** Part of the name or e-mail address of the user, or of the name or address of an end. */
   readonly search?: string;
   readonly page: number;
   readonly page_size: number;
 }
 
-/** A page of the traffic that peers reported, newest first. */
+/** Reads a page of the traffic that peers reported, newest first. */
 export async function readTraffic(engine: Engine, call: Call, query: TrafficQuery): Promise<Page> {
   const log: Log = { database: engine.database, feed: trafficFeed, account: call.account };
   const slices = await slicesWith(log, askedSlice(query), valuesOf);
@@ -68,9 +68,12 @@ export async function readTraffic(engine: Engine, call: Call, query: TrafficQuer
   });
 }
 
-/** Looks for ends by a part of their name or address, its port included, and for users. */
+/**
+ * Returns the condition of a free-text search: the text is a part of the name or address of an end, including its port,
+ * or one of the users matches.
+ */
 async function searchFor(log: Log, text: string, users: readonly string[]): Promise<Condition> {
-  // Addresses are known without their ports.
+  // The list contains addresses without their ports.
   const part = text.replace(/:\d*$/, '');
   const [known, isRest] = await Promise.all([keysWith(log, 'end', part), hasRest(log)]);
   const keys = known.map(({ key }) => key);
@@ -92,7 +95,7 @@ function textOf(end: string): string {
   return `((record -> '${end}' ->> 'name') || ' ' || ${end}_address)`;
 }
 
-/** What is asked of the slices. */
+/** Returns the part of the query that is about slices. */
 function askedSlice({ protocol, type, connection_type, direction }: TrafficQuery): Slice {
   return {
     ...(protocol === undefined ? {} : { protocol: String(protocol) }),
@@ -106,7 +109,7 @@ function valuesOf(slice: Slice, name: string): readonly string[] {
   return name === 'type' ? (slice['types'] ?? '').split(' ') : [slice[name] ?? ''];
 }
 
-/** A record of the log as answers show it. */
+/** Returns a record of the log as answers show it. */
 export function showTraffic({ flow_id, reporter_id, protocol, direction, record }: JsonObject): JsonObject {
   return { flow_id, reporter_id, protocol, direction, ...asObject(record) } as JsonObject;
 }

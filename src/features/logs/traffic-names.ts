@@ -8,14 +8,14 @@ import type { Snapshot } from '../../model/state/snapshot.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import type { KnownEnd, Person, TrafficNames } from './traffic-report.ts';
 
-/** What the account says about logs of traffic. */
+/** Settings of the account for logs of traffic. */
 interface TrafficSettings {
   readonly enabled: boolean;
   readonly groups: readonly string[];
   readonly counters: boolean;
 }
 
-/** Why the traffic of a peer is not stored, `undefined` when it is. */
+/** Returns why the traffic of a peer is not stored, `undefined` when it is stored. */
 export function whyNot(engine: Engine, state: Snapshot, peer: Stored<'Peer'>): string | undefined {
   const { enabled, groups } = trafficSettingsOf(state);
   if (engine.planEnvironment.edition !== 'hosted') return 'traffic is stored in the hosted edition only';
@@ -24,7 +24,7 @@ export function whyNot(engine: Engine, state: Snapshot, peer: Stored<'Peer'>): s
   return isLogged ? undefined : 'the peer is in none of the groups that are logged';
 }
 
-/** What is known about the things that the traffic of a peer names. */
+/** Creates the look-up of the objects that the traffic of a peer refers to. */
 export async function trafficNamesOf(engine: Engine, state: Snapshot, reporter: Stored<'Peer'>): Promise<TrafficNames> {
   const observed = observedIn(await engine.presence.at(state.account));
   const seen = state.seen({ now: engine.now(), viewer: '', observed });
@@ -62,7 +62,7 @@ export async function trafficNamesOf(engine: Engine, state: Snapshot, reporter: 
 
 type TypeOf = (engine: Engine, state: Snapshot, target: StoredObject) => string;
 
-/** As what traffic names objects of these kinds. */
+/** Types of traffic targets, by the kind of the object. */
 const targetTypes: Readonly<Record<string, TypeOf>> = {
   Route: () => 'ROUTE',
   NetworkResource: ({ registry }, state, target) =>

@@ -9,27 +9,27 @@ import type { ReadReport, RefusedRecord, ReportOf } from './proxy-report.ts';
 import { saltOf, termsOf } from './terms.ts';
 import { gatherValues } from './values.ts';
 
-/** Says what is known about the things that traffic names. */
+/** Looks up the objects that traffic refers to. */
 export interface TrafficNames {
-  /** The peer with an address of the mesh, as an end of traffic; `user` is whose it is. */
+  /** Returns the peer with an address of the mesh, as an end of traffic. `user` is the user of that peer. */
   peerAt(address: string): KnownEnd | undefined;
-  /** A network resource or a route. */
+  /** Returns a network resource or a route. */
   targetOf(id: string): Pick<KnownEnd, 'id' | 'type' | 'name'> | undefined;
   policyOf(id: string): { readonly id: string; readonly name: string } | undefined;
-  /** Whose the reporting peer is. */
+  /** User of the reporting peer. */
   readonly reporter: Person;
-  /** Whether packets and bytes are kept. */
+  /** Whether the numbers of packets and bytes are stored. */
   readonly counters: boolean;
 }
 
-/** A user as records of traffic name them; empty when there is none. */
+/** A user in a record of traffic. All members are empty when there is no user. */
 export interface Person {
   readonly id: string;
   readonly email: string;
   readonly name: string;
 }
 
-/** An end of traffic, without its port. */
+/** A known end of traffic, without its port. */
 export interface KnownEnd {
   readonly id: string;
   readonly type: string;
@@ -42,7 +42,7 @@ export interface KnownEnd {
 
 const mostEvents = 100;
 
-/** Reads what a peer reports about its traffic; what is wrong about a record does not stop the others. */
+/** Parses the traffic that a peer reports. A faulty record does not affect the other records. */
 export function readTrafficReport(
   { records, ...of }: ReportOf,
   span: Span,
@@ -116,16 +116,16 @@ function readRecord(members: Members, reporter: string, span: Span, names: Traff
   };
 }
 
-/** By what an end is searched: its name and its address without the port. */
+/** Returns the text by which an end is searched: its name and its address, without the port. */
 function nameOf({ name, address }: { readonly name: string; readonly address: string }): string {
   return `${name} ${address.replace(/:\d+$/, '')}`;
 }
 
-/** An end as it was reported, with what is known about it. */
+/** Reads a reported end and adds the data of the peer or target behind it. */
 function readEnd(members: Members, name: 'source' | 'destination', names: TrafficNames) {
   const given = members.needed(`${name}_ip`, 45);
   const port = members.count(`${name}_port`, 65_535);
-  // Peers are known by the one spelling of their addresses.
+  // Peers are looked up by the canonical form of their addresses.
   const address = plainAddress(given) ?? '';
   if (given !== '' && address === '') members.refuse(`\`${name}_ip\` must be an IP address`);
   const host = address.includes(':') ? `[${address}]` : address;

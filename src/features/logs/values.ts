@@ -2,17 +2,17 @@ import { keyOf } from './count-slices.ts';
 import type { Report } from './ingest.ts';
 import type { Listing } from './listings.ts';
 
-/** The values of the records of a report, as far as they are listed. */
+/** Collects the listed values of the records of a report. */
 export interface Values {
-  /** The key of a value; `undefined` when it is not listed. */
+  /** Returns the key of a value, `undefined` when the value is not listed. */
   keep(field: string, value: string): number | undefined;
-  /** The key of a value of which there can be few only. */
+  /** Returns the key of a value of a field that can have few values only. Such values are always listed. */
   always(field: string, value: string): number;
-  /** The values that the list needs. */
+  /** Returns the values that must be written to the list. */
   values(): Report['values'];
 }
 
-/** Gathers the values of a report. */
+/** Creates a collector for the values of one report. */
 export function gatherValues(listing: Listing): Values {
   const keys = new Map<string, number | undefined>();
   const values = new Map<string, Report['values'][number]>();

@@ -6,15 +6,15 @@ import { NotFound } from '../../model/errors.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import { isAllowed } from '../../plan/checks/authorize.ts';
 
-/** Peers to which a peer may open a connection, and the state that shows them. */
+/** Peers to which a peer may open a connection, and the state by which answers show them. */
 export interface Accessible {
   readonly peers: readonly StoredObject[];
   readonly state: State;
 }
 
 /**
- * The peers to which a peer may open a connection, in the order of their ids. Callers who may not read peers may ask
- * about their own alone. Throws `NotFound`.
+ * Returns the peers to which a peer may open a connection, in the order of their ids. For callers who may not read
+ * peers, the list is empty unless the peer is their own. Throws `NotFound`.
  */
 export async function readAccessiblePeers(engine: Engine, call: Call, id: string): Promise<Accessible> {
   const state = await engine.snapshots.at(call.account, call.revision);

@@ -3,23 +3,26 @@ import { type CityResponse, Reader } from 'mmdb-lib';
 import { inSlices } from '../../commit/slices.ts';
 import { isTurn } from '../../lib/steps.ts';
 
-/** A city as answers show it. */
+/** A city, as answers show it. */
 export interface City {
   readonly city_name: string;
   readonly geoname_id: number;
 }
 
-/** The cities of a country, by its two letters; sorted by name. */
+/** Returns the cities of a country, given by its two-letter code, sorted by name. */
 export type Cities = (country: string) => Promise<readonly City[]>;
 
 type Found = ReadonlyMap<string, readonly City[]>;
 
-/** The cities of a database of places. It is read through when the first request asks, which takes seconds of a large one. */
+/**
+ * Creates the list of the cities in a location database (MaxMind format). The first request reads the whole file, which
+ * takes seconds for a large one.
+ */
 export function createCities(file: string): Cities {
   let found: Promise<Found> | undefined;
   return async (country) => {
     found ??= readFile(file).then((bytes) => inSlices(citiesIn(bytes)));
-    // What cannot be read now may be read later.
+    // A failure is not cached: the next request reads the file again.
     found.catch(() => {
       found = undefined;
     });
@@ -49,7 +52,7 @@ function sorted(cities: ReadonlyMap<number, string>): readonly City[] {
   );
 }
 
-/** One address for each record of the database, by way of its search tree; `undefined` for each step without one. */
+/** Yields one address for each record of the database by walking the search tree. Yields `undefined` at each node. */
 function* addressesIn(bytes: Buffer, { metadata }: Reader<CityResponse>): Generator<string | undefined> {
   const { nodeCount, recordSize, ipVersion } = metadata;
   const seen = new Set<number>();
@@ -64,7 +67,7 @@ function* addressesIn(bytes: Buffer, { metadata }: Reader<CityResponse>): Genera
     for (const side of [1, 0] as const) {
       const target = recordAt(bytes, recordSize, node, side);
       const there = address | (BigInt(side) << BigInt(bits - 1 - depth));
-      // Parts of the tree hang in several places, such as IPv4 below ranges of IPv6 for it.
+      // A part of the tree can be reached by several paths, such as the IPv4 subtree below several IPv6 ranges.
       if (target < nodeCount && nodes[target] === 0) {
         nodes[target] = 1;
         waiting.push({ node: target, address: there, depth: depth + 1 });
@@ -76,7 +79,7 @@ function* addressesIn(bytes: Buffer, { metadata }: Reader<CityResponse>): Genera
   }
 }
 
-/** One side of a node, as the format of MaxMind writes it with 24, 28 or 32 bits. */
+/** Returns one side of a node in the MaxMind format, where a side has 24, 28 or 32 bits. */
 function recordAt(bytes: Buffer, recordSize: number, node: number, side: 0 | 1): number {
   const start = (node * recordSize) / 4;
   if (recordSize === 32) return bytes.readUInt32BE(start + side * 4);

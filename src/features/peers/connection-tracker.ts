@@ -4,39 +4,43 @@ import { type Lease, releaseLease, renewLease, takeLease } from '../../db/leases
 import type { StatusUpdate } from '../../db/peers/peer-status.ts';
 import type { JsonObject } from '../../lib/json.ts';
 
-/** Stores which peers are connected to this server. */
+/** Records in the database which peers are connected to this server. */
 export interface ConnectionTracker {
   connected(account: string, peer: string, stream: string, place?: JsonObject): void;
   gone(account: string, peer: string, stream: string): void;
-  /** Resolves when every change is stored. */
+  /** Resolves when all changes are stored. */
   settle(): Promise<void>;
-  /** Stores what is left and gives the leases back. */
+  /** Stores the remaining changes and releases the leases. */
   close(): Promise<void>;
 }
 
-/** What a connection tracker takes. */
+/** Options of a connection tracker. */
 export interface ConnectionTrackerOptions {
   readonly engine: Engine;
-  /** Names this process; another one never has the same. */
+  /** Id of this process, which no other process ever has. */
   readonly server: string;
   failed(error: unknown): void;
-  /** Renews leases whatever this thread is busy with; absent: this thread renews them, an embedded database has one server. */
+  /**
+   * Renews leases in another thread, even while this thread is busy. Absent: this thread renews them, because an
+   * embedded database has only one server.
+   */
   readonly leases?: Pick<LeaseKeeper, 'hold' | 'letGo'> | undefined;
-  /** How long others wait before they take the peers of a server that is silent for gone. */
+  /** Time after which other servers consider the peers of a silent server disconnected, in seconds. */
   readonly leaseSeconds?: number;
-  /** How long to wait before a write that failed is tried again. */
+  /** Wait before a failed write is tried again, in milliseconds. */
   readonly againMs?: number;
 }
 
-/** The peers of one account that are connected here, by their stream. */
+/** Peers of one account that are connected to this server, by their stream. */
 interface Room {
   readonly streams: Map<string, string>;
   lease: Promise<Lease | undefined>;
 }
 
 /**
- * Creates a connection tracker. While a server has peers of an account it holds a lease: peers of a server without one are
- * gone, as the others see it. A write that fails is tried again until it is stored or no longer true.
+ * Creates a connection tracker. A server holds a lease for each account while peers of the account are connected to it.
+ * Other servers consider the peers of a server without a lease disconnected. A failed write is tried again until it is
+ * stored or no longer true.
  */
 export function createConnectionTracker(options: ConnectionTrackerOptions): ConnectionTracker {
   const { engine, server, failed, leases, leaseSeconds = 60, againMs = 1000 } = options;
@@ -49,7 +53,7 @@ export function createConnectionTracker(options: ConnectionTrackerOptions): Conn
     while (isTrue()) {
       try {
         if (update.connected === true) await rooms.get(account)?.lease;
-        // A peer that left while the lease was taken is stored as gone already.
+        // If the peer disconnected while the lease was taken, `gone` stores that.
         if (isTrue()) await engine.presence.note(account, update);
         return;
       } catch (error) {
@@ -69,7 +73,7 @@ export function createConnectionTracker(options: ConnectionTrackerOptions): Conn
   const renew = async (account: string, room: Room): Promise<void> => {
     const lease = await room.lease.catch(() => undefined);
     if (lease !== undefined && (await held.renew(lease))) return;
-    // Others may have taken everybody here for gone.
+    // Other servers may have considered all peers of this server disconnected.
     room.lease = held.take(account);
     await room.lease;
     for (const [stream, peer] of room.streams) enter(account, room, { peer }, stream);
@@ -89,7 +93,7 @@ export function createConnectionTracker(options: ConnectionTrackerOptions): Conn
     settle,
     connected(account, peer, stream, place) {
       const room = rooms.get(account) ?? { streams: new Map(), lease: held.take(account) };
-      // Those who wait for the lease handle its failure.
+      // The callers that await the lease handle its failure.
       room.lease.catch(() => undefined);
       rooms.set(account, room);
       room.streams.set(stream, peer);
@@ -112,7 +116,7 @@ export function createConnectionTracker(options: ConnectionTrackerOptions): Conn
   };
 }
 
-/** A room without peers: its lease runs out, unless a peer joins before it is released. */
+/** Drops a room without peers and stops renewing its lease, unless a peer has joined the account in the meantime. */
 async function leave(rooms: Map<string, Room>, account: string, held: ServerLeases): Promise<void> {
   const room = rooms.get(account);
   rooms.delete(account);
@@ -120,18 +124,21 @@ async function leave(rooms: Map<string, Room>, account: string, held: ServerLeas
   if (lease !== undefined && !rooms.has(account)) held.letGo(lease);
 }
 
-/** The leases, one an account, by which others see that the peers of a server are connected. */
+/** Leases, one for each account, by which other servers see that the peers of this server are connected. */
 export interface ServerLeases {
   take(account: string): Promise<Lease | undefined>;
-  /** Answers whether it was still held. */
+  /** Returns whether the lease was still held. */
   renew(lease: Lease): Promise<boolean>;
-  /** It is needed no longer, and runs out. */
+  /** Stops renewing the lease, so that it expires. */
   letGo(lease: Lease): void;
-  /** It ends now; one that cannot be given back ends by itself. */
+  /** Releases the lease at once. If that fails, the lease expires. */
   giveBack(lease: Lease): Promise<void>;
 }
 
-/** Whose leases, for how long, and who renews them whatever this thread is busy with. */
+/**
+ * Options of the server leases: the server that holds them, their duration in seconds, and the keeper that renews them
+ * in another thread.
+ */
 export interface ServerLeaseOptions {
   readonly engine: Engine;
   readonly server: string;
@@ -139,7 +146,7 @@ export interface ServerLeaseOptions {
   readonly keeper: Pick<LeaseKeeper, 'hold' | 'letGo'> | undefined;
 }
 
-/** Creates them; none is held yet. */
+/** Creates the server leases. No lease is held at first. */
 function createServerLeases({ engine, server, seconds, keeper }: ServerLeaseOptions): ServerLeases {
   return {
     async take(account) {

@@ -3,15 +3,15 @@ import { type CityResponse, Reader } from 'mmdb-lib';
 import type { JsonObject } from '../../lib/json.ts';
 import { plainAddress } from '../../lib/net/address.ts';
 
-/** Says where a public address is, as far as it knows. */
+/** Returns the location of a public address, as far as it is known. */
 type Locate = (address: string) => JsonObject;
 
-/** No location is known. */
+/** Returns no location for any address. */
 export const locateNowhere: Locate = () => ({});
 
 /**
- * Opens a database of places in the format of MaxMind (GeoLite2 City or one like it). Throws when the file cannot be read or
- * is none.
+ * Opens a location database in the MaxMind format (such as GeoLite2 City). Throws when the file cannot be read or has
+ * another format.
  */
 export function openPlaces(file: string): Locate {
   let reader: Reader<CityResponse>;
@@ -29,7 +29,7 @@ export function openPlaces(file: string): Locate {
     try {
       return placeOf(reader.get(plainAddress(address) ?? address));
     } catch {
-      // An address that the database cannot look up, such as one with a zone, is at no known place.
+      // The database cannot look up some addresses, such as those with a zone. Their location is unknown.
       return {};
     }
   };

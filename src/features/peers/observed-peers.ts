@@ -3,10 +3,10 @@ import type { ObservedPeersSource } from '../../commit/access-images.ts';
 import { isOffline, type PeerStatus, type Presence, type PresenceImage } from '../../commit/presence.ts';
 import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
 
-/** Of how many accounts it is remembered what was known of their peers. */
+/** Maximum number of accounts whose last observations of peers are remembered. */
 const mostAccounts = 1000;
 
-/** What access has to know about peers, from what is observed about them. */
+/** Creates the source of the observations of peers that access depends on. */
 export function createObservedPeers(presence: Pick<Presence, 'at'>, most = mostAccounts): ObservedPeersSource {
   const known = new WeakMap<ReadonlyMap<string, PeerStatus>, ObservedPeers>();
   const last = new Map<string, ObservedPeers>();
@@ -35,7 +35,7 @@ export function createObservedPeers(presence: Pick<Presence, 'at'>, most = mostA
 
 const variants = new WeakMap<ObservedPeers, Map<string, ObservedPeers>>();
 
-/** The same with those of some peers that are offline now; equal values are the same value. */
+/** Adds those of the `hosts` that are offline now. Returns the same object for equal content. */
 function withOffline(observedPeers: ObservedPeers, { peers, now }: PresenceImage, hosts: readonly string[]) {
   const offline = hosts.filter((id) => isOffline(peers.get(id), now)).sort();
   if (offline.length === 0) return observedPeers;
@@ -50,7 +50,8 @@ function withOffline(observedPeers: ObservedPeers, { peers, now }: PresenceImage
 const noPeers: ReadonlySet<string> = new Set();
 
 /**
- * The same value as before when nothing changed that access depends on: connecting and disconnecting changes no access.
+ * Returns the same object as before when nothing changed that access depends on. Connecting and disconnecting does not
+ * change access.
  */
 function read(
   peers: ReadonlyMap<string, PeerStatus>,
@@ -64,7 +65,7 @@ function read(
     deciding === before.verdicts.deciding &&
     sameValues(facts, before.facts) &&
     sameValues(of, before.verdicts.of);
-  // Who waits and whose login has expired stands in the objects.
+  // Peers that wait for an approval, or whose login has expired, are not observed: that is stored in the objects.
   return isKnown ? before : { facts, waiting: noPeers, expired: noPeers, offline: noPeers, verdicts: { deciding, of } };
 }
 
@@ -74,7 +75,10 @@ function sameValues<Value>(one: ReadonlyMap<string, Value>, other: ReadonlyMap<s
 
 const made = new WeakMap<JsonObject, { readonly place: JsonObject; readonly value: PeerFacts }>();
 
-/** Worked out once, as long as the peer reports the same from the same place. */
+/**
+ * Returns the facts of a peer. They are computed once, as long as the peer reports the same facts from the same
+ * location.
+ */
 function knownFacts(status: PeerStatus): PeerFacts {
   const present = made.get(status.facts);
   if (present?.place === status.place) return present.value;
@@ -99,7 +103,7 @@ function factsOf({ facts, place }: PeerStatus): PeerFacts {
 }
 
 function text<Name extends keyof PeerFacts>(name: Name, value: Json | undefined): Partial<Record<Name, string>> {
-  // The one member has the one name.
+  // The object has exactly the member `name`.
   return (typeof value === 'string' && value !== '' ? { [name]: value } : {}) as Partial<Record<Name, string>>;
 }
 

@@ -18,35 +18,35 @@ import { type IssuedSession, issueSession, readSession } from './enrolment/sessi
 import { readExposure } from './exposure/agent.ts';
 import { exposeService, renewExposure, withdrawExposure } from './exposure/exposure.ts';
 
-/** What peering is built from. */
+/** Options of peering. */
 export interface PeeringOptions {
   readonly engine: Engine;
   /** Milliseconds since 1970. */
   now(): number;
-  /** Where a public address is, as far as anybody knows. */
+  /** Returns the location of a public address, as far as it is known. */
   locate(address: string): JsonObject;
 }
 
-/** A request of an agent, whatever brought it. */
+/** A request of an agent, independent of the transport. */
 export interface AgentRequest extends ProvenRequest {
-  /** What the body says; absent for none. */
+  /** Parsed body. Absent when there is none. */
   readonly content?: JsonObject;
   readonly proof?: string | undefined;
   readonly authorization?: string | undefined;
-  /** The address from which it came. */
+  /** Address from which the request came. */
   readonly address: string;
 }
 
-/** A peer that asks, in the state of its account when it did. */
+/** The peer that makes a request, in the state of its account at that time. */
 export interface Agent {
   readonly account: string;
   readonly peer: Stored<'Peer'>;
   readonly state: Snapshot;
-  /** Where it is now, by the address from which it asks. */
+  /** Current location, by the address from which the request came. */
   readonly place: JsonObject;
 }
 
-/** The answer to a peer that enrolled or logged in. */
+/** Answer to a peer that enrolled or logged in. */
 export interface PeerSession {
   readonly account: string;
   readonly peer: Stored<'Peer'>;
@@ -54,27 +54,30 @@ export interface PeerSession {
   readonly session: IssuedSession;
 }
 
-/** Everything that agents ask for. */
+/** All operations for agents. */
 export interface Peering {
   /** Creates the challenge that an enrolling machine has to answer. */
   challenge(): Challenge;
-  /** Lets a machine in: by a setup key, or by the user who signs it in. */
+  /** Enrols a machine, by a setup key or by the user who signs it in. */
   enrol(request: AgentRequest, call?: Call): Promise<PeerSession>;
-  /** Gives a peer a session; with the user who signs it in again when its login has expired. */
+  /** Gives a peer a session. `call` is the user who signs the peer in again after its login has expired. */
   login(request: AgentRequest, call?: Call): Promise<PeerSession>;
-  /** Says which peer asks. Throws `Unauthenticated`, and `NotAllowed` for one whose login has expired. */
+  /**
+   * Returns the peer that makes the request. Throws `Unauthenticated`, and `NotAllowed` for a peer whose login has
+   * expired or whose user is blocked.
+   */
   authenticate(request: AgentRequest): Promise<Agent>;
-  /** Keeps what a peer reports about itself. */
+  /** Stores the facts that a peer reports about itself. */
   report(agent: Agent, facts: Json): Promise<void>;
-  /** Offers a local service of a peer through the reverse proxy, for a while. */
+  /** Exposes a local service of a peer through the reverse proxy, for a limited time. */
   expose(agent: Agent, body: JsonObject): Promise<Found>;
-  /** Prolongs that. */
+  /** Extends an exposed service. */
   renewExposed(agent: Agent, service: string): Promise<Found>;
-  /** Ends it. */
+  /** Ends an exposed service. */
   withdraw(agent: Agent, service: string): Promise<void>;
 }
 
-/** Creates the service. */
+/** Creates the operations for agents. */
 export function createPeering(options: PeeringOptions): Peering {
   const { engine, now } = options;
   const guard = createGuard(engine.database);
@@ -169,7 +172,7 @@ function readOwnFacts(given: Json, key: string, now: number): JsonObject {
   throw new InvalidInput(read.problems[0]?.message ?? 'the facts are wrong', { problems: read.problems });
 }
 
-/** The peer with this signing key. A machine with another key learns nothing more. */
+/** Returns the peer if it has this signing key, else throws. A machine with another key learns nothing more. */
 function peerIn(state: Snapshot, id: string, key: string): Stored<'Peer'> {
   const peer = state.find('Peer', id);
   if (peer === undefined) throw new Unauthenticated('the peer was deleted; enrol again with a new key pair');

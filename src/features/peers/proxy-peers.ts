@@ -13,19 +13,19 @@ import { refusalOf } from '../../objects/objects.ts';
 import type { Edit } from '../../plan/finish.ts';
 import { clock } from './upkeep/peers.ts';
 
-/** A reverse proxy that takes its place in the mesh. */
+/** A reverse proxy that joins the mesh. */
 export interface ProxyPlace {
-  /** By which it calls itself. */
+  /** Name that the proxy gives itself. */
   readonly name: string;
   readonly cluster: string;
   readonly token: string;
-  /** The public key of its tunnel, in base64. */
+  /** Public key of the tunnel, in base64. */
   readonly key: string;
 }
 
 const kindName = 'ProxyPeer';
 
-/** Gives a proxy its place in the mesh, where it stays until it is taken. Throws `Conflict` when others have the key. */
+/** Adds a proxy to the mesh, where it stays until it is removed. Throws `Conflict` when a peer has the same key. */
 export async function placeProxy(engine: Engine, call: Call, place: ProxyPlace): Promise<Stored<'ProxyPeer'>> {
   const id = engine.newId();
   const state = await commit(engine, call, (before) => editsFor(engine, before, place, id));
@@ -34,7 +34,7 @@ export async function placeProxy(engine: Engine, call: Call, place: ProxyPlace):
   return proxy;
 }
 
-/** Takes proxies out of the mesh: those of a token, or the one of this name among them. */
+/** Removes the proxies of a token from the mesh, or only the one of them with this name. */
 export async function removeProxies(engine: Engine, call: Call, token: string, name?: string): Promise<void> {
   const leaving = (state: Snapshot) =>
     removalsOf(state, ({ derived, name: own }) => derived.token === token && (name === undefined || own === name));
@@ -46,17 +46,17 @@ function removalsOf(state: Snapshot, isLeaving: (place: Stored<'ProxyPeer'>) => 
   return state.ofKind(kindName).flatMap((before) => (isLeaving(before) ? [{ before, internal: true }] : []));
 }
 
-/** How long a proxy keeps its place without being heard of. */
+/** Time after which a silent proxy is removed from the mesh, in seconds. */
 const silenceSeconds = 600;
 
 /**
- * Removes the proxies from the mesh that vanished, or whose token has ended, under the lease of the caller; returns
- * their names. One that comes back is asked to register.
+ * Removes from the mesh the proxies that were silent for too long, or whose token has ended. The changes are made under
+ * the caller's lease. Returns their names. A proxy that returns has to register again.
  */
 export async function removeVanished(engine: Engine, account: string, lease: Lease): Promise<readonly string[]> {
   const state = await engine.snapshots.fresh(account);
   if (state.countOf(kindName) === 0) return [];
-  // Read after the state: a proxy with a peer there is in the store already.
+  // Read after the state: every proxy that has a peer in the state is stored by then.
   const living = await readLivingProxies(engine.database, account, silenceSeconds);
   const present = new Set(living.map(keyOf));
   const isGone = (place: Stored<'ProxyPeer'>) => !present.has(keyOf(proxyOf(place)));
@@ -77,7 +77,10 @@ function keyOf({ id, token }: ProxyOf): string {
   return `${token}/${id}`;
 }
 
-/** The peers with which a proxy keeps tunnels, as maps list them; `undefined` when it has no peer in the mesh. */
+/**
+ * Returns the peers to which a proxy has tunnels, as network maps list them. `undefined` when the proxy is not in the
+ * mesh.
+ */
 export async function peersOfProxy(
   engine: Engine,
   state: Snapshot,
@@ -85,7 +88,7 @@ export async function peersOfProxy(
 ): Promise<readonly Json[] | undefined> {
   const [proxy] = state.lookUp(kindName, 'name', name);
   if (proxy === undefined) return undefined;
-  // Entries are written as JSON.
+  // The entries contain JSON.
   return peersReachingProxy(await engine.access.of(state), proxy.id).map(({ text }) => parseJson(text));
 }
 

@@ -19,15 +19,15 @@ export interface TemporaryAccess {
   readonly rules: readonly string[];
 }
 
-/** What is asked for: rules without a fault and without repeats. */
+/** Request for a temporary access. Its rules are valid, and there are no duplicates. */
 interface TemporaryAccessRequest {
   readonly name: string;
-  /** Base64, as tunnels write it. */
+  /** Base64, as WireGuard writes keys. */
   readonly wg_pub_key: string;
   readonly rules: readonly string[];
 }
 
-/** Creates a peer that reaches one other peer by these rules, and nothing else, as long as it is connected. */
+/** Creates a temporary peer that reaches one other peer by these rules only. It exists as long as it is connected. */
 export async function grantTemporaryAccess(
   engine: Engine,
   call: Call,
@@ -63,7 +63,7 @@ function planAccess(engine: Engine, call: Call, state: Snapshot, { id, target, b
     throw new Conflict('taken', 'a peer with this key already exists; make a new key pair');
   const spec = canonicalSpec(kind, {
     ...{ name, hostname: name, wg_pub_key: tunnelKey, ephemeral: true },
-    // Who acts in the account of a tenant is no user there.
+    // An actor from the keeper of a tenant is not a user of the tenant.
     ...(call.home === undefined ? { user_id: call.actor.id } : {}),
     ...{ ssh_enabled: false, login_expiration_enabled: false, inactivity_expiration_enabled: false },
   }).spec;

@@ -10,19 +10,19 @@ import { createObject, replaceObject } from '../../objects/objects.ts';
 import type { proxy } from '../../operations/proxy.ts';
 import { type ProxyPlace, placeProxy, removeProxies } from '../peers/proxy-peers.ts';
 
-/** A proxy that said who it is. */
+/** An authenticated proxy. */
 export interface KnownProxy extends ProxyOf {
   readonly account: string;
   readonly cluster: string;
 }
 
-/** What a proxy learns when it registers. */
+/** Answer to the registration of a proxy. */
 export interface Registered {
   readonly proxy_id: string;
   readonly cluster: { readonly id: string; readonly address: string };
-  /** How often it should be heard of, in seconds. */
+  /** Interval at which the proxy should send a heartbeat, in seconds. */
   readonly heartbeat_interval: number;
-  /** Its place in the mesh, when it gave the key of its tunnel. */
+  /** Peer of the proxy in the mesh. Absent when the proxy sent no tunnel key. */
   readonly peer?: { readonly id: string; readonly ip: string };
 }
 
@@ -32,8 +32,8 @@ const heartbeatSeconds = 30;
 const abilities = ['supports_custom_ports', 'require_subdomain', 'supports_reputation', 'private'] as const;
 
 /**
- * Takes a proxy in: its cluster is there from then on, with the abilities that the proxy says; with the key of its tunnel it
- * has a place in the mesh.
+ * Registers a proxy. Its cluster is created or updated with the abilities that the proxy reports. With a tunnel key,
+ * the proxy joins the mesh.
  */
 export async function registerAt(
   engine: Engine,
@@ -52,7 +52,7 @@ export async function registerAt(
     throw new NotAllowed(`a proxy \`${id}\` registered with another token; choose another \`proxy_id\``);
   const place = { name: id, cluster: cluster.id, token: owner.token, key };
   const peer = await settle(engine, callFor(owner), place).catch(async (error: unknown) => {
-    // Who is refused is not there.
+    // A proxy that is refused does not count as connected.
     await noteProxy(engine.database, owner.account, proxy, false);
     throw error;
   });
@@ -64,13 +64,13 @@ export async function registerAt(
   };
 }
 
-/** Ends a registration: the proxy counts as gone, and loses its place in the mesh. */
+/** Ends a registration. The proxy counts as disconnected, and is removed from the mesh. */
 export async function leaveProxy(engine: Engine, owner: ProxyTokenOwner, name: string): Promise<void> {
   const { id, token } = await hearProxy(engine, owner, name, false);
   await removeProxies(engine, callFor(owner), token, id);
 }
 
-/** The place of a proxy in the mesh; one that came with a key and comes without one leaves it. */
+/** Returns the peer of a proxy in the mesh. A proxy that registers without a key is removed from the mesh. */
 async function settle(
   engine: Engine,
   call: Call,
@@ -82,14 +82,14 @@ async function settle(
   return undefined;
 }
 
-/** What a proxy does is done by its token. */
+/** Returns the call of a proxy, whose actor is its token. */
 function callFor({ account, revision, token, name }: ProxyTokenOwner): Call {
   return { account, revision, actor: { type: 'system', id: token, name: `proxy token ${name}` } };
 }
 
 /**
- * Records that a proxy is alive. Throws `NotFound` when it has to register, because it is unknown or its cluster is
- * gone.
+ * Records that a proxy is alive. Throws `NotFound` when the proxy has to register, because the proxy is unknown or its
+ * cluster was deleted.
  */
 export async function hearProxy(
   engine: Engine,
@@ -105,7 +105,10 @@ export async function hearProxy(
   return { ...proxy, account: owner.account, cluster };
 }
 
-/** The account's own cluster of an address, made when it is not there, changed when its abilities are others. */
+/**
+ * Returns the account's own cluster with an address. Creates it when it is missing, and updates it when the proxy
+ * reports other abilities.
+ */
 async function clusterAt(engine: Engine, owner: ProxyTokenOwner, body: JsonObject): Promise<Stored<'ProxyCluster'>> {
   const kind = engine.registry.get('ProxyCluster');
   const call = callFor(owner);
@@ -113,7 +116,8 @@ async function clusterAt(engine: Engine, owner: ProxyTokenOwner, body: JsonObjec
   const find = async () =>
     (await engine.snapshots.fresh(owner.account)).holderOf('ProxyCluster', 'own_address', address);
   const present = await find();
-  // Before anything is made: the token of one cluster makes no other, and says nothing about it.
+  // Checked before anything is created: a token of one cluster neither creates another cluster nor reveals whether it
+  // exists.
   if (owner.cluster !== null && owner.cluster !== present?.id)
     throw new NotAllowed(
       `the token \`${owner.name}\` is for the proxies of another cluster; make one for those of ${body['address']}`,
@@ -122,7 +126,7 @@ async function clusterAt(engine: Engine, owner: ProxyTokenOwner, body: JsonObjec
     try {
       return asKind((await createObject(engine, call, kind, body, { strict: false })).object, 'ProxyCluster');
     } catch (error) {
-      // Another proxy of the cluster came at the same moment.
+      // Another proxy of the cluster registered at the same moment.
       if (!(error instanceof Conflict) || error.reason !== 'taken') throw error;
     }
   }

@@ -6,13 +6,15 @@ import { readMembers } from '../logs/members.ts';
 import type { KnownProxy } from './registration.ts';
 import { servedBy } from './services.ts';
 
-/** What was not taken of a report: its place, and why. */
+/** A refused item of a report: its index, and the reason. */
 export interface RefusedItem {
   readonly index: number;
   readonly reason: string;
 }
 
-/** Keeps what a proxy says about services of its cluster; never a revision. Returns what was refused. */
+/**
+ * Stores the status that a proxy reports for services of its cluster, without a revision. Returns the refused items.
+ */
 export async function reportServices(
   engine: Engine,
   proxy: KnownProxy,

@@ -16,22 +16,22 @@ import { readObserved } from '../../objects/observed.ts';
 import { peersOfProxy } from '../peers/proxy-peers.ts';
 import type { KnownProxy } from './registration.ts';
 
-/** One message to a proxy. */
+/** A message to a proxy. */
 export interface ServiceMessage {
   readonly id: string;
   readonly type: 'state' | 'change';
   readonly data: JsonObject;
 }
 
-/** Follows the services of a cluster. */
+/** Reader that follows the services of a cluster. */
 export interface ServiceReader {
-  /** What is new: everything at first, then what changed; `undefined` when nothing did. */
+  /** Returns everything at first, then only the changes. `undefined` when nothing changed. */
   next(): Promise<ServiceMessage | undefined>;
 }
 
 /**
- * Reads the services that a proxy has to offer, with the secrets that it has to check, and, when it has a place in the mesh,
- * the peers that may reach it.
+ * Creates a reader of the services that a proxy serves, with the secrets that the proxy has to check. For a proxy in
+ * the mesh, it also returns the peers that may reach the proxy.
  */
 export function followServices(engine: Engine, { account, cluster, id: name }: KnownProxy): ServiceReader {
   let known: ReadonlyMap<string, string> | undefined;
@@ -40,7 +40,7 @@ export function followServices(engine: Engine, { account, cluster, id: name }: K
   return {
     async next() {
       const state = await engine.snapshots.fresh(account);
-      // That a domain is proved makes no revision.
+      // A change in the proof of a domain makes no revision.
       if (state.revision === seen && state.countOf('ProxyDomain') === 0) return undefined;
       seen = state.revision;
       const before = known;
@@ -61,7 +61,7 @@ export function followServices(engine: Engine, { account, cluster, id: name }: K
   };
 }
 
-/** The services of a cluster, as its proxies need them. A cluster that is gone has none. */
+/** Returns the services of a cluster, as its proxies need them. Empty for a deleted cluster. */
 async function servicesOf(engine: Engine, state: Snapshot, cluster: string): Promise<readonly JsonObject[]> {
   return (await shownServices(engine, state, cluster)).map(({ service, shown: { meta: _, ...shown } }) => {
     const { spec } = engine.registry.get(service.kind);
@@ -76,13 +76,13 @@ async function servicesOf(engine: Engine, state: Snapshot, cluster: string): Pro
   });
 }
 
-/** A target with the port that its proxy connects to. */
+/** Returns a target with the port that its proxy connects to. */
 function withPort(target: JsonObject): JsonObject {
   const usual = target['port'] === 0 ? usualPort(String(target['protocol'])) : undefined;
   return usual === undefined ? target : { ...target, port: usual };
 }
 
-/** The ids of the services of a cluster. */
+/** Returns the ids of the services of a cluster. */
 export async function servedBy(engine: Engine, state: Snapshot, cluster: string): Promise<ReadonlySet<string>> {
   return new Set((await shownServices(engine, state, cluster)).map(({ service }) => service.id));
 }
@@ -97,7 +97,7 @@ async function shownServices(engine: Engine, state: Snapshot, cluster: string): 
     .filter(({ shown }) => shown['proxy_cluster'] === address);
 }
 
-/** Only with custom domains it matters what is observed. */
+/** Adds the observed proofs of domains to the state. They matter only when there are custom domains. */
 async function withProofs(engine: Engine, state: Snapshot): Promise<State> {
   if (state.countOf('ProxyDomain') === 0) return state;
   const observed = await readObserved(engine, engine.registry.get('ProxyDomain'), state.account);

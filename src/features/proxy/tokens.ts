@@ -18,12 +18,15 @@ import { removeProxies } from '../peers/proxy-peers.ts';
 
 const prefix = 'nbx_';
 
-/** The tokens of the account's reverse proxies. */
+/** Returns the tokens of the account's reverse proxies, without their values. */
 export async function readProxyTokens(engine: Engine, call: Call) {
   return (await listProxyTokens(engine.database, call.account)).map(show);
 }
 
-/** Makes a token for reverse proxies, valid for so many seconds, or without an end for 0; its value is shown this once. */
+/**
+ * Creates a token for reverse proxies. `expires_in` is its lifetime in seconds; 0: it does not expire. Only this answer
+ * contains its value.
+ */
 export async function addProxyToken(
   engine: Engine,
   call: Call,
@@ -52,13 +55,17 @@ export async function addProxyToken(
   return made;
 }
 
-/** Deletes a token; proxies that use it are turned away from then on, and lose their places in the mesh. Throws `NotFound`. */
+/**
+ * Deletes a token, and removes the proxies that use it from the mesh. From then on, the server refuses them. Throws
+ * `NotFound`.
+ */
 export async function removeProxyToken(engine: Engine, call: Call, id: string): Promise<void> {
   const found = (await listProxyTokens(engine.database, call.account)).find((token) => token.id === id);
   const event: AuditEvent = { code: 'service.proxy.token.delete', target: id, meta: { name: found?.name ?? '' } };
   const entry = { actor: call.actor, at: engine.now(), event };
   if (found === undefined) throw new NotFound(`proxy token ${id} not found`);
-  // It was there a moment ago: what an attempt in doubt does not find any more, it deleted.
+  // The token existed a moment ago. When a repeated attempt does not find it, the earlier attempt, whose outcome was
+  // unknown, deleted it.
   const isDone = await writeUntilKnown(
     { requestId: id },
     async (again) => (await deleteProxyToken(engine.database, call.account, id, entry)) || again,
@@ -67,11 +74,11 @@ export async function removeProxyToken(engine: Engine, call: Call, id: string): 
   await removeProxies(engine, call, id);
 }
 
-/** Whose token the header of a proxy carries. Throws `Unauthenticated`. */
+/** Returns the owner of the token in a proxy's `Authorization` header. Throws `Unauthenticated`. */
 export async function authenticateProxy(engine: Engine, header: string | undefined): Promise<ProxyTokenOwner> {
   const [, token = ''] = /^(?:bearer|token) +(\S+)$/i.exec((header ?? '').trim()) ?? [];
   if (token === '') throw new Unauthenticated('no proxy token: send `Authorization: Bearer nbx_…`');
-  // A typo costs no look-up.
+  // A mistyped token costs no database look-up.
   const owner = isWellFormedToken(prefix, token)
     ? await findProxyToken(engine.database, sha256Base64(token))
     : undefined;

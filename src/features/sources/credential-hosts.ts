@@ -7,14 +7,14 @@ export interface ShownFile {
   readonly file: string;
 }
 
-/** To which hosts a file may be shown. */
+/** Hosts to which a file may be shown. */
 export interface HostBinding {
   readonly hosts: readonly string[];
-  /** Takes the binding back when it was made just now and no other run has relied on it since. */
+  /** Removes the binding if this call created it and no other run has relied on it since. */
   release(): Promise<void>;
 }
 
-/** Binds a file to a host unless it is bound already, and answers to which hosts it is bound now. */
+/** Binds a file to a host unless the file is bound already. Returns the hosts to which it is bound now. */
 export async function bindToHost(
   { database }: Pick<Engine, 'database'>,
   shown: ShownFile,

@@ -21,33 +21,38 @@ export interface SourceDefinition {
   readonly account: string;
   readonly name: string;
   readonly type: string;
-  /** What is recorded of it: its settings, and where it comes from. */
+  /** Spec of the source as it is recorded: its settings, and whether the configuration or the API manages it. */
   readonly spec: JsonObject;
-  /** Whether this server's configuration says so, and not what is recorded. */
+  /** True when this server's configuration defines the source, false when only the database does. */
   readonly isConfigured: boolean;
   readonly intervalMs: number;
-  /** The file with the secret by which hints are known to be its own. */
+  /** File with the webhook secret, by which hints for this source are verified. Absent: the source accepts no hints. */
   readonly webhookSecretFile?: string;
-  /** How long the first reconcile waits, so that many sources do not begin together. */
+  /** Delay of the first reconcile, in milliseconds, so that many sources do not start together. */
   readonly delayMs: number;
-  /** Names what it reads now: under another name it is opened anew, although its settings are the same. */
+  /**
+   * Identifies what the source is opened on. When it changes, the source is opened again, even if its spec is the same.
+   */
   readonly opening?: string;
-  /** A bad file does not keep the others from being applied: there are no commits that belong together. */
+  /**
+   * True: a bad file does not keep the other files from being applied, because there are no commits that must be
+   * applied as a whole.
+   */
   readonly holdsBack?: true;
-  /** Something was recorded of how it fares. */
+  /** Called after a changed status of the source was recorded. */
   readonly noted?: () => void;
-  /** Opens what it reads. */
+  /** Opens the origin of the source's documents. */
   open(options: OpenOptions): Origin;
 }
 
-/** What opening a source takes. */
+/** Options for opening the origin of a source. */
 export interface OpenOptions {
   readonly onError: (error: unknown) => void;
-  /** The files that state objects of the source until now, by their paths. */
+  /** Returns the paths of the files that currently declare objects of the source. */
   readonly statedFiles: () => Promise<ReadonlySet<string>>;
 }
 
-/** A directory of this server. */
+/** Returns the definition of a source that reads a directory of this server. */
 export function defineDirectory(
   account: string,
   stated: SourceConfig & { readonly name: string; readonly path: string },
@@ -65,25 +70,28 @@ export function defineDirectory(
   };
 }
 
-/** What Git sources of a server have in common. */
+/** Options that all Git sources of a server share. */
 export interface GitSourceOptions {
-  /** Where files are that the API names; absent: nowhere. */
+  /** Directory of the files that sources made over the API may name. `undefined`: there are none. */
   readonly valuesDir: string | undefined;
-  /** Where repositories are kept. */
+  /** Data directory of the server. Repositories are stored in its subdirectory `git`. */
   readonly dataDir: string;
   readonly transports: readonly Transport[];
   readonly environment: Readonly<Record<string, string>>;
   readonly outbound: Outbound;
-  /** Sources of all accounts take turns with it. */
+  /** Limits the git processes of the sources of all accounts together. */
   readonly turns: GitSlots;
-  /** Hosts that sources of an account may reach although they are not public. */
+  /** Returns the hosts that sources of the account may reach although they are not public. */
   formerHosts(account: string): ReadonlySet<string>;
   readonly files: FilePermissions;
 }
 
 const usualPollMs = 60_000;
 
-/** A Git repository, stated by the server's configuration or by what is recorded. Its files are paths of this server. */
+/**
+ * Returns the definition of a Git source, from the server's configuration or from the database. Files in `config` are
+ * paths of this server.
+ */
 function defineGit(
   source: {
     readonly account: string;
@@ -110,25 +118,28 @@ function defineGit(
   };
 }
 
-/** Over so long the first reconciles of Git sources are spread. */
+/** Time over which the first reconciles of Git sources are spread, in milliseconds. */
 const startSpreadMs = 5000;
 
-/** A source that the API made; `undefined` for one that no server runs by itself. */
+/**
+ * Returns the definition of a source that was made over the API. Returns `undefined` when it is not a Git source, or
+ * when the configuration of a server defines it.
+ */
 export function defineRecorded(
   { account, id, type, spec }: Pick<CalledSource, 'account' | 'id' | 'type' | 'spec'>,
   options: GitSourceOptions,
 ): SourceDefinition | undefined {
   if (type !== 'git' || isOfServer(type, spec)) return undefined;
-  // The API checked it before it was recorded.
+  // The API checked the spec before it was recorded.
   const stated = spec as unknown as GitConfig;
   const { files, transports } = options;
   const permission = permissionOf({ account, name: id, config: stated }, files);
   const { webhook, ...others } = withFiles(stated, (name) => join(options.valuesDir ?? '/nonexistent', name));
-  // Without a secret that it may use no hint is genuine.
+  // Hints cannot be verified without a secret that the source may use.
   const isHinted =
     webhook !== undefined && fileRefusal({ account, name: id, config: stated }, files.policy) === undefined;
   const { maxSizeMiB = mostSizeOverApi } = others;
-  // Earlier releases recorded larger ones.
+  // Earlier releases recorded larger sizes.
   const size = { maxSizeMiB: Math.min(maxSizeMiB, mostSizeOverApi) };
   const config = isHinted ? { ...others, ...size, webhook } : { ...others, ...size };
   const allowed = transportsFor(transports, files.policy, account);
@@ -136,7 +147,10 @@ export function defineRecorded(
   return defineGit(source, { ...options, transports: allowed });
 }
 
-/** How sources that the API made may reach repositories: files of the server are for the operator's account. */
+/**
+ * Returns the transports that sources made over the API may use. Only the operator's account may read repositories from
+ * files of the server.
+ */
 export function transportsFor(
   transports: readonly Transport[],
   { isOperator }: ValuePolicy,
@@ -145,7 +159,7 @@ export function transportsFor(
   return isOperator(account) ? transports : transports.filter((transport) => transport !== 'file');
 }
 
-/** The sources that a server's file of settings states. */
+/** Returns the definition of a source from the server's settings file. */
 export function defineStated(
   account: string,
   stated: Exclude<StatedSource, { readonly type: 'kubernetes' }>,
@@ -160,7 +174,7 @@ export function defineStated(
   );
 }
 
-/** Milliseconds of a checked duration. */
+/** Converts a validated duration to milliseconds. Returns `otherwise` when it is absent. */
 function intervalOf(text: string | undefined, otherwise: number): number {
   const seconds = text === undefined ? undefined : parseDuration(text);
   return seconds === undefined ? otherwise : seconds * 1000;

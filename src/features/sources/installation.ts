@@ -20,7 +20,10 @@ import { type FilePermissions, fileRefusal } from './permission.ts';
 import { type CalledSource, scheduledSources } from './scheduled-sources.ts';
 import type { SourceRules } from './source-admin.ts';
 
-/** The sources that a server knows of: those of its configuration, and how it would run those that the API made. */
+/**
+ * The sources that a server may run: those of its configuration, and a definition for each one that was made over the
+ * API.
+ */
 export interface SourceInstallation {
   readonly definitions: readonly SourceDefinition[];
   /** The clusters whose namespaces are sources. */
@@ -29,33 +32,36 @@ export interface SourceInstallation {
   readonly rules: SourceRules;
 }
 
-/** A cluster that the configuration states, and the account that it is for. */
+/** A cluster in the configuration, and its account. */
 export interface StatedCluster {
   readonly account: string;
   readonly config: KubernetesConfig;
-  /** Where the API server is of the cluster that this server runs in; absent: it runs in none. */
+  /** Address of the API server of the cluster in which this server runs. `undefined`: it does not run in a cluster. */
   readonly ownCluster: ServiceAddress | undefined;
-  /** Where machines and people reach the service, if that is known. */
+  /** URL at which machines and people reach this service, if it is configured. */
   readonly managementUrl?: string | undefined;
 }
 
-/** What a server's configuration says about sources. */
+/** The part of a server's configuration that concerns sources. */
 export interface ConfiguredSources extends Omit<GitSourceOptions, 'files'> {
-  /** Which accounts and sources may use which of the server's values. */
+  /** Decides which accounts and sources may use which of the server's values. */
   readonly policy: ValuePolicy;
-  /** How many Git sources an account may make over the API. */
+  /** Maximum number of Git sources that an account may make over the API. */
   readonly mostGitSources: number;
-  /** Directories that flags name. */
+  /** Directories that are named by flags. */
   readonly named: readonly NamedSource[];
-  /** Those of the file of settings. */
+  /** Sources in the settings file. */
   readonly stated: readonly StatedSource[];
-  /** Where the API server is of the cluster that this server runs in; absent: it runs in none. */
+  /** Address of the API server of the cluster in which this server runs. Absent: it does not run in a cluster. */
   readonly ownCluster?: ServiceAddress | undefined;
-  /** Where machines and people reach the service, if that is known. */
+  /** URL at which machines and people reach this service, if it is configured. */
   readonly managementUrl?: string | undefined;
 }
 
-/** Puts the sources of a server together. Throws when two would have one name, or belong to no account. */
+/**
+ * Combines the sources of a server. Throws `InvalidInput` when two would have the same name, or when they would belong
+ * to no account.
+ */
 export function installSources(
   engine: Engine,
   account: string | undefined,
@@ -91,7 +97,7 @@ export function installSources(
       async webhookSecret(of, name) {
         const file = (await find(of, name))?.webhookSecretFile;
         if (file === undefined) return undefined;
-        // A secret that cannot be read is none: no hint is genuine then.
+        // A secret that cannot be read counts as missing, so that no hint is accepted.
         const text = await readFile(file, 'utf8').catch(() => '');
         const secret = text.replace(/\r?\n$/, '');
         return secret === '' ? undefined : secret;
@@ -121,7 +127,10 @@ function clustersOf(
   });
 }
 
-/** Without an operator's account there is none that the server's own sources could write to. */
+/**
+ * Returns no sources. Throws `InvalidInput` when the configuration names some: without an operator's account, they have
+ * no account to write to.
+ */
 function nobodys({ named, stated }: ConfiguredSources): readonly SourceDefinition[] {
   if (named.length + stated.length === 0) return [];
   throw new InvalidInput(
@@ -129,10 +138,13 @@ function nobodys({ named, stated }: ConfiguredSources): readonly SourceDefinitio
   );
 }
 
-/** Anybody may send hints, and none of them is worth a question to the database. */
+/**
+ * Time for which the recorded sources are cached, in milliseconds. Anybody may send hints, and no hint is worth a
+ * database query.
+ */
 const rememberMs = 5000;
 
-/** Runs at most once in a while; calls in between get the same result. */
+/** Calls `ask` at most once per `rememberMs`. Other calls get the same result. */
 function remember<Value>(ask: () => Promise<Value>): () => Promise<Value> {
   let last: { readonly at: number; readonly answer: Promise<Value> } | undefined;
   return () => {

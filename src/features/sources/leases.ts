@@ -9,10 +9,13 @@ import {
   takeLease,
 } from '../../db/leases/leases.ts';
 
-/** The right of this server to run a source; changes on its behalf are refused once it is lost. */
+/** Right of this server to run a source. Once it is lost, changes that this server makes for the source are refused. */
 export type SourceLease = Lease;
 
-/** Takes the lease of a source. `undefined` while another server has it, and when the account is gone. */
+/**
+ * Takes the lease of a source. Returns `undefined` while another server has it, and when the account does not exist any
+ * more.
+ */
 export async function takeSource(
   engine: Engine,
   request: { readonly account: string; readonly source: string; readonly owner: string; readonly seconds: number },
@@ -21,18 +24,18 @@ export async function takeSource(
   return takeLease(engine.database, { account, name: `source/${source}`, owner, seconds });
 }
 
-/** Keeps it for so long from now. Returns whether it was still held. */
+/** Renews the lease for `seconds` from now. Returns whether this server still had it. */
 export async function keepSource(engine: Engine, lease: SourceLease, seconds: number): Promise<boolean> {
   return renewLease(engine.database, lease, seconds);
 }
 
-/** Renews leases beside the main thread, which may be busy for longer than they last. */
+/** Renews leases outside of the main thread, which may be busy for longer than they last. */
 export interface SourceLeaseKeeper {
   hold(lease: SourceLease, seconds: number): void;
   letGo(lease: SourceLease): void;
 }
 
-/** Says in a sentence why a lease could not be kept, and what follows. */
+/** Returns a sentence about why a lease could not be kept, and what follows. */
 export async function explainLostSource(engine: Engine, lease: SourceLease): Promise<string> {
   return sentenceOf(await explainLost(engine.database, lease));
 }
@@ -50,13 +53,13 @@ function sentenceOf(lost: LostLease): string {
   }
 }
 
-/** Gives it back, so that another server takes over at once. */
+/** Releases the lease, so that another server takes over at once. */
 export async function giveSourceBack(engine: Engine, lease: SourceLease): Promise<void> {
   await releaseLease(engine.database, lease);
   engine.notices.publish({ what: 'sources', account: lease.account });
 }
 
-/** Takes a source away from whichever server runs it: what that one is about to change is refused. */
+/** Revokes the lease of the server that runs a source. Changes that this server is about to make are refused. */
 export async function revokeSource(engine: Engine, account: string, source: string): Promise<void> {
   await revokeLease(engine.database, account, `source/${source}`);
 }

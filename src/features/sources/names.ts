@@ -1,13 +1,16 @@
 import { basename, resolve } from 'node:path';
 import { InvalidInput } from '../../model/errors.ts';
 
-/** A directory with the name by which its source is known. */
+/** A directory, and the name of its source. */
 export interface NamedSource {
   readonly name: string;
   readonly path: string;
 }
 
-/** Names sources by `NAME=DIR`, or after the last part of the path. Throws when two would have one name. */
+/**
+ * Parses sources in the form `NAME=DIR`. Without a name, the last part of the path is the name. Throws `InvalidInput`
+ * when two would have the same name.
+ */
 export function nameSources(texts: readonly string[]): readonly NamedSource[] {
   const named = texts.map(nameSource);
   const seen = new Map<string, string>();
@@ -22,7 +25,9 @@ export function nameSources(texts: readonly string[]): readonly NamedSource[] {
   return named;
 }
 
-/** Throws when a directory that a flag names would be called as a source of the file of settings. */
+/**
+ * Throws `InvalidInput` when a directory that a flag names would have the same name as a source of the settings file.
+ */
 export function refuseRepeatedNames(
   named: readonly NamedSource[],
   stated: readonly { readonly name: string; readonly account?: string }[],

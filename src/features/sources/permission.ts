@@ -4,40 +4,43 @@ import type { ValuePolicy } from '../../model/schema/value-policy.ts';
 import type { GitConfig } from '../../model/sources/schema.ts';
 import type { HostBinding, ShownFile } from './credential-hosts.ts';
 
-/** Which files of the directory of values are for sources that the API made. */
+/** Decides which files of the values directory may be used by sources that were made over the API. */
 export interface FilePermissions {
   readonly policy: ValuePolicy;
-  /** Binds a file to a host unless it is bound already; returns what it is bound to now. */
+  /** Binds a file to a host unless it is bound already. Returns the current binding. */
   bindToHost(shown: ShownFile, host: string): Promise<HostBinding>;
 }
 
-/** A source that the API made; its files are names in the directory of values. */
+/** A source that was made over the API. Its files are names in the values directory. */
 export interface FileUser {
   readonly account: string;
   readonly name: string;
   readonly config: GitConfig;
 }
 
-/** Asks whether a source may use its files. */
+/** Permission of a source to use its files. */
 export interface Permission {
-  /** Asks for one run. Files are bound to the host before it sees them: it may take them and answer nothing. */
+  /**
+   * Requests the permission for one run. Files are bound to the host before the host sees them, because it may keep
+   * them without answering.
+   */
   ask(): Promise<Leave>;
 }
 
-/** What a source was answered that asked. */
+/** Answer to a request for permission. */
 interface Leave {
-  /** Why it may not use its files; `undefined` when it may. */
+  /** Why the source may not use its files. `undefined`: it may. */
   readonly refusal: string | undefined;
-  /** To be called when the host saw none of them after all: a host that was misspelt then binds nothing. */
+  /** Must be called when the host did not see any of the files, so that a misspelt host does not bind them. */
   notShown(): Promise<void>;
 }
 
 const granted: Leave = { refusal: undefined, notShown: async () => undefined };
 
-/** The permission of a source that the server's own configuration states: it names paths of the server. */
+/** Permission of a source in the server's own configuration, which names paths of the server. It is always granted. */
 export const ofOperator: Permission = { ask: async () => granted };
 
-/** The permission of a source that the API made. */
+/** Returns the permission of a source that was made over the API. */
 export function permissionOf(user: FileUser, permissions: FilePermissions): Permission {
   const { account, config } = user;
   const host = hostOf(config);
@@ -65,7 +68,10 @@ export function permissionOf(user: FileUser, permissions: FilePermissions): Perm
   };
 }
 
-/** The first file that the operator's settings do not let a source use, and why; `undefined` when there is none. */
+/**
+ * Returns the first file that the operator's settings do not let a source use, and the reason. Returns `undefined` when
+ * there is none.
+ */
 export function fileRefusal(
   { account, name, config }: FileUser,
   policy: ValuePolicy,
@@ -98,12 +104,12 @@ function hostOf({ url }: GitConfig): string | undefined {
   return host === undefined ? undefined : plainHost(host);
 }
 
-/** What is shown to the remote. */
+/** Returns the files that are shown to the remote. */
 function credentialsOf({ credentials }: GitConfig): readonly string[] {
   return [credentials?.passwordFile, credentials?.sshKeyFile].filter((file) => file !== undefined);
 }
 
-/** Files and values that are read here and never shown. */
+/** Returns the files that are only read by this server, and never shown. */
 function othersOf({ credentials, webhook, verifySignatures }: GitConfig): readonly string[] {
   const files = [credentials?.knownHostsFile, webhook?.secretFile, verifySignatures?.allowedSignersFile];
   return files.filter((file) => file !== undefined);

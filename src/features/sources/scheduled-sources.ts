@@ -9,15 +9,15 @@ import {
 } from '../../db/sources/scheduled-sources.ts';
 import { NotFound } from '../../model/errors.ts';
 
-/** A source of any account, with what is asked of it and who runs it. */
+/** A source of any account, with its pending requests and the server that runs it. */
 export type { ScheduledSource as CalledSource };
 
-/** All sources of all accounts, for a server to see what it may have to run. */
+/** Returns all sources of all accounts, so that a server can see which ones it may have to run. */
 export async function scheduledSources(engine: Engine): Promise<readonly ScheduledSource[]> {
   return findScheduledSources(engine.database);
 }
 
-/** Asks whichever server runs the source to reconcile it now. Returns when it was asked. Throws `NotFound`. */
+/** Requests a reconcile from the server that runs the source. Returns the time of the request. Throws `NotFound`. */
 export async function requestSourceRun(
   engine: Engine,
   { account }: Pick<Call, 'account'>,
@@ -29,7 +29,7 @@ export async function requestSourceRun(
   return at;
 }
 
-/** Notes that a request and all earlier ones were heeded. */
+/** Records that a request and all earlier ones were handled. */
 export async function markRequestHandled(
   engine: Engine,
   account: string,
@@ -45,7 +45,7 @@ export async function hintAtSource(engine: Engine, account: string, id: string):
   engine.notices.publish({ what: 'sources', account });
 }
 
-/** Who else changed the account lately, as people would say it. */
+/** Returns the names of others who changed the account recently, with their number of revisions, as text for people. */
 export async function describeOtherWriters(
   engine: Engine,
   account: string,

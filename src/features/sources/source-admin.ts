@@ -23,26 +23,29 @@ import { requestSourceRun, scheduledSources } from './scheduled-sources.ts';
 import { findSource, recordSource, removeRecord, requireSource, suspendSource } from './sources.ts';
 import { sourceStatuses } from './status.ts';
 
-/** What this server allows about sources, and knows of those that it may run. */
+/** Limits of this server for sources, and facts about those that it may run. */
 export interface SourceRules {
-  /** How many Git sources an account may make. */
+  /** Maximum number of Git sources of an account. */
   readonly mostGitSources: number;
   transports(account: string): readonly Transport[];
-  /** The file that the operator does not let a source of an account use, and why; `undefined` when there is none. */
+  /**
+   * Returns the file that the operator does not let a source of an account use, and the reason, or `undefined` when
+   * there is none.
+   */
   refusesFile(
     account: string,
     name: string,
     config: GitConfig,
   ): { readonly file: string; readonly reason: string } | undefined;
-  /** Why sources of an account may not name a host, as far as its name alone says so. */
+  /** Returns why sources of an account may not name a host, as far as its name alone shows, otherwise `undefined`. */
   refusesHost(account: string, host: string): string | undefined;
-  /** The account of a hint that names none. */
+  /** Account of hints that name none. */
   readonly account?: string;
-  /** The secret by which a hint is known to be for this source, if it takes hints. */
+  /** Returns the secret by which hints for the source are verified, or `undefined` when it accepts no hints. */
   webhookSecret(account: string, id: string): Promise<string | undefined>;
 }
 
-/** A server that runs no sources. */
+/** Rules of a server that runs no sources. */
 export const plainRules: SourceRules = {
   mostGitSources: 20,
   transports: () => ['https', 'ssh'],
@@ -51,7 +54,7 @@ export const plainRules: SourceRules = {
   webhookSecret: async () => undefined,
 };
 
-/** A source with how it fares. Throws `NotFound`. */
+/** Returns a source with its status. Throws `NotFound`. */
 export async function showSource(engine: Engine, call: Call, id: string): Promise<Source> {
   const state = await engine.snapshots.fresh(call.account);
   const found = (await sourceStatuses(engine, { ...call, revision: state.revision })).find(
@@ -61,7 +64,10 @@ export async function showSource(engine: Engine, call: Call, id: string): Promis
   return found;
 }
 
-/** Makes a source: `{name, type, …settings}`. Throws `InvalidInput`, and `Conflict` (`taken`) when there is one already. */
+/**
+ * Creates a source from `{name, type, …settings}`. Throws `InvalidInput`, and `Conflict` (`taken`) when it exists
+ * already.
+ */
 export async function createSource(engine: Engine, call: Call, body: JsonObject, rules: SourceRules): Promise<Source> {
   refuseFaults(apiFaults(body, apiRules(engine, call, rules)));
   const { name, type } = nameAndType(body);
@@ -73,7 +79,10 @@ export async function createSource(engine: Engine, call: Call, body: JsonObject,
   return onceWritten(() => showSource(engine, call, name));
 }
 
-/** Every Git source costs the server a copy of its repository and a process of git each minute. */
+/**
+ * Throws `Conflict` when the account has the maximum number of Git sources. Each of them costs the server a copy of its
+ * repository, and a git process every minute.
+ */
 async function refuseTooMany(engine: Engine, { account }: Call, { mostGitSources: most }: SourceRules): Promise<void> {
   const stored = await listSources(engine.database, account);
   const own = stored.filter(({ type, spec }) => type === 'git' && !isOfServer(type, spec));
@@ -82,7 +91,10 @@ async function refuseTooMany(engine: Engine, { account }: Call, { mostGitSources
   throw new Conflict('refused', message);
 }
 
-/** Gives a source other settings; what is left out returns to its default. Throws as `createSource` does, and `NotFound`. */
+/**
+ * Replaces the settings of a source. Settings that are left out return to their defaults. Throws `NotFound`, and
+ * otherwise as `createSource` does.
+ */
 export async function replaceSource(
   engine: Engine,
   call: Call,
@@ -100,7 +112,10 @@ export async function replaceSource(
   return onceWritten(() => showSource(engine, call, id));
 }
 
-/** Stops the loop of a source, or lets it run again. Throws `NotFound`. */
+/**
+ * Suspends or resumes the loop of a source. Throws `NotFound`, and `Conflict` when a resource in a cluster keeps it
+ * suspended.
+ */
 export async function setSourceSuspended(engine: Engine, call: Call, id: string, suspended: boolean): Promise<Source> {
   const { spec } = await requireKnown(engine, call, id);
   if (!suspended && isSuspendedInCluster(spec))
@@ -110,8 +125,8 @@ export async function setSourceSuspended(engine: Engine, call: Call, id: string,
 }
 
 /**
- * Requests a reconcile now. Returns when it was requested. Throws `NotFound`, and `Conflict` when no server would do
- * it.
+ * Requests a reconcile now. Returns the time of the request. Throws `NotFound`, and `Conflict` when no server would
+ * carry it out.
  */
 export async function requestSourceReconcile(
   engine: Engine,
@@ -127,20 +142,20 @@ export async function requestSourceReconcile(
 }
 
 /**
- * Lets go of everything that a source states and owns; objects stay as they are. Its loop is suspended: resumed, it takes
- * the same objects back. Throws `NotFound`.
+ * Releases everything that a source declares and owns. The objects stay unchanged. Suspends its loop: when it is
+ * resumed, the source takes the same objects back. Throws `NotFound`.
  */
 export async function detachSource(engine: Engine, call: Call, id: string): Promise<SourceEnd> {
   await requireKnown(engine, call, id);
   await suspendSource(engine, stepOf(call), { id, suspended: true });
-  // What a server is about to apply was decided before.
+  // What a server is about to apply was planned before the source was suspended.
   await revokeSource(engine, call.account, id);
   return release(engine, call, id);
 }
 
 /**
- * What the revision of an earlier attempt let go of, for an answer that was lost; what was to follow the commit is made up for.
- * `undefined` when the history says too little.
+ * Returns what the revision of an earlier attempt released, for a caller that did not get the answer. Completes the
+ * steps that follow the commit. Returns `undefined` when the history contains too little.
  */
 export async function findDetached(
   engine: Engine,
@@ -155,17 +170,17 @@ export async function findDetached(
   return { revision, ...counted(released), deleted: 0, reconciled };
 }
 
-/** How a source is deleted. */
+/** Options for deleting a source. */
 export interface SourceDeletion {
-  /** What becomes of its objects; absent: what its settings say. */
+  /** Whether its objects are kept or deleted. Absent: as its settings state. */
   readonly objects?: 'orphan' | 'prune' | undefined;
-  /** The digest of the plan that deletes them, when a guard stopped it. */
+  /** Digest of the plan that deletes the objects, to approve it after a guard stopped it. */
   readonly approve?: string | undefined;
 }
 
 /**
- * Deletes a source. Throws `NotFound`, `Conflict` while the configuration of a server names it, and `NeedsApproval` when
- * deleting its objects is more than its guards let through.
+ * Deletes a source. Throws `NotFound`, `Conflict` while the configuration of a server names it, and `NeedsApproval`
+ * when its guards stop the deletion of its objects.
  */
 export async function deleteSource(
   engine: Engine,
@@ -181,7 +196,7 @@ export async function deleteSource(
   await revokeSource(engine, call.account, id);
   const pruned = disposal === 'prune' ? prune(engine, call, id, approve) : Promise.resolve(0);
   const deleted = await pruned.catch(async (error: unknown) => {
-    // It was not deleted, so it goes on.
+    // The source was not deleted, so its previous state is restored.
     await suspendSource(engine, stepOf(call), { id, suspended: present.suspended });
     throw error;
   });
@@ -190,12 +205,15 @@ export async function deleteSource(
   return { ...end, deleted };
 }
 
-/** Whose step it is of something longer: that a step was taken does not say that the request was carried out. */
+/**
+ * Returns the caller of one step of a longer operation, without its request id: a completed step does not mean that the
+ * request was carried out.
+ */
 function stepOf({ account, actor }: Call): Pick<Call, 'account' | 'actor'> {
   return { account, actor };
 }
 
-/** Deletes what the source owns; returns how many objects those were. */
+/** Deletes the objects that the source owns. Returns their number. */
 async function prune(engine: Engine, call: Call, source: string, approve: string | undefined): Promise<number> {
   const { plan } = await applyNow(engine, call, {
     ...{ source, documents: [], problems: [], place: (problems) => problems, prune: true, allowEmpty: true },
@@ -221,11 +239,11 @@ function counted(released: readonly (StoredObject | undefined)[]): Pick<SourceEn
   return { released: released.length, shared: shared.length };
 }
 
-/** Lets what the source was in the way of go on; returns the sources that are reconciled now. */
+/** Unblocks other sources after a source was released. Returns the ids of the sources that are reconciled now. */
 async function followRelease(engine: Engine, call: Call, source: string, revision: number): Promise<readonly string[]> {
   let reconciled: readonly string[] = [];
   await afterCommit(engine, `the claims of source ${source}`, async () => {
-    // Claims that it could not enforce block nothing any more.
+    // Claims that the source could not enforce block nothing any more.
     await noteClaims(engine, call.account, source, {
       revision,
       lacks: { keys: [], units: [], blocked: [], pending: [] },
@@ -235,7 +253,10 @@ async function followRelease(engine: Engine, call: Call, source: string, revisio
   return reconciled;
 }
 
-/** Asks for a reconcile of every source that contradicts another one: what stood in its way may be gone. */
+/**
+ * Requests a reconcile of every source that is in conflict with another one, because the cause may be gone. Returns
+ * their ids.
+ */
 async function reconcileBlocked(engine: Engine, call: Call, gone: string): Promise<readonly string[]> {
   const stored = await listSources(engine.database, call.account);
   const blocked = stored.filter(
@@ -246,7 +267,7 @@ async function reconcileBlocked(engine: Engine, call: Call, gone: string): Promi
   return blocked.map(({ id }) => id);
 }
 
-/** A source with a record; one that only ever pushed gets one. Throws `NotFound`. */
+/** Returns the record of a source. Creates one for a source that only ever pushed. Throws `NotFound`. */
 async function requireKnown(engine: Engine, call: Call, id: string): Promise<SourceRecord> {
   const found = await findSource(engine, call.account, id);
   if (found !== undefined) return found;
@@ -256,7 +277,7 @@ async function requireKnown(engine: Engine, call: Call, id: string): Promise<Sou
   return requireSource(engine, call.account, id);
 }
 
-/** A row that only notes what a pushing source could not have. */
+/** Whether the row only records the claims that a pushing source could not enforce. */
 function isUnrecorded({ type, spec }: SourceRecord): boolean {
   return type === 'push' && spec['managedBy'] === undefined;
 }

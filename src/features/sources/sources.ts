@@ -26,10 +26,10 @@ import { readClaims } from '../../objects/pending-claims.ts';
 import { expandDocuments } from '../../plan/documents/desired.ts';
 import { driftOf } from '../../plan/ownership/drift.ts';
 
-/** Whose change it is, and for which request when the change is all that it does. */
+/** Account and actor of a change. `requestId` is present when the change is all that the request does. */
 type Caller = Pick<Call, 'account' | 'actor' | 'requestId'>;
 
-/** Records what a source is; a change is a revision, what is there already is not written again. */
+/** Records the definition of a source. A change is a revision. An unchanged definition is not written again. */
 export async function recordSource(
   engine: Engine,
   caller: Caller,
@@ -38,7 +38,7 @@ export async function recordSource(
   await revise(engine, caller, (by) => registerSource(engine.database, caller.account, source, by));
 }
 
-/** Stops the loop of a source, or lets it run again. A reconcile that is running completes. */
+/** Suspends or resumes the loop of a source. A running reconcile completes. */
 export async function suspendSource(
   engine: Engine,
   caller: Caller,
@@ -47,31 +47,31 @@ export async function suspendSource(
   await revise(engine, caller, (by) => setSuspended(engine.database, caller.account, source, by));
 }
 
-/** Forgets a source that states nothing any more. */
+/** Deletes the record of a source that declares nothing any more. */
 export async function removeRecord(engine: Engine, caller: Caller, id: string): Promise<void> {
   await revise(engine, caller, (by) => removeSource(engine.database, caller.account, id, by));
 }
 
-/** A source as it is stored. Throws `NotFound`. */
+/** Returns a source as it is stored. Throws `NotFound`. */
 export async function requireSource(engine: Engine, account: string, id: string): Promise<SourceRecord> {
   const found = await findSource(engine, account, id);
   if (found === undefined) throw new NotFound(`source ${id} not found`);
   return found;
 }
 
-/** A source as it is stored, if it is. */
+/** Returns a source as it is stored, or `undefined`. */
 export async function findSource(engine: Engine, account: string, id: string): Promise<SourceRecord | undefined> {
   const stored = await listSources(engine.database, account);
   return stored.find((source) => source.id === id);
 }
 
-/** What is recorded with a status: under which lease alone, and the events for watchers of the account. */
+/** Options for recording a status: the lease that must be held, and the events for watchers of the account. */
 interface StatusOptions {
   readonly lease?: Lease;
   readonly codes?: readonly ActivityCode[];
 }
 
-/** Records how a source fares, and with it what happened to it; neither when the lease is not held any more. */
+/** Records the status of a source and its events. Records neither when the lease is lost. */
 export async function recordStatus(
   engine: Engine,
   account: string,
@@ -92,33 +92,33 @@ export async function recordStatus(
   });
 }
 
-/** How many units that the source states have another value in the account. */
+/** Returns the number of units that the source declares and that have another value in the account. */
 export function countDrift(engine: Engine, state: Snapshot, source: string): number {
   return driftOf(state, engine.now(), source).length;
 }
 
-/** The revision that was applied by hand to a source since a server applied it, if there is one. */
+/** Returns the revision that was applied by hand to a source since a server applied it last, or `undefined`. */
 export async function manualRevisionOf(engine: Engine, account: string, source: string): Promise<number | undefined> {
   const runs = await listManualRevisions(engine.database, account);
   return runs.find((run) => run.source === source)?.revision;
 }
 
-/** How many objects of each kind the source states something about. */
+/** Returns the number of objects of each kind about which the source declares something. */
 export function inventoryOf(state: Snapshot, source: string): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const { kind } of state.declaredBy(source)) counts[kind] = (counts[kind] ?? 0) + 1;
   return Object.fromEntries(Object.entries(counts).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Names the pending claims of the other sources of the account: the same text while that is the same. */
+/** Returns the pending claims of the other sources of the account, as text. The text is equal while the claims are. */
 export async function claimsOfOthers(engine: Engine, account: string, source: string): Promise<string> {
   const { list } = await readClaims(engine.database, account);
   return JSON.stringify(list.filter((one) => one.source !== source));
 }
 
 /**
- * Records which keys the documents of a source claim that it does not state yet, so that an object which is about to
- * move to it is not deleted.
+ * Records which keys the documents of a source claim that the source does not declare yet, so that an object that is
+ * about to move to it is not deleted.
  */
 export async function recordClaimedKeys(
   engine: Engine,
@@ -131,14 +131,14 @@ export async function recordClaimedKeys(
   const state = await snapshots.current(account);
   const isStated = (kind: string, key: string) =>
     state.findByKey(kind, key)?.declared.some((declaration) => declaration.source === source) === true;
-  // What a document renames is claimed by the name that it has still.
+  // A document that renames an object claims it by the name that it still has.
   const claimed = desired.flatMap(({ kind, key, aliases = [] }) =>
     [key, ...aliases].filter((name) => !isStated(kind.name, name)).map((name) => `${kind.name}/${name}`),
   );
   await putClaimedKeys(database, account, source, [...new Set(claimed)].sort());
 }
 
-/** Writes a revision about a source; what is so already writes none, so it can be tried again. */
+/** Writes a revision about a source. Writes none when nothing would change, so it can be repeated. */
 async function revise(
   engine: Engine,
   caller: Caller,
@@ -151,14 +151,14 @@ async function revise(
   publishChange(engine, caller, revision);
 }
 
-/** A change of a source is a revision, and servers look at what it asks of them. */
+/** Publishes the revision that changed a source, and notifies the servers to look at their sources. */
 function publishChange(engine: Engine, { account }: Caller, revision: number | undefined): void {
   if (revision === undefined) return;
   engine.notices.publish({ what: 'revision', account, revision });
   engine.notices.publish({ what: 'sources', account });
 }
 
-/** The files that state objects of a source, by the paths under which they were read. */
+/** Returns the files that declare objects of a source, by the paths under which they were read. */
 export async function filesStatedBy(engine: Engine, account: string, source: string): Promise<ReadonlySet<string>> {
   const state = await engine.snapshots.current(account);
   const declarations = state.declaredBy(source).flatMap(({ declared }) => declared);

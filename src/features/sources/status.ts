@@ -21,7 +21,7 @@ import { driftOf } from '../../plan/ownership/drift.ts';
 import { readTests } from '../config/access/test-results.ts';
 import { inventoryOf } from './sources.ts';
 
-/** The account's sources, how they fare, and how many objects each states. */
+/** Returns the sources of the account, with their status and the number of objects that each declares. */
 export async function sourceStatuses(engine: Engine, call: Call): Promise<readonly Source[]> {
   const state = await engine.snapshots.at(call.account, call.revision);
   const stored = await listSources(engine.database, call.account);
@@ -64,7 +64,7 @@ function viewSource(
 ): Source {
   const suspended = isSourceSuspended({ suspended: isStopped, spec });
   const found = Object.keys(status).length > 0 ? readable(readStatus(status)) : contradicted(claimed);
-  // What it states can change without it: by a rollback, or when others take it over.
+  // What a source declares can change without it: by a rollback, or when other sources take over.
   const inventory = found?.inventory === undefined ? {} : { inventory: inventoryOf(state, id) };
   const conditions =
     found === undefined || manualRevision === undefined ? {} : { conditions: drifted(found, manualRevision) };
@@ -84,7 +84,10 @@ function viewSource(
   };
 }
 
-/** How many units that it states are overridden, and until when at the latest; nothing when none is. */
+/**
+ * Returns how many units of a source are overridden, and the latest time at which an override ends. Empty when none is
+ * overridden.
+ */
 function overridden(state: Snapshot, source: string, now: string): Pick<Source, 'overrides'> {
   const untils = driftOf(state, now, source).flatMap(({ because }) =>
     because.why === 'override' ? [because.override.until] : [],
@@ -93,7 +96,10 @@ function overridden(state: Snapshot, source: string, now: string): Pick<Source, 
   return last === undefined ? {} : { overrides: { units: untils.length, until: last } };
 }
 
-/** The account differs from the commit that is shown: another one was applied by hand since. */
+/**
+ * Returns the conditions with `Drifted` set, because another revision was applied by hand after the commit that is
+ * shown.
+ */
 function drifted(
   { conditions, observedGeneration }: SourceStatus,
   { revision, by, commit }: ManualRevision,
@@ -108,7 +114,10 @@ function drifted(
   return [...conditions.filter(({ type }) => type !== 'Drifted'), condition];
 }
 
-/** Of a source that only pushes all that is known is what it claimed and could not have; `undefined` when that is nothing. */
+/**
+ * Returns the status of a source that only pushes. All that is known of it are claims that it could not enforce.
+ * Returns `undefined` when there are none.
+ */
 function contradicted(units: PendingClaim['units']): SourceStatus | undefined {
   const [first, ...others] = units;
   if (first === undefined) return undefined;
@@ -118,7 +127,7 @@ function contradicted(units: PendingClaim['units']): SourceStatus | undefined {
   return { ...unknownStatus, state: 'conflicted', message };
 }
 
-/** The account at a glance. */
+/** Returns a summary of the account. */
 export async function accountStatus(engine: Engine, call: Call, version: string): Promise<AccountStatus> {
   const state = await engine.snapshots.at(call.account, call.revision);
   const counts = engine.registry.kinds.map((kind) => [kind.name, state.countOf(kind.name)] as const);
@@ -133,7 +142,7 @@ export async function accountStatus(engine: Engine, call: Call, version: string)
   };
 }
 
-/** How the access tests of the account fare, when it has any. */
+/** Returns the results of the account's access tests. Empty when it has none. */
 async function testCounts(engine: Engine, call: Call, state: Snapshot): Promise<Pick<AccountStatus, 'accessTests'>> {
   if (state.countOf(testKind) === 0) return {};
   const { passed, failed, conditional } = await readTests(engine, call);

@@ -1,17 +1,17 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import { join, sep } from 'node:path';
 
-/** What documents may name with `valueFrom`. */
+/** Values that documents may name with `valueFrom`. */
 export interface ValueOptions {
-  /** Variables whose names begin with HEDDLE_VALUE_. */
+  /** Environment variables whose names begin with `HEDDLE_VALUE_`. */
   readonly values: Readonly<Record<string, string>>;
-  /** The directory of files; absent: none. */
+  /** Directory with files of values. `undefined`: there is none. */
   readonly valuesDir: string | undefined;
 }
 
 /**
- * Looks values up for documents, from the allow-list only: otherwise authors of documents could read the server's own
- * secrets. A file's last line end does not count.
+ * Returns a function that looks up values for documents. It uses the allow-list only: otherwise authors of documents
+ * could read the server's own secrets. A line end at the end of a file is ignored.
  */
 export function createValues({
   values,
@@ -31,7 +31,7 @@ function readInside(directory: string, name: string): string | undefined {
     const text = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
     return text === '' ? undefined : text;
   } catch {
-    // Missing, unreadable or a directory: the document's problem says that the value is not set.
+    // The file is missing, unreadable or a directory. The problem of the document says that the value is not set.
     return undefined;
   }
 }

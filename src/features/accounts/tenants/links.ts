@@ -19,7 +19,7 @@ import {
   tenantKind,
 } from './steps.ts';
 
-/** Asks the account of the tenant's domain to become a tenant. */
+/** Invites the existing account of the tenant's domain to become a tenant. */
 export async function inviteTenant(engine: Engine, call: Call, id: string): Promise<Written> {
   const seen = requireTenant(await engine.snapshots.at(call.account, call.revision), id);
   const state = await changeTogether(engine, call, {
@@ -41,7 +41,7 @@ export async function inviteTenant(engine: Engine, call: Call, id: string): Prom
   return { object: requireTenant(state, id), state, ignored: [], outputs: {} };
 }
 
-/** The owner of an invited account says whether it becomes a tenant. */
+/** Accepts or declines the invitation to become a tenant, for the owner of the invited account. */
 export async function answerInvite(engine: Engine, call: Call, id: string, isAccepted: boolean): Promise<void> {
   const state = await engine.snapshots.at(call.account, call.revision);
   if (call.account !== id) {
@@ -67,7 +67,10 @@ export async function answerInvite(engine: Engine, call: Call, id: string, isAcc
   });
 }
 
-/** A managed account cannot choose who manages it. */
+/**
+ * Throws unless the caller is an owner who is a user of the account itself: a keeper cannot choose who manages the
+ * account.
+ */
 function requireOwn(state: Snapshot, { actor }: Call): void {
   const user = state.find('User', actor.id);
   if (user?.spec.role === 'owner' && user.spec.is_blocked !== true) return;
@@ -84,7 +87,7 @@ function uninvited(): Conflict {
   return new Conflict('precondition', 'the account is not invited to be a tenant');
 }
 
-/** Gives the account of a tenant to one of its users and lets it go: for owners of the account that holds the link. */
+/** Gives the account of a tenant to one of its users and ends the link. Only owners of the keeper account may do so. */
 export async function unlinkTenant(engine: Engine, call: Call, id: string, owner: string): Promise<void> {
   const seen = requireTenant(await engine.snapshots.at(call.account, call.revision), id);
   requireStatus(seen, ['pending', 'active'], 'its account is not linked to this one');
@@ -95,7 +98,8 @@ export async function unlinkTenant(engine: Engine, call: Call, id: string, owner
       requireHomeOwner(stateOf(call.account), call);
       const tenant = requireTenant(stateOf(call.account), id);
       requireStatus(tenant, ['pending', 'active'], 'its account is not linked to this one');
-      // The account itself has to know its keeper: a link on this side alone makes no owner there.
+      // The account itself must name its keeper: a link on the keeper's side alone gives no right to appoint an owner
+      // there.
       if (!isLinked(stateOf(id), call.account))
         throw new Conflict(
           'precondition',
@@ -110,7 +114,7 @@ export async function unlinkTenant(engine: Engine, call: Call, id: string, owner
   });
 }
 
-/** The new owner is a person of the account; the machine owner goes, other owners become admins. */
+/** Makes a user of the account its owner. Deletes the machine owner, and makes other owners admins. */
 function transferOwnership(engine: Engine, state: Snapshot, owner: string): readonly Edit[] {
   const users = state.ofKind('User');
   const user = users.find(({ id }) => id === owner);

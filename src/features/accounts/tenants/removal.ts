@@ -9,8 +9,9 @@ import type { Outcome } from '../../../plan/plan.ts';
 import { accountIn, changeTogether, isLinked, requireHomeOwner, requireTenant, statusOf } from './steps.ts';
 
 /**
- * Ends what did not become a link: the account of a tenant whose domain was never proved goes with everything in it, and an
- * account that was there before is left alone, no longer invited. Throws `Conflict` for an active tenant, which is unlinked.
+ * Removes a tenant that is not active. Deletes the account of a tenant whose domain was never proved, with everything
+ * in it. An account that existed before is kept, and its invitation is withdrawn. Throws `Conflict` for an active
+ * tenant, which must be unlinked instead.
  */
 export async function removeTenant(engine: Engine, call: Call, id: string): Promise<void> {
   const seen = requireTenant(await engine.snapshots.at(call.account, call.revision), id);
@@ -34,12 +35,15 @@ export async function removeTenant(engine: Engine, call: Call, id: string): Prom
   if (goes) engine.notices.publish({ what: 'gone', account: id });
 }
 
-/** Whether the account of a tenant was created with it and its domain was never proved. */
+/** Returns whether the account of a tenant was created with the tenant and its domain was never proved. */
 export function isOwnMaking(tenant: Stored<'MSPTenant'>, account: Snapshot, keeper: string): boolean {
   return statusOf(tenant) === 'pending' && isLinked(account, keeper);
 }
 
-/** The account without the invitation of a keeper that is no more; nothing when it has none of that one. */
+/**
+ * Plans the removal of a keeper's invitation from an account. Returns no plan when the account has no invitation of
+ * that keeper.
+ */
 export function withdrawn(engine: Engine, state: Snapshot, keeper: string): Readonly<Record<string, Outcome>> {
   const account = accountIn(state);
   if (account.derived.msp_invite !== keeper) return {};

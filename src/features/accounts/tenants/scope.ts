@@ -7,8 +7,9 @@ import type { Stored } from '../../../model/state/stored.ts';
 import { accountIn, statusOf, tenantKind } from './steps.ts';
 
 /**
- * The call in the account of a tenant, with the role that the caller has there: the highest of the tenant's groups that are
- * among the caller's auto groups. Throws `NotAllowed`, in the same words whether there is such an account or not.
+ * Returns the call as a call in the account of a tenant. The caller's role there is the highest role of the tenant's
+ * groups that are among the caller's auto groups. Throws `NotAllowed`, with the same message whether the account exists
+ * or not.
  */
 export async function enterTenant(engine: Engine, call: Call, account: string): Promise<Call> {
   const home = await engine.snapshots.at(call.account, call.revision);
@@ -17,13 +18,13 @@ export async function enterTenant(engine: Engine, call: Call, account: string): 
   const revision = role === undefined ? undefined : await findRevision(engine.database, account);
   if (role === undefined || revision === undefined) throw refused(account);
   const state = await engine.snapshots.at(account, revision);
-  // What the keeper says is not enough: the account itself has to know it.
+  // The keeper's record is not enough: the account itself must name its keeper.
   if (accountIn(state).derived.msp !== call.account) throw refused(account);
   const actor = { ...call.actor, granted: role };
   return { ...call, account, revision, actor, home: { account: call.account, revision: call.revision } };
 }
 
-/** The role that a user of the keeper has in the account of a tenant, `undefined` when none. */
+/** Returns the role of a user of the keeper in the account of a tenant; `undefined` when the user has none. */
 export function roleInTenant(home: Snapshot, user: string, tenant: Stored<'MSPTenant'>): Role | undefined {
   const status = statusOf(tenant);
   if (status !== 'pending' && status !== 'active') return undefined;

@@ -9,15 +9,15 @@ import { judgeRequest } from '../../../objects/access-tests.ts';
 import { refusalOf } from '../../../objects/objects.ts';
 import type { Outcome } from '../../../plan/plan.ts';
 
-/** The kind that an account keeps of its tenants. */
+/** Kind of the objects by which an account lists its tenants. */
 export const tenantKind = 'MSPTenant';
 
-/** The entries of the directory that say which account an e-mail domain belongs to. */
+/** Kind of the directory entries that map an e-mail domain to its account. */
 export const domainEntry = 'domain';
 
 /**
- * Writes the parts of all accounts or none, unless they break an enforced test of theirs; returns the state of the caller's
- * account afterwards.
+ * Writes the changes of all accounts or none. Writes none when they break an enforced access test of one of the
+ * accounts. Returns the state of the caller's account afterwards.
  */
 export async function changeTogether(
   engine: Engine,
@@ -43,24 +43,24 @@ async function judged(engine: Engine, stateOf: (account: string) => Snapshot, ou
   return Object.fromEntries(await Promise.all(entries));
 }
 
-/** A tenant with other facts, as the part of its keeper. */
+/** Plans new derived values of a tenant in the account of its keeper. */
 export function move(engine: Engine, state: Snapshot, tenant: Stored<'MSPTenant'>, derived: Derived): Outcome {
   return planEdits(engine, state, [derive(engine, tenant, derived)]);
 }
 
-/** What a tenant is from its activation on. */
+/** Returns the derived values of a tenant that becomes active now. */
 export function activation(engine: Engine): Derived {
   return { status: 'active', activated_at: engine.now() };
 }
 
-/** The object of the account itself. */
+/** Returns the object of the account itself. Throws `NotFound`. */
 export function accountIn(state: Snapshot): Stored<'Account'> {
   const account = state.find('Account', state.account);
   if (account === undefined) throw new NotFound(`account ${state.account} not found`);
   return account;
 }
 
-/** Whether an account knows this keeper as its own; what the keeper says about it is only a claim. */
+/** Returns whether an account names this account as its keeper. The keeper's own record is only a claim. */
 export function isLinked(state: Snapshot, keeper: string): boolean {
   return accountIn(state).derived.msp === keeper;
 }
@@ -73,19 +73,19 @@ export function requireHomeOwner(home: Snapshot, { actor }: Pick<Call, 'actor'>)
   throw new NotAllowed('only an owner gives the account of a tenant away');
 }
 
-/** A tenant by id. Throws `NotFound`. */
+/** Returns a tenant by id. Throws `NotFound`. */
 export function requireTenant(state: Snapshot, id: string): Stored<'MSPTenant'> {
   const tenant = state.find(tenantKind, id);
   if (tenant === undefined) throw new NotFound(`tenant ${id} not found`);
   return tenant;
 }
 
-/** Where a tenant stands. */
+/** Returns the status of a tenant. */
 export function statusOf(tenant: Stored<'MSPTenant'>): TenantStatus | undefined {
   return tenant.derived.status;
 }
 
-/** Throws `Conflict` when the tenant stands elsewhere. */
+/** Throws `Conflict` unless the tenant has one of the statuses. */
 export function requireStatus(tenant: Stored<'MSPTenant'>, statuses: readonly TenantStatus[], why: string): void {
   if (statuses.some((status) => status === statusOf(tenant))) return;
   throw new Conflict('precondition', `the tenant ${tenant.name} is ${statusOf(tenant)}: ${why}`);

@@ -25,8 +25,8 @@ import {
 } from './steps.ts';
 
 /**
- * Makes a tenant. When the domain has no account yet, its account is made too, under the same id; it waits for proof of
- * the domain. Else the tenant only names the account that is there.
+ * Creates a tenant. When the domain has no account yet, also creates its account, under the same id, which waits for
+ * proof of the domain. Otherwise the tenant only names the existing account.
  */
 export async function createTenant(
   engine: Engine,
@@ -45,7 +45,8 @@ export async function createTenant(
   const create = (state: Snapshot): Outcome => {
     if (state.get(id) !== undefined)
       throw new Conflict('taken', `a tenant with the account of ${domain} already exists`);
-    // A tenant with the same domain has the same key too, and the domain is what the caller is shown.
+    // A tenant with the same domain would also have the same key. Without a key, the error names the domain, which the
+    // caller wrote.
     const key = state.findByKey(kind.name, domain) === undefined ? { key: domain } : {};
     if (present === undefined) refuseTooMany(state, options.mostPending);
     const seed = { id, ...key, derived };
@@ -64,7 +65,7 @@ export async function createTenant(
   return { object: requireTenant(state, id), state, ignored: outcome?.ignored ?? [], outputs: {} };
 }
 
-/** Each of them is an account, created by naming a domain. */
+/** Limits tenants with an unproved domain: each of them is an account that was created by merely naming a domain. */
 function refuseTooMany(state: Snapshot, most: number): void {
   const pending = state.ofKind('MSPTenant').filter((tenant) => statusOf(tenant) === 'pending').length;
   if (pending < most) return;
@@ -72,7 +73,9 @@ function refuseTooMany(state: Snapshot, most: number): void {
   throw new Conflict('refused', message);
 }
 
-/** The account of a tenant whose domain is still to be proved: it has no domain yet, and an owner who is no person. */
+/**
+ * Plans the account of a tenant whose domain is not proved yet: it has no domain, and its owner is the machine owner.
+ */
 function foundAccount(engine: Engine, call: Call, state: Snapshot): Outcome {
   const now = engine.now();
   const owner = { id: engine.newId(), name: 'machine owner' };
@@ -83,7 +86,10 @@ function foundAccount(engine: Engine, call: Call, state: Snapshot): Outcome {
   return planEdits(engine, state, edits);
 }
 
-/** Looks for the challenge in the DNS of the tenant's domain; with it the domain is the tenant's, who becomes active. */
+/**
+ * Looks for the challenge in the DNS of the tenant's domain. If it is found, assigns the domain to the tenant's account
+ * and activates the tenant. Throws `Conflict` otherwise.
+ */
 export async function verifyTenant(engine: Engine, call: Call, id: string): Promise<void> {
   const seen = requireTenant(await engine.snapshots.at(call.account, call.revision), id);
   if (statusOf(seen) === 'active') return;
@@ -124,7 +130,7 @@ async function requireChallenge({ resolveTxt }: Engine, tenant: Stored<'MSPTenan
   );
 }
 
-/** Remembers the price at which the tenant is served. */
+/** Stores the price of the tenant's subscription. */
 export async function subscribeTenant(engine: Engine, call: Call, id: string, price: string): Promise<void> {
   await changeTogether(engine, call, {
     accounts: [call.account],

@@ -17,7 +17,7 @@ import { appOf, openTotp } from './second-factor.ts';
 import { changeOwnPassword, changeTotp, type Outcome } from './self-service.ts';
 import { formToken, isOurForm, textIn, type WebAnswer, type WebRequest } from './web.ts';
 
-/** What was done, as the page says it after it was loaded again. */
+/** Messages about completed actions, which the page shows after it was loaded again. */
 const actionTexts: Readonly<Record<string, string>> = {
   deleted: 'The token is deleted. It stopped working at once.',
   password: 'Your password is changed. You are signed out everywhere else.',
@@ -27,19 +27,19 @@ const actionTexts: Readonly<Record<string, string>> = {
   'totp-codes': 'There are new recovery codes below. Those so far work no more.',
 };
 
-/** A signed-in person on their own page. */
+/** Request of a signed-in person to their own page. */
 interface Visit {
   readonly host: Host;
   readonly request: WebRequest;
   readonly person: Person;
   readonly csrf: string;
-  /** The session, as the store knows it. */
+  /** The uid of the session. */
   readonly session: string;
   /** Milliseconds since 1970. */
   readonly signedInAt: number;
 }
 
-/** Answers a request for a person's own page; who is not signed in is sent to do that first. */
+/** Answers a request for a person's own page. Redirects to the sign-in page when the person is not signed in. */
 export async function answerAccount(host: Host, request: WebRequest): Promise<WebAnswer> {
   const { provider, ring } = await host.open();
   const session = await provider.Session.get(provider.createContext(request.req, request.res));
@@ -60,7 +60,10 @@ export async function answerAccount(host: Host, request: WebRequest): Promise<We
   return request.form === undefined ? show(visit, { done: doneIn(request) }) : act(visit, textIn(request.form, 'step'));
 }
 
-/** The address of the sign-in page; `again` also for a signed-in person, and the page says so afterwards. */
+/**
+ * Returns the address of the sign-in page. With the parameters in `again`, a signed-in person must sign in again, and
+ * the page confirms it afterwards.
+ */
 function signInAddress(publicUrl: string, again: Readonly<Record<string, string>> = {}): string {
   const query = new URLSearchParams({
     ...{ client_id: clientIds.account, response_type: 'none', scope: 'openid' },
@@ -110,7 +113,7 @@ function callOf({ account, revision, id, name, email }: Person): Call {
 }
 
 async function act(visit: Visit, step: string): Promise<WebAnswer> {
-  // A change of the password needs the current one.
+  // Changing the password requires the current password, so it needs no recent sign-in.
   if (step !== 'password' && !isRecent(visit.signedInAt, visit.host.now()))
     return { location: signInAddress(visit.host.publicUrl(), { prompt: 'login', state: 'again' }) };
   switch (step) {
@@ -125,7 +128,7 @@ async function act(visit: Visit, step: string): Promise<WebAnswer> {
   }
 }
 
-/** The page again when all went well, else with what is wrong. */
+/** Returns the page with its faults, or the page after the completed action. */
 function after(visit: Visit, at: 'password' | 'totp', outcome: Outcome): WebAnswer | Promise<WebAnswer> {
   if ('faults' in outcome) return show(visit, { at, faults: outcome.faults }, 422);
   const { action, codes } = outcome;
@@ -163,7 +166,7 @@ async function deleteOwnToken({ host, request, person }: Visit): Promise<WebAnsw
   try {
     await removeToken(host.engine, callOf(person), person.id, textIn(request.form, 'id'));
   } catch (error) {
-    // Deleted in another window already: the outcome is the same.
+    // The token was deleted in another window already: the result is the same.
     if (!(error instanceof NotFound)) throw error;
   }
   return done('deleted');

@@ -4,17 +4,17 @@ import { accountsPage, type Place } from './pages/sign-in.ts';
 import { type Known, readKnown } from './people.ts';
 import { createNotes } from './records.ts';
 
-/** A user whose password was right, and since when it is the password. */
+/** A user whose password was right, and the time at which that password was set. */
 interface Option {
   readonly account: string;
   readonly user: string;
   readonly changedAt: string;
 }
 
-/** How long a person may take to choose, in seconds. */
+/** Time that a person has to choose, in seconds. */
 const patience = 600;
 
-/** The page on which a person says which of the accounts that their password opens they mean. */
+/** Returns the page on which a person chooses one of the accounts that their password opens, and stores the options. */
 export async function offerAccounts(
   host: Host,
   uid: string,
@@ -31,7 +31,10 @@ export async function offerAccounts(
   );
 }
 
-/** Who the person is in the account that they chose; `undefined` when it was not offered, or the password is another one since. */
+/**
+ * Returns the person in the chosen account; `undefined` when that account was not offered, or when its password has
+ * changed since.
+ */
 export async function chosenAccount(host: Host, uid: string, account: string): Promise<Known | undefined> {
   const options = await notesOf(host).find(uid);
   const chosen = options?.find((option) => option.account === account);

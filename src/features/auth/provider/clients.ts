@@ -1,9 +1,12 @@
 import type { ClientMetadata } from 'oidc-provider';
 
-/** The programs that people sign in to. None of them can keep a secret, so all of them have to use PKCE. */
+/**
+ * Client ids of the programs that people sign in to. No program can keep a secret, so all that get a code must use
+ * PKCE.
+ */
 export const clientIds = { cli: 'heddle-cli', dashboard: 'heddle-dashboard', account: 'heddle-account' } as const;
 
-/** Where our own page of a person's tokens and password is, below the public address. */
+/** Path of the page for a person's tokens and password, below the public address. */
 export const accountPath = '/signin/account';
 
 const common = {
@@ -11,13 +14,13 @@ const common = {
   id_token_signed_response_alg: 'ES256',
 } as const satisfies Partial<ClientMetadata>;
 
-/** All clients of a server with this address. */
+/** Returns all clients of a server with this public address. */
 export function clientsOf(publicUrl: string, redirectUris: readonly string[]): ClientMetadata[] {
   const cli: ClientMetadata = {
     ...common,
     client_id: clientIds.cli,
     client_name: 'Heddle on the command line',
-    // The rules of native programs: on the loopback addresses any port goes.
+    // As for all native programs, every port of the loopback addresses is accepted.
     application_type: 'native',
     redirect_uris: ['http://127.0.0.1/callback', 'http://[::1]/callback', 'http://localhost/callback'],
     grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
@@ -30,7 +33,7 @@ export function clientsOf(publicUrl: string, redirectUris: readonly string[]): C
     redirect_uris: [`${publicUrl}${accountPath}`],
     post_logout_redirect_uris: [`${publicUrl}${accountPath}`],
     grant_types: [],
-    // Only the session is of use here.
+    // The page uses only the session, and needs no tokens.
     response_types: ['none'],
   };
   if (redirectUris.length === 0) return [cli, account];

@@ -17,24 +17,24 @@ import { hash } from './records.ts';
 import { revocationPath } from './revocation.ts';
 import { apiScopes, audienceOf, claimsOf, issuerOf } from './token-words.ts';
 
-/** What a provider is made of. */
+/** Parts of which a provider is made. */
 export interface ProviderParts {
-  /** Where the server is reached, without a slash at the end. */
+  /** Public address of the server, without a slash at the end. */
   readonly publicUrl: string;
-  /** Where pages of other programs may get people back. */
+  /** Redirect URIs of the dashboard. Empty: there is no client for a dashboard. */
   readonly redirectUris: readonly string[];
   readonly ring: KeyRing;
   readonly adapter: (model: string) => Adapter;
-  /** Whether a device may ask again whether it is let in: it asked some seconds ago at the earliest. */
+  /** Whether a device may poll now: its last poll must be some seconds ago. */
   mayPoll(code: string): Promise<boolean>;
-  /** The person with an id who is let in now. */
+  /** Returns the person with an id; `undefined` unless they may sign in now. */
   find(id: string): Promise<Person | undefined>;
 }
 
 const minute = 60;
 const day = 86_400;
 
-/** Lifetimes in seconds. Access tokens live for few minutes, because they are checked without a query. */
+/** Lifetimes in seconds. Access tokens live for a few minutes only, because they are verified without a query. */
 const lifetimes = {
   accessToken: 10 * minute,
   code: minute,
@@ -42,15 +42,18 @@ const lifetimes = {
   idToken: 60 * minute,
   interaction: 30 * minute,
   session: day,
-  /** Unused, a refresh token ends; a grant ends in any case, and all that hangs on it. */
+  /**
+   * A refresh token expires when it is not used. A grant expires in any case, together with everything that depends on
+   * it.
+   */
   refreshToken: 14 * day,
   grant: 30 * day,
 } as const;
 
-/** Makes a provider. It keeps nothing itself, so that another one can take its place at any time. */
+/** Creates a provider. The provider stores nothing itself, so that it can be replaced at any time. */
 export function makeProvider(parts: ProviderParts): Provider {
   const provider = new Provider(issuerOf(parts.publicUrl), configurationOf(parts));
-  // The mount passes the server's address in headers; no client can.
+  // The code that mounts the provider sets the forwarding headers itself, so no client can set them.
   provider.proxy = true;
   conform(provider, parts);
   return provider;
@@ -71,7 +74,8 @@ function configurationOf({ publicUrl, redirectUris, ring, adapter, find }: Provi
     routes: { userinfo: '/me', device_authorization: '/device/auth', code_verification: '/device' },
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
     scopes: ['openid', 'offline_access'],
-    // There is no place in between where a program could ask for them.
+    // ID tokens contain the claims of the requested scopes, because the userinfo route of the provider, which would
+    // return them, is disabled.
     conformIdTokenClaims: false,
     responseTypes: ['code', 'none'],
     clientAuthMethods: ['none'],
@@ -108,7 +112,7 @@ function configurationOf({ publicUrl, redirectUris, ring, adapter, find }: Provi
       const person = oidc.account === undefined ? undefined : await find(oidc.account.accountId);
       if (person === undefined) return undefined;
       const { sub: _, ...claims } = claimsOf(person);
-      // When they signed in, however often the token was renewed since.
+      // The time of the sign-in, however often the token was renewed since.
       const { RefreshToken, AuthorizationCode, DeviceCode } = oidc.entities;
       const grant = 'grantId' in token && token.grantId !== undefined ? { grant: hash(token.grantId) } : {};
       const { account } = person;
@@ -127,9 +131,9 @@ function featuresOf(publicUrl: string): NonNullable<Configuration['features']> {
     devInteractions: { enabled: false },
     dPoP: { enabled: false },
     pushedAuthorizationRequests: { enabled: false },
-    // Its tokens are for the API, so it is the API that answers there.
+    // Access tokens are issued for the API, so a route of the server answers at `/me` instead.
     userinfo: { enabled: false },
-    // Its own takes no access tokens that are signed; the route of the server does.
+    // The provider's own route does not accept signed access tokens. The route of the server does.
     revocation: { enabled: false },
     deviceFlow: { enabled: true, charset: 'base-20', mask: '****-****', ...devicePages },
     rpInitiatedLogout: {
@@ -156,7 +160,10 @@ function featuresOf(publicUrl: string): NonNullable<Configuration['features']> {
   };
 }
 
-/** People whose session is older than their user, or who are blocked, sign in again and see the reason there. */
+/**
+ * Returns the interaction policy: a person of a session who is deleted or blocked must sign in again, and sees the
+ * reason there.
+ */
 function policyOf() {
   const policy = interactionPolicy.base();
   const gone = new interactionPolicy.Check(
@@ -169,7 +176,7 @@ function policyOf() {
   return policy;
 }
 
-/** Our own pages and the dashboard that the operator named need no consent. */
+/** Returns the grant for a client. Our own pages and the dashboard that the operator configured need no consent. */
 async function loadExistingGrant(ctx: KoaContextWithOIDC) {
   const { oidc } = ctx;
   const { client, session, account, provider } = oidc;

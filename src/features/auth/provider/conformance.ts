@@ -7,13 +7,13 @@ type Middleware = Parameters<Provider['use']>[0];
 type Context = Parameters<Middleware>[0];
 type Next = Parameters<Middleware>[1];
 
-/** Where browsers may be sent with a form too (OpenID Connect Core 3.1.2.1, RP-Initiated Logout 2). */
+/** Paths to which browsers may also be sent with a form (OpenID Connect Core 3.1.2.1, RP-Initiated Logout 2). */
 const formPaths = ['/auth', '/session/end'];
 
-/** A form becomes an address, and addresses have an end. */
+/** Maximum length of a form, in bytes. The form is turned into an address, whose length is limited. */
 const longestForm = 12 * 1024;
 
-/** Does what the standards ask for and `oidc-provider` does not do. */
+/** Adds what the standards require and `oidc-provider` lacks. */
 export function conform(
   provider: Provider,
   { publicUrl, mayPoll }: Pick<ProviderParts, 'publicUrl' | 'mayPoll'>,
@@ -25,7 +25,10 @@ export function conform(
   slowDevicesDown(provider, mayPoll);
 }
 
-/** The provider takes forms only with cookies that every page may send along; as an address they come with ours. */
+/**
+ * Redirects a form to the same path, with its fields in the query. The provider accepts forms only with cookies that
+ * browsers send from every site. With a redirect, browsers send our cookies.
+ */
 async function takeForms(issuer: string, ctx: Context, next: Next): Promise<void> {
   if (ctx.method !== 'POST' || !formPaths.includes(ctx.path)) return await next();
   const form = await readForm(ctx.req);
@@ -42,7 +45,7 @@ async function readForm(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of request) {
-    // A request without an encoding gives bytes.
+    // Without an encoding, the request yields bytes.
     const bytes = chunk as Buffer;
     length += bytes.length;
     if (length > longestForm) return undefined;
@@ -51,7 +54,10 @@ async function readForm(request: IncomingMessage): Promise<string | undefined> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** The page for the code of a device begins a session; a request for a later page without one is redirected there. */
+/**
+ * The page where the code of a device is entered begins a session. A request for a later page without a session is
+ * redirected to that page.
+ */
 async function beginSessions(provider: Provider, issuer: string, ctx: Context, next: Next): Promise<void> {
   const [, first, second] = ctx.path.split('/');
   const isBehindThePage = ctx.method === 'GET' ? second !== undefined && second !== '' : second !== 'auth';
@@ -63,8 +69,8 @@ async function beginSessions(provider: Provider, issuer: string, ctx: Context, n
 }
 
 /**
- * Every refresh token is what `offline_access` asks for, though a sign-in without `prompt=consent` leaves the word out of
- * what it grants: programs repeat what they asked for (RFC 6749, 6).
+ * Adds `offline_access` to the scopes of every refresh token. A sign-in without `prompt=consent` leaves that scope out
+ * of its grant, but programs repeat the scopes that they requested (RFC 6749, 6).
  */
 function letRefreshRepeatOffline({ RefreshToken }: Provider): void {
   Object.defineProperty(RefreshToken.prototype, 'scopes', {

@@ -4,7 +4,7 @@ import { enterSubject } from '../../../db/accounts/idp-people.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import type { Person } from './people.ts';
 
-/** Records a sign-in with a password: an invited user is active from now on. */
+/** Records a sign-in with a password. An invited user becomes active. */
 export async function noteSignIn(engine: Engine, person: Person): Promise<void> {
   const { account, id, name, email } = person;
   await enterSubject(engine.database, account, id);

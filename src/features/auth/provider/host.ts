@@ -5,17 +5,17 @@ import type { KeyRing } from './keys.ts';
 import type { Person } from './people.ts';
 import type { RecordsOptions } from './records.ts';
 
-/** What the pages of a sign-in work with. */
+/** The parts of the server that the sign-in pages use. */
 export interface Host {
   readonly engine: Engine;
   readonly guesses: SignInLimits;
   readonly records: RecordsOptions;
   /** Milliseconds since 1970. */
   now(): number;
-  /** The provider with the keys of this moment. */
+  /** Returns the provider with the current keys. */
   open(): Promise<{ readonly provider: Provider; readonly ring: KeyRing }>;
   find(id: string): Promise<Person | undefined>;
   publicUrl(): string;
-  /** Ends what hangs on a person's sign-ins, but for the session with a certain uid. */
+  /** Ends the sessions of a person and everything that depends on them, except the session with the uid `keepUid`. */
   endSessions(user: string, keepUid?: string): Promise<void>;
 }

@@ -4,29 +4,29 @@ import { type IdpKeyRow, listIdpKeys, type NewIdpKey, renewIdpKeys } from '../..
 import type { Database } from '../../../db/database.ts';
 import { sealPlaces, type Vault } from '../../../model/schema/sealing.ts';
 
-/** How tokens are signed. */
+/** Algorithm of token signatures. */
 export const signingAlgorithm = 'ES256';
 
-/** A private key as JWK, with its id. */
+/** A private key as JWK, with its key id. */
 export type SigningKey = JsonWebKey & { readonly kid: string };
 
-/** The keys at one moment. */
+/** The keys of the provider at one time. */
 export interface KeyRing {
-  /** Changes whenever the keys do. */
+  /** Number that changes whenever the keys change. */
   readonly epoch: number;
-  /** The one that signs comes first; the others only verify. */
+  /** Keys of token signatures. The first one signs; the others only verify. */
   readonly signing: readonly SigningKey[];
-  /** Signs cookies and forms. */
+  /** Secret that signs cookies and forms. */
   readonly cookieSecret: string;
 }
 
-/** The keys of the provider, which are in the database, so that all servers have the same ones. */
+/** The keys of the provider. They are stored in the database, so that all servers use the same keys. */
 export interface Keys {
-  /** The keys as they are in the database, or were a moment ago. */
+  /** Returns the keys as they are, or were a moment ago, in the database. */
   current(): Promise<KeyRing>;
-  /** Follows the key that signs with a new one, when its time has come or, with `now`, in any case. */
+  /** Replaces the signing key with a new one when it is old enough; with `now`, in any case. */
   renew(when?: 'now'): Promise<KeyRing>;
-  /** Finds the key of a token, also one that another server just made. */
+  /** Finds the key of a token, including a key that another server has just created. */
   readonly find: JWTVerifyGetKey;
   epoch(): number;
 }
@@ -34,16 +34,16 @@ export interface Keys {
 export interface KeysOptions {
   readonly database: Database;
   readonly vault: Vault;
-  /** How old a key becomes, in seconds. */
+  /** Age at which the signing key is replaced, in seconds. */
   readonly rotateAfter: number;
-  /** How long keys count as they were read. */
+  /** How long keys are used before they are read again, in milliseconds. */
   readonly freshMs?: number;
 }
 
-/** Longer than any token that was signed lasts, in seconds. */
+/** How long a replaced key is kept, in seconds: longer than the lifetime of any token that it signed. */
 const keepRetired = 2 * 3600;
 
-/** Opens the keys; they are made when they are first asked for. */
+/** Opens the keys. They are created when they are first read. */
 export function createKeys(options: KeysOptions): Keys {
   const { database, vault, rotateAfter, freshMs = 2000 } = options;
   let ring: (KeyRing & { readonly ids: string; readonly verify: JWTVerifyGetKey }) | undefined;
@@ -73,14 +73,18 @@ export function createKeys(options: KeysOptions): Keys {
         return await known.verify(header, token);
       } catch (error) {
         if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
-        // Another server may have created a key since; invented key ids do not cause a query each time.
+        // Another server may have created a key since. The limit prevents a query for every request with an invented
+        // key id.
         return await (await fresh(1000)).verify(header, token);
       }
     },
   };
 }
 
-/** Follows the key that signs with a new one, on every server; returns its id. What the one before signed stays good until it ends. */
+/**
+ * Replaces the signing key with a new one on every server, and returns the id of the new key. Tokens that the previous
+ * key signed stay valid until they expire.
+ */
 export async function rotateKeys({ database, vault }: Pick<KeysOptions, 'database' | 'vault'>): Promise<string> {
   const [signing] = (await createKeys({ database, vault, rotateAfter: 0 }).renew('now')).signing;
   if (signing === undefined) throw new Error('a new key was made and is not there');
@@ -97,7 +101,7 @@ function makeKey(vault: Vault, purpose: IdpKeyRow['purpose']): NewIdpKey {
 
 function openRing(vault: Vault, rows: readonly IdpKeyRow[]) {
   const of = (purpose: IdpKeyRow['purpose']) => rows.filter((row) => row.purpose === purpose);
-  // They were sealed by `makeKey`.
+  // The keys were sealed by `makeKey`.
   const signing = of('sign').map((row) => JSON.parse(openKey(vault, row)) as SigningKey);
   const [cookies] = of('cookies');
   const cookieSecret = cookies === undefined ? '' : openKey(vault, cookies);

@@ -6,18 +6,18 @@ import type { Stored } from '../../../model/state/stored.ts';
 /** A person who can sign in with the embedded identity provider. */
 export interface Person {
   readonly account: string;
-  /** The newest revision of the account that was seen. */
+  /** Newest known revision of the account. */
   readonly revision: number;
   readonly id: string;
   readonly name: string;
   readonly email: string;
-  /** Whether they proved the address, by a link that was mailed to it. */
+  /** Whether the person proved the address, by a link that was mailed to it. */
   readonly emailProved: boolean;
-  /** Why the person is not let in; absent when they are. */
+  /** Why the person may not sign in; absent when they may. */
   readonly barred?: 'blocked' | 'pending';
 }
 
-/** The person with an id, `undefined` when there is none or none any more. */
+/** Returns the person with an id; `undefined` when there is none, or when the user is deleted. */
 export async function findPerson(
   engine: Pick<Engine, 'database' | 'snapshots'>,
   id: string,
@@ -28,13 +28,16 @@ export async function findPerson(
   return user === undefined ? undefined : personOf(user, found);
 }
 
-/** A person with a password. */
+/** A person who has a password. */
 export interface Known {
   readonly credentials: Credentials;
   readonly person: Person;
 }
 
-/** Who has come so far in a sign-in, as they are now: between two steps they may have been blocked. */
+/**
+ * Returns the current state of a person in an unfinished sign-in; `undefined` when they were blocked or deleted between
+ * two steps.
+ */
 export async function readKnown(
   { database, snapshots }: Pick<Engine, 'database' | 'snapshots'>,
   { account, user }: { readonly account: string; readonly user: string },
@@ -46,7 +49,7 @@ export async function readKnown(
   return person === undefined || person.barred !== undefined ? undefined : { credentials, person };
 }
 
-/** A user as a person who signs in. */
+/** Returns a user as a person who signs in. */
 export function personOf({ id, name, spec, derived }: Stored<'User'>, { account, revision, proved }: Subject): Person {
   const barred = derived.pending_approval === true ? 'pending' : spec.is_blocked === true ? 'blocked' : undefined;
   return { account, revision, id, name, email: spec.email ?? '', emailProved: proved, ...(barred && { barred }) };

@@ -17,47 +17,50 @@ import { createSignInPages } from './sign-in.ts';
 import { audienceOf, claimsOf, issuerOf } from './token-words.ts';
 import type { WebAnswer, WebRequest } from './web.ts';
 
-/** The server as an identity provider. */
+/** This server as an OpenID Connect identity provider. */
 export interface IdentityProvider {
-  /** Answers what programs ask, and browsers on their behalf; `req.url` begins behind the provider's own path. */
+  /**
+   * Handles requests of programs, and of browsers that programs redirect. `req.url` is relative to the path of the
+   * provider.
+   */
   handle(req: IncomingMessage, res: ServerResponse): Promise<void>;
-  /** A page of the sign-in with this id. */
+  /** Answers a request for a page of the sign-in with the id `uid`. */
   signIn(uid: string, request: WebRequest): Promise<WebAnswer>;
-  /** A person's own page. */
+  /** Answers a request for a person's own page. */
   account(request: WebRequest): Promise<WebAnswer>;
-  /** Whose an access token is, as programs ask it. Throws `Unauthenticated`. */
+  /** Returns the claims about the person to whom an access token belongs. Throws `Unauthenticated`. */
   whose(token: string): Promise<ReturnType<typeof claimsOf>>;
-  /** Takes back the grant of a token, as a program asks it by a form. */
+  /** Revokes the grant of a token, as requested by the form of a program. */
   revoke(request: RevocationRequest): Promise<Revocation>;
-  /** Its own tokens, as the API checks them. */
+  /** Returns the provider as an issuer, by which the API verifies its tokens. */
   asIssuer(): Issuer;
   /** Ends the sessions and refresh tokens of a person. */
   endSessions(user: string): Promise<void>;
   publicUrl(): string;
-  /** Where pages of other programs get people back. */
+  /** Origins of the dashboard's redirect URIs. */
   readonly origins: readonly string[];
-  /** Clears away what ended and renews keys from now on; the function it returns stops that. */
+  /** Starts to delete ended records and to renew keys at intervals. Returns a function that stops it. */
   run(): () => Promise<void>;
 }
 
 export interface IdentityProviderOptions {
   readonly engine: Engine;
   readonly guesses: SignInLimits;
-  /** Where the server is reached, without a slash at the end. */
+  /** Returns the public address of the server, without a slash at the end. */
   publicUrl(): string;
   readonly redirectUris: readonly string[];
-  /** After how many days the key that signs is followed by a new one. */
+  /** Age at which the signing key is replaced, in days. */
   readonly keyDays: number;
   /** Milliseconds since 1970. */
   now(): number;
-  /** Called with defects, and with errors of the housekeeping. */
+  /** Called with internal errors, and with errors of the housekeeping. */
   report(error: unknown, place: string): void;
 }
 
 const day = 86_400;
 const housekeepingMs = 600_000;
 
-/** How often a device may ask whether it is let in: every 5 seconds (RFC 8628), and clocks are not exact. */
+/** Minimum time between two polls of a device, in seconds. RFC 8628 sets 5 seconds, but clocks are not exact. */
 const pollSeconds = 4;
 
 /** Creates the identity provider of a server. */
@@ -91,7 +94,7 @@ function createHost(options: IdentityProviderOptions, keys: Keys): Host {
   const records = { database: engine.database, vault: engine.planEnvironment.vault };
   const adapter = createAdapter(records);
   const find: Host['find'] = async (id) => {
-    // A person who has signed in before is refused like a new one.
+    // While passwords are switched off, people who have signed in before are refused like new ones.
     if (engine.registry.installation.localAuthDisabled) return undefined;
     const person = await findPerson(engine, id);
     return person?.barred === undefined ? person : undefined;
@@ -101,7 +104,7 @@ function createHost(options: IdentityProviderOptions, keys: Keys): Host {
   return {
     ...{ engine, guesses, records, now, find, publicUrl },
     async open() {
-      // Loaded for the first who signs in: half as much code as the rest of a server.
+      // Loaded at the first sign-in, because it is half as much code as the rest of a server.
       const [ring, { makeProvider }] = await Promise.all([keys.current(), import('./configuration.ts')]);
       if (made?.ring.epoch !== ring.epoch) {
         const provider = makeProvider({ publicUrl: publicUrl(), redirectUris, ring, adapter, find, mayPoll });
@@ -148,7 +151,7 @@ function runHousekeeping({ engine, report }: IdentityProviderOptions, keys: Keys
   const { signal } = stopping;
   const loop = async (): Promise<void> => {
     while (!signal.aborted) {
-      // Two servers never begin at the same moment for long; being stopped ends the wait.
+      // The random part keeps servers from working at the same time for long. Stopping ends the wait.
       await wait(housekeepingMs * (0.9 + Math.random() * 0.2), undefined, { signal, ref: false }).catch(() => {});
       if (signal.aborted) return;
       await Promise.all([keys.renew(), deleteEndedRecords(engine.database)]).catch((error: unknown) =>

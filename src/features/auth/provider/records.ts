@@ -12,16 +12,16 @@ import type { Database } from '../../../db/database.ts';
 import { sha256 } from '../../../lib/node-pure.ts';
 import { sealPlaces, type Vault } from '../../../model/schema/sealing.ts';
 
-/** What the provider's records need. */
+/** Parts that the records of the provider need. */
 export interface RecordsOptions {
   readonly database: Database;
   readonly vault: Vault;
 }
 
-/** How long a record without an end of its own is kept, in seconds. */
+/** How long a record without an expiry is kept, in seconds. */
 const longest = 30 * 86_400;
 
-/** The adapter of `oidc-provider`: ids are stored as hashes and payloads sealed, because both grant access. */
+/** Creates the adapter of `oidc-provider`. Ids are stored as hashes and payloads sealed, because both grant access. */
 export function createAdapter({ database, vault }: RecordsOptions): (model: string) => Adapter {
   return (model) => {
     const find = async (key: RecordKey, value: string): Promise<AdapterPayload | undefined> => {
@@ -38,7 +38,7 @@ export function createAdapter({ database, vault }: RecordsOptions): (model: stri
           ...sealed(vault, model, id, payload),
           seconds: expiresIn,
           user,
-          // A grant goes with its tokens.
+          // A grant has its own id here, so that it is deleted together with its tokens.
           grant: hashOf(model === 'Grant' ? id : grantId),
           uid: hashOf(uid),
           code: hashOf(userCode),
@@ -48,7 +48,7 @@ export function createAdapter({ database, vault }: RecordsOptions): (model: stri
       findByUid: (uid) => find('uid_hash', uid),
       findByUserCode: (code) => find('code_hash', code),
       async consume(id) {
-        // Two requests with one code: only one of them gets anything for it.
+        // Of two concurrent requests with the same code, only one succeeds.
         if (await consumeRecord(database, model, hash(id))) return;
         const { errors } = await import('oidc-provider');
         throw new errors.InvalidGrant('already used');
@@ -59,14 +59,14 @@ export function createAdapter({ database, vault }: RecordsOptions): (model: stri
   };
 }
 
-/** Small things of our own that end by themselves, kept in the same way. */
+/** Small records of our own that expire, stored in the same way as those of the provider. */
 export interface Notes<Value> {
   put(id: string, value: Value, seconds: number, user?: string): Promise<void>;
   find(id: string): Promise<Value | undefined>;
   drop(id: string): Promise<void>;
 }
 
-/** The notes of one kind. */
+/** Creates the access to notes of one kind. */
 export function createNotes<Value>({ database, vault }: RecordsOptions, model: string): Notes<Value> {
   return {
     async put(id, value, seconds, user) {
@@ -80,7 +80,7 @@ export function createNotes<Value>({ database, vault }: RecordsOptions, model: s
   };
 }
 
-/** The uid of a session, as the store knows it. */
+/** Returns the hash by which the store identifies a secret id, such as the uid of a session. */
 export function hash(value: string): string {
   return sha256(value);
 }
@@ -89,13 +89,16 @@ function hashOf(value: string | undefined): string | undefined {
   return value === undefined ? undefined : hash(value);
 }
 
-/** A record as the store keeps it: with the hash of its id, and a payload that opens in its place alone. */
+/** Returns a record as it is stored: with the hash of its id, and a sealed payload that opens only in its place. */
 function sealed(vault: Vault, model: string, id: string, value: unknown) {
   const hashed = hash(id);
   return { model, id: hashed, payload: vault.seal(JSON.stringify(value), sealPlaces.providerRecord(model, hashed)) };
 }
 
-/** What was sealed by a key that is gone is as good as not there: people sign in again. */
+/**
+ * Returns the payload of a record; `undefined` when it was sealed with a lost key. The record then counts as deleted,
+ * and people sign in again.
+ */
 function unseal<Value>(vault: Vault, model: string, { id, payload }: FoundRecord): Value | undefined {
   let text: string;
   try {
@@ -103,6 +106,6 @@ function unseal<Value>(vault: Vault, model: string, { id, payload }: FoundRecord
   } catch {
     return undefined;
   }
-  // It was written by the functions above.
+  // The text was written by the functions above.
   return JSON.parse(text) as Value;
 }

@@ -5,29 +5,32 @@ import { type Keys, signingAlgorithm } from './keys.ts';
 import { hash } from './records.ts';
 import { audienceOf, issuerOf } from './token-words.ts';
 
-/** Where programs take tokens back, below the issuer. */
+/** Path to which programs send tokens to revoke, below the issuer. */
 export const revocationPath = '/token/revocation';
 
-/** What a program is answered: nothing when the token is good no more, else why it could not be taken back. */
+/** Answer to a program: 200 when the token is no longer valid, otherwise the reason why it could not be revoked. */
 export type Revocation =
   | { readonly status: 200 }
   | { readonly status: 400 | 401; readonly error: string; readonly error_description: string };
 
-/** What a token belongs to. */
+/** Client and grant of a token. */
 interface Holder {
   readonly client: string;
-  /** As the store knows it; absent: the token cannot be taken back. */
+  /** Hash of the id of the grant. Absent: the token cannot be revoked. */
   readonly grant?: string;
 }
 
-/** What a program sends to take a token back. */
+/** Request of a program to revoke a token. */
 export interface RevocationRequest {
   readonly form: URLSearchParams;
-  /** The header by which some programs say who they are, though they have no secret. */
+  /** `Authorization` header, in which some programs send their client id although they have no secret. */
   readonly authorization: string | undefined;
 }
 
-/** Revokes a refresh token or an access token, and with it the whole grant (RFC 7009). An unknown token is no error. */
+/**
+ * Revokes a refresh token or an access token, together with its whole grant (RFC 7009). An unknown token is not an
+ * error.
+ */
 export async function revokeToken(
   host: Host,
   keys: Keys,
@@ -50,7 +53,10 @@ export async function revokeToken(
   return { status: 200 };
 }
 
-/** The programs that a request names, in its form or by the user name of its header (RFC 6749, 2.3.1). */
+/**
+ * Returns the client ids in a request: in its form, and as the user name in its `Authorization` header (RFC 6749,
+ * 2.3.1).
+ */
 function clientsNamed(form: URLSearchParams, authorization: string | undefined): readonly string[] {
   const [, encoded] = /^basic ([\w+/]+=*)$/i.exec(authorization ?? '') ?? [];
   const [, name] = /^([\w.-]+):/.exec(Buffer.from(encoded ?? '', 'base64').toString()) ?? [];
@@ -60,7 +66,7 @@ function clientsNamed(form: URLSearchParams, authorization: string | undefined):
 async function holderOfAccess(host: Host, keys: Keys, token: string): Promise<Holder | undefined> {
   const [issuer, audience] = [issuerOf(host.publicUrl()), audienceOf(host.publicUrl())];
   const options = { issuer, audience, algorithms: [signingAlgorithm], currentDate: new Date(host.now()) };
-  // What is no good token of ours needs not be taken back.
+  // A token that is not a valid access token of ours need not be revoked here.
   const payload = await jwtVerify(token, keys.find, options).then(
     (checked): JWTPayload | undefined => checked.payload,
     () => undefined,

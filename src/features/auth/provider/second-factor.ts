@@ -20,17 +20,17 @@ import type { Host } from './host.ts';
 import type { Person } from './people.ts';
 import { base32, matchingStep, newTotpSecret, totpUri } from './totp.ts';
 
-/** How many codes stand in for the app, each once, and how many bytes each has. */
+/** Number of recovery codes (each replaces the app once), and number of bytes of each. */
 const [many, bytes] = [10, 10];
 
-/** What a code is about: a person, and what is known of how they sign in. */
+/** The person whose second factor is used or changed, and their credentials. */
 export interface Factor {
   readonly host: Host;
   readonly person: Person;
   readonly credentials: Credentials;
 }
 
-/** Whether the account of a person requires a second factor of everybody who signs in with a password. */
+/** Returns whether the account of a person requires a second factor for every sign-in with a password. */
 export async function wantsSecondFactor(
   { snapshots }: Host['engine'],
   { account, revision }: Pick<Person, 'account' | 'revision'>,
@@ -39,20 +39,20 @@ export async function wantsSecondFactor(
   return isObject(settings) && settings['local_mfa_enabled'] === true;
 }
 
-/** What an app is set up with: a secret, as text, as an address and as a picture. */
+/** Values for setting up an authenticator app: a secret, as text, as an `otpauth:` address and as a picture (SVG). */
 export interface App {
   readonly secret: string;
   readonly uri: string;
   readonly picture: string;
 }
 
-/** The values with which an authenticator app is set up. */
+/** Returns the values for setting up an authenticator app. */
 export function appOf(secret: string, email: string): App {
   const uri = totpUri(secret, email);
   return { secret, uri, picture: encodeQR(uri, 'svg', { border: 1 }) };
 }
 
-/** Uses up a code that was entered: of the app, or a recovery code. Returns whether it was right. */
+/** Uses up a code of the app or a recovery code. Returns whether the code was right. */
 export async function useSecondFactor(factor: Factor, typed: string): Promise<boolean> {
   if (await useAppCode(factor, typed)) return true;
   const hash = recoveryHash(typed);
@@ -61,14 +61,14 @@ export async function useSecondFactor(factor: Factor, typed: string): Promise<bo
   return await useRecoveryCode(host.engine.database, credentials, hash, auditEntry(factor, 'user.mfa.recovery.use'));
 }
 
-/** Uses up the code of the app, so that it cannot be used again. */
+/** Uses up a code of the app, so that it cannot be used again. Returns whether the code was right. */
 export async function useAppCode({ host, credentials }: Factor, typed: string): Promise<boolean> {
   const { database, planEnvironment } = host.engine;
   const step = matchingStep(openTotp(planEnvironment, credentials), typed, host.now());
   return step !== undefined && (await useTotpStep(database, credentials, step));
 }
 
-/** The secret that a person's app has. */
+/** Returns the secret of a person's app. */
 export function openTotp({ vault }: Pick<PlanEnvironment, 'vault'>, credentials: Credentials): string {
   return vault.open(credentials.totpSecret ?? '', totpPlace(credentials));
 }
@@ -77,7 +77,10 @@ function totpPlace({ account, email }: Credentials): SealPlace {
   return sealPlaces.secondFactor(account, email);
 }
 
-/** Begins to set an app up; cancels it without a secret. Nothing happens when there is one already. */
+/**
+ * Begins the setup of an app with a new secret; cancels the setup when `isOn` is false. Does nothing when the second
+ * factor is on already.
+ */
 export async function prepareApp({ host, credentials }: Factor, isOn: boolean): Promise<void> {
   const { database, planEnvironment } = host.engine;
   await beginTotp(
@@ -87,7 +90,9 @@ export async function prepareApp({ host, credentials }: Factor, isOn: boolean): 
   );
 }
 
-/** Switches the second factor on. Returns the codes that stand in for the app; `undefined` when it was set up again meanwhile. */
+/**
+ * Switches the second factor on. Returns the recovery codes; `undefined` when a concurrent request changed the setup.
+ */
 export async function switchOn(factor: Factor): Promise<readonly string[] | undefined> {
   const { host, credentials } = factor;
   const { codes, hashes } = newRecoveryCodes();
@@ -100,7 +105,7 @@ export async function switchOff(factor: Factor): Promise<void> {
   await takeTotpAway(factor.host.engine.database, factor.credentials, auditEntry(factor, 'user.mfa.disable'));
 }
 
-/** Makes new codes that stand in for the app; the ones so far work no more. */
+/** Creates new recovery codes. The previous codes become invalid. */
 export async function replaceCodes(factor: Factor): Promise<readonly string[]> {
   const { codes, hashes } = newRecoveryCodes();
   const entry = auditEntry(factor, 'user.mfa.recovery.renew');
@@ -124,7 +129,10 @@ function newRecoveryCodes(): { readonly codes: readonly string[]; readonly hashe
   return { codes, hashes: codes.flatMap((code) => recoveryHash(code) ?? []) };
 }
 
-/** How such a code is stored, however it is typed; they are too long to be guessed from that. */
+/**
+ * Returns the hash of a recovery code as it is stored, independent of case, spaces and hyphens; `undefined` when the
+ * text cannot be a code. Codes are too long to be guessed from their hash.
+ */
 function recoveryHash(typed: string): string | undefined {
   const bare = typed.toLowerCase().replace(/[\s-]/g, '');
   return /^[a-z2-7]{16}$/.test(bare) ? sha256(bare) : undefined;

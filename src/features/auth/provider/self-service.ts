@@ -15,7 +15,7 @@ import {
 } from './second-factor.ts';
 import { inWords, textIn, type WebRequest } from './web.ts';
 
-/** What became of a form: what was done, with codes that are shown this once, or what is wrong with its fields. */
+/** Result of a form: the completed action, with codes that are shown only once, or the errors by field. */
 export type Outcome =
   | { readonly action: string; readonly codes?: readonly string[] }
   | { readonly faults: Readonly<Record<string, string>> };
@@ -58,14 +58,17 @@ export async function changeOwnPassword({ host, request, person, session }: Visi
   return { action: 'password' };
 }
 
-/** What of the second factor wants a code: to switch it on, and everything about one that is on. */
+/**
+ * Steps that require a code, and whether the second factor must be on already (`true`) or is switched on by the step
+ * (`false`).
+ */
 const wanting: Readonly<Record<string, boolean>> = {
   'totp-confirm': false,
   'totp-remove': true,
   'totp-codes': true,
 };
 
-/** Sets the second factor up, step by step, or takes it away. */
+/** Sets up the second factor, step by step, or removes it. */
 export async function changeTotp({ host, request, person }: Visit, step: string): Promise<Outcome> {
   const credentials = await readCredentials(host.engine.database, person.account, person.id);
   if (credentials === undefined) return { action: '' };
@@ -92,7 +95,10 @@ async function changeFactor(factor: Factor, step: string): Promise<Outcome> {
   return { action: step === 'totp-confirm' ? 'totp-on' : 'totp-codes', codes };
 }
 
-/** Does what may be guessed, slowly when it is tried often: `true` when it was right, else `false` or why not. */
+/**
+ * Makes an attempt that could be a guess, and limits such attempts. Returns `true` when it was right; otherwise
+ * `false`, or the message that there were too many attempts.
+ */
 async function guarded(
   { host, request, person }: Omit<Visit, 'session'>,
   what: string,

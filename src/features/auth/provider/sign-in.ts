@@ -24,26 +24,26 @@ import {
 import { apiScopes, audienceOf } from './token-words.ts';
 import { formToken, inWords, isOurForm, textIn, type WebAnswer, type WebRequest } from './web.ts';
 
-/** How far a sign-in has come. */
+/** Progress of a sign-in. */
 interface Progress {
   readonly user: string;
   readonly account: string;
-  /** By what they have shown who they are. */
+  /** Authentication methods that the person has completed. */
   readonly amr: readonly string[];
   readonly wantsCode: boolean;
   readonly wantsPassword: boolean;
-  /** The account asks for a second factor, and the person has none yet. */
+  /** Whether the account requires a second factor and the person has none yet. */
   readonly wantsApp?: boolean;
-  /** The second factor is set up, and the codes that stand in for it were shown. */
+  /** Whether the second factor was just set up and its recovery codes were shown. */
   readonly showsCodes?: boolean;
 }
 
-/** The pages between a program that requests a sign-in and its answer. */
+/** Pages of a sign-in, between the request of a program and the answer to it. */
 export interface SignInPages {
   answer(uid: string, request: WebRequest): Promise<WebAnswer>;
 }
 
-/** How long a sign-in may take between two steps, in seconds. */
+/** Maximum time between two steps of a sign-in, in seconds. */
 const patience = 600;
 
 interface Step {
@@ -76,7 +76,7 @@ export function createSignInPages(host: Host): SignInPages {
   };
 }
 
-/** No cookie, or one of a sign-in that is over, is nothing to report. */
+/** A missing cookie, or the cookie of an ended sign-in, is not an error to report. */
 function endedOnly(error: errors.OIDCProviderError): undefined {
   if (error.name !== 'SessionNotFound') throw error;
   return undefined;
@@ -86,7 +86,10 @@ function message(name: Message, status: number): WebAnswer {
   return { status, page: messagePage(name) };
 }
 
-/** Where the browser is sent in the end; policies of pages hold for that too. */
+/**
+ * Returns the origins to which the browser is redirected in the end. The Content-Security-Policy of the pages must
+ * permit them.
+ */
 function targetsOf({ params }: Interaction): readonly string[] {
   const url = URL.parse(String(params['redirect_uri'] ?? ''));
   return url === null ? [] : [url.origin];
@@ -108,7 +111,7 @@ async function signIn(step: Step): Promise<WebAnswer> {
   return asked === 'password' ? takePassword(step) : show(step, progress);
 }
 
-/** The page of the step that comes next. */
+/** Returns the page of the next step. */
 async function show(step: Step, progress: Progress | undefined, faults?: Faults, status = 200): Promise<WebAnswer> {
   const { place, targets, interaction } = step;
   const answer = (page: string): WebAnswer => ({ status, page, targets });
@@ -144,13 +147,13 @@ async function takePassword(step: Step): Promise<WebAnswer> {
   return { status: 200, page, targets };
 }
 
-/** The password opens several accounts, and the person says which. */
+/** Handles the choice of a person whose password opens several accounts. */
 async function takeAccount(step: Step): Promise<WebAnswer> {
   const known = await chosenAccount(step.host, step.interaction.uid, textIn(step.request.form, 'account'));
   return known === undefined ? message('ended', 400) : begin(step, known);
 }
 
-/** The password is right. */
+/** Begins the sign-in of a person whose password was right. */
 async function begin(step: Step, { credentials, person }: Known): Promise<WebAnswer> {
   if (person.barred !== undefined) return message(person.barred, 403);
   return await advance(step, person, {
@@ -166,7 +169,7 @@ async function later(step: Step, progress: Progress | undefined, seconds: number
   return { ...(await show(step, progress, { problem }, 429)), headers: { 'retry-after': String(seconds) } };
 }
 
-/** On to the next step, or back to the program. */
+/** Redirects to the next step, or back to the program when no step is left. */
 async function advance({ host, notes, request, interaction, place }: Step, person: Person, progress: Progress) {
   if (progress.wantsCode || progress.wantsPassword || progress.wantsApp === true || progress.showsCodes === true) {
     await notes.put(interaction.uid, progress, patience, person.id);
@@ -197,7 +200,7 @@ async function takeCode(step: Step, progress: Progress): Promise<WebAnswer> {
   return await advance(step, known.person, { ...progress, amr: [...progress.amr, 'otp'], wantsCode: false });
 }
 
-/** The page on which an app is set up; its secret is made up when it is first shown. */
+/** Returns the page for setting up an app. The secret is created when the page is first shown. */
 async function showApp(step: Step, progress: Progress, faults?: Faults, status = 200): Promise<WebAnswer> {
   const { host, place, targets } = step;
   const known = await readKnown(host.engine, progress);
@@ -205,7 +208,7 @@ async function showApp(step: Step, progress: Progress, faults?: Faults, status =
   if (known.credentials.totpSecret === null) await prepareApp({ host, ...known }, true);
   const credentials = (await readKnown(host.engine, progress))?.credentials;
   if (credentials === undefined || credentials.totpSecret === null) return message('ended', 400);
-  // It was set up in another window.
+  // The app was set up in another window.
   if (credentials.totpConfirmed) return message('ended', 400);
   const app = appOf(openTotp(host.engine.planEnvironment, credentials), known.person.email);
   return { status, page: setUpPage(place, app, faults), targets };
@@ -240,7 +243,7 @@ async function goOn(step: Step, progress: Progress): Promise<WebAnswer> {
 async function takeNewPassword(step: Step, progress: Progress): Promise<WebAnswer> {
   const { host, request } = step;
   const known = await readKnown(host.engine, progress);
-  // A new one was chosen in another window: the one-time password opens nothing any more.
+  // A new password was chosen in another window, so the one-time password is no longer valid.
   if (known?.credentials.oneTime !== true) return message('ended', 400);
   const { credentials, person } = known;
   const password = textIn(request.form, 'password');
@@ -284,7 +287,7 @@ async function consent(step: Step): Promise<WebAnswer> {
   return finish(host, request, { consent: { grantId } });
 }
 
-/** Grants what the program asks for. */
+/** Grants what the program requests. Returns the id of the grant. */
 async function grant(host: Host, { params, grantId }: Interaction, accountId: string): Promise<string> {
   const { provider } = await host.open();
   const clientId = String(params['client_id'] ?? clientIds.cli);

@@ -1,35 +1,38 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
-/** The codes of authenticator apps (RFC 6238) as all of them make them: SHA-1, six digits, a step of 30 seconds. */
+/**
+ * Duration of a time step. All authenticator apps make codes in the same way (RFC 6238): SHA-1, six digits, steps of 30
+ * seconds.
+ */
 const stepSeconds = 30;
 const digits = 6;
 const secretBytes = 20;
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-/** A new secret, in base32 as apps take it. */
+/** Returns a new secret, in base32 as apps accept it. */
 export function newTotpSecret(): string {
   return base32(randomBytes(secretBytes));
 }
 
-/** Bytes as base32, without what would fill it up. */
+/** Returns bytes in base32, without padding. */
 export function base32(bytes: Uint8Array): string {
   const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('');
   return (bits.match(/.{5}/g) ?? []).map((five) => alphabet[Number.parseInt(five, 2)]).join('');
 }
 
-/** The address by which apps take over a secret. */
+/** Returns the address from which apps read a secret. */
 export function totpUri(secret: string, person: string): string {
   const label = encodeURIComponent(`Heddle:${person}`);
   return `otpauth://totp/${label}?secret=${secret}&issuer=Heddle&algorithm=SHA1&digits=${digits}&period=${stepSeconds}`;
 }
 
-/** The step at a time in milliseconds since 1970. */
+/** Returns the time step at a time, which is in milliseconds since 1970. */
 export function stepAt(time: number): number {
   return Math.floor(time / 1000 / stepSeconds);
 }
 
-/** The code of a step. */
+/** Returns the code of a time step. */
 export function totpCode(secret: string, step: number): string {
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(step));
@@ -39,7 +42,10 @@ export function totpCode(secret: string, step: number): string {
   return String(number % 10 ** digits).padStart(digits, '0');
 }
 
-/** The step that a code is of, when it is of this one or of a neighbour: clocks differ. Whether it was used is not asked. */
+/**
+ * Returns the time step of a code when it is the current step or a neighbour, because clocks differ; otherwise
+ * `undefined`. Does not check whether the code was used.
+ */
 export function matchingStep(secret: string, code: string, time: number): number | undefined {
   const typed = code.replace(/\s/g, '');
   const now = stepAt(time);

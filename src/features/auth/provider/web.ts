@@ -1,33 +1,33 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** A request of a browser for one of our own pages. */
+/** Request of a browser for one of our own pages. */
 export interface WebRequest {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
-  /** What a form holds; absent when the page is only looked at. */
+  /** Fields of the sent form; absent when the page is only requested. */
   readonly form?: URLSearchParams;
-  /** Where it comes from. */
+  /** Network address of the client. */
   readonly address: string;
 }
 
-/** What a browser is answered: a page, or where to go. */
+/** Answer to a browser: a page, or the address of a redirect. */
 export type WebAnswer =
   | {
       readonly status: number;
       readonly page: string;
-      /** Where forms of the page may lead besides this server. */
+      /** Origins other than this server to which forms of the page may lead. */
       readonly targets?: readonly string[];
       readonly headers?: Readonly<Record<string, string>>;
     }
   | { readonly location: string };
 
-/** What proves that a form comes from a page that was shown to this very browser. */
+/** Returns the token that proves that a form comes from a page that was shown to the same browser. */
 export function formToken(secret: string, shownTo: string): string {
   return createHmac('sha256', secret).update(`form ${shownTo}`).digest('base64url');
 }
 
-/** Whether a form was sent by our own page in the same browser. */
+/** Returns whether a form was sent by our own page in the same browser. */
 export function isOurForm({ req, form }: WebRequest, secret: string, shownTo: string): boolean {
   const site = req.headers['sec-fetch-site'];
   if (site !== undefined && !['same-origin', 'none'].includes(String(site))) return false;
@@ -35,12 +35,12 @@ export function isOurForm({ req, form }: WebRequest, secret: string, shownTo: st
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
-/** A field of a form, empty when it is not there. */
+/** Returns a field of a form; empty when the form does not have it. */
 export function textIn(form: URLSearchParams | undefined, name: string): string {
   return form?.get(name) ?? '';
 }
 
-/** How long to wait, in words. */
+/** Returns a waiting time in words. */
 export function inWords(seconds: number): string {
   if (seconds < 90) return `${seconds} ${seconds === 1 ? 'second' : 'seconds'}`;
   return `${Math.ceil(seconds / 60)} minutes`;

@@ -11,37 +11,43 @@ import type { Snapshot } from '../../../model/state/snapshot.ts';
 import { requireRight } from '../../../plan/checks/authorize.ts';
 import { findEndOrPerson } from './find-person.ts';
 
-/** Where something is declared. */
+/** Place of a declaration. */
 export interface Declared {
   readonly source: string;
   readonly file: string;
   readonly line: number;
 }
 
-/** An object of an answer, with its key and the places that state it. */
+/** An object of an answer, with its key and the places that declare it. */
 export interface Placed extends Named {
   readonly key?: string;
   readonly declared: readonly Declared[];
 }
 
-/** An end that was asked about. */
+/** An endpoint of the question. */
 export interface AskedEnd extends Placed {
   readonly imagined?: true;
-  /** Its user has to sign in again: what it may do stays, but until then it is cut off. */
+  /**
+   * Set when the user of the peer must sign in again. The access that rules give it is unchanged, but the peer is cut
+   * off until then.
+   */
   readonly loginExpired?: true;
 }
 
-/** What was asked about access, and how it is answered. */
+/** A question about access, and its answer. */
 export interface AccessAnswer extends Omit<DescribedAccess, 'from' | 'to' | 'rules'> {
   readonly revision: number;
   readonly from: AskedEnd;
   readonly to: AskedEnd;
   readonly rules: readonly PlacedRule[];
-  /** How many rules that speak about neither end were left out. */
+  /** Number of rules that were left out because they concern neither endpoint. */
   readonly otherRules: number;
-  /** Where an end is a group: how many pairs of its members are allowed what was asked, and how many not. */
+  /** Number of pairs of members by verdict; present when an endpoint is a group. */
   readonly pairs?: Readonly<Record<Verdict, number>>;
-  /** Where members differ from what holds for the group: a pair of each other verdict, in a sentence. */
+  /**
+   * Present when some members get another verdict than the group: for each other verdict, a pair of members, in a
+   * sentence.
+   */
   readonly exceptions?: readonly { readonly verdict: Verdict; readonly message: string }[];
 }
 
@@ -52,17 +58,17 @@ export interface PlacedRule extends Omit<DescribedRule, 'from' | 'to' | 'checks'
   readonly checks: readonly (Omit<DescribedRule['checks'][number], 'check'> & { readonly check: Placed })[];
 }
 
-/** Who is asked about, as people write it. */
+/** The endpoints of a question, as people write them. */
 export interface AccessQuestion {
   readonly from: string;
   readonly to: string;
-  /** Such as `tcp/443`; everything when it is not given. */
+  /** Traffic, such as `tcp/443`. Absent: all traffic. */
   readonly port?: string | undefined;
-  /** Whether rules that are about neither endpoint are included. */
+  /** Whether rules that concern neither endpoint are included. */
   readonly all?: boolean;
 }
 
-/** Says what one end may open to another and why. Throws `NotFound`, `InvalidInput`, `NotAllowed`. */
+/** Returns what one endpoint may open to another, and why. Throws `NotFound`, `InvalidInput`, `NotAllowed`. */
 export async function askAccess(engine: Engine, call: Call, question: AccessQuestion): Promise<AccessAnswer> {
   const state = await engine.snapshots.at(call.account, call.revision);
   requireReading(state, call);
@@ -94,7 +100,9 @@ function loginOf(state: Snapshot, id: string): Pick<AskedEnd, 'loginExpired'> {
   return state.find('Peer', id)?.derived.login_expired === true ? { loginExpired: true } : {};
 }
 
-/** How the members of groups fare, and where some fare otherwise. */
+/**
+ * Returns the number of pairs of group members by verdict, and an example of each verdict that differs from `expected`.
+ */
 function pairsOf(
   image: Parameters<typeof testAccess>[0],
   asked: Question,
@@ -109,14 +117,16 @@ function pairsOf(
   return { pairs, ...(exceptions.length === 0 ? {} : { exceptions }) };
 }
 
-/** A rule that matches, or that means at least one of the two ends. */
+/** Whether a rule matches, or concerns at least one of the two endpoints. */
 function isAbout({ matches, from, to }: DescribedRule): boolean {
   return matches || from.length > 0 || to.length > 0;
 }
 
-/** An explanation shows every kind of object that access depends on. */
+/**
+ * Throws unless the caller may read every kind of object that access depends on, because an explanation shows them all.
+ */
 function requireReading(state: Snapshot, { actor }: Call): void {
-  // Questions are never about proxies, so a caller who manages policies need not be able to read them.
+  // Questions never concern proxies, so a caller who manages policies need not be able to read proxies.
   const { proxy: _, ...kindNames } = kindOf;
   for (const name of Object.values(kindNames)) {
     const { module } = state.registry.get(name);

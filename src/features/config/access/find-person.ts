@@ -7,8 +7,8 @@ import { findEndpoint } from '../../../objects/find-endpoint.ts';
 import { isAllowed } from '../../../plan/checks/authorize.ts';
 
 /**
- * An end of a question, also the one peer of a person who is named by e-mail address or name, as far as the caller may see
- * people. Throws `NotFound`, and `InvalidInput` when several are meant or the person has no peer.
+ * Returns the id of an endpoint. `text` may also name a person with exactly one peer, by e-mail address or name, if the
+ * caller may read users. Throws `NotFound`, and `InvalidInput` when `text` is ambiguous or the person has no peer.
  */
 export function findEndOrPerson(state: Snapshot, text: string, actor: Actor): string {
   try {

@@ -11,13 +11,16 @@ import { planUnreviewed } from '../plans/documents.ts';
 import { withMoves } from '../plans/moved-documents.ts';
 import { accessName } from '../plans/review-access.ts';
 
-/** Runs the tests of the account on its state. */
+/** Runs the access tests of the account on its state. */
 export async function readTests(engine: Engine, call: Call): Promise<TestResults> {
   const state = await engine.snapshots.at(call.account, call.revision);
   return await resultsOf(await engine.access.bare(state), state);
 }
 
-/** Runs the tests on what documents lead to; nothing is written or kept. Throws `InvalidInput` with all problems of theirs. */
+/**
+ * Runs the access tests on the state that documents would lead to. Nothing is written. Throws `InvalidInput` with all
+ * problems of the documents.
+ */
 export async function testApply(engine: Engine, call: Call, request: ApplyRequest): Promise<TestResults> {
   const { outcome, before } = await planUnreviewed(engine, call, request);
   if (!outcome.ok) throw refusalOf(outcome.problems);
@@ -25,10 +28,10 @@ export async function testApply(engine: Engine, call: Call, request: ApplyReques
   return await resultsOf(after, before);
 }
 
-/** What was found already: it holds as long as the image does. */
+/** Reports of earlier runs, valid as long as the image exists. */
 const found = new WeakMap<Access, Promise<readonly TestReport[]>>();
 
-/** Runs all tests of an image and sums them up. */
+/** Runs all tests of an image and summarizes them. */
 async function resultsOf(image: Access, { revision }: Snapshot): Promise<TestResults> {
   const reports = found.get(image) ?? runInSlices(runTests(image, testsIn(image)));
   found.set(image, reports);
@@ -37,7 +40,7 @@ async function resultsOf(image: Access, { revision }: Snapshot): Promise<TestRes
 
 const order = ['fail', 'conditional', 'pass'];
 
-/** Results of tests for people and programs. */
+/** Returns the results of tests for people and programs. */
 export function sumUpTests(reports: readonly TestReport[]): Omit<TestResults, 'revision'> {
   const count = (outcome: TestReport['outcome']) => reports.filter((report) => report.outcome === outcome).length;
   const sorted = [...reports].sort((a, b) => order.indexOf(a.outcome) - order.indexOf(b.outcome));

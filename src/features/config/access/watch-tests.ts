@@ -7,7 +7,7 @@ import type { AuditEvent } from '../../../model/declare/kind.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import { accessStep, touchesTests } from '../../../objects/access-tests.ts';
 
-/** A stretch of an account's history that was not looked at yet. */
+/** Revisions of an account on which the tests did not run yet. */
 interface Stretch {
   readonly before: Snapshot;
   readonly after: Snapshot;
@@ -15,9 +15,9 @@ interface Stretch {
 }
 
 /**
- * Writes an event when an access test begins to fail, and when it passes again, whatever the cause: enrolment, sign-in
- * and requests about single objects are not refused for it. The server that commits runs the tests. Returns a function
- * that ends it when every event is written.
+ * Writes an event when an access test begins to fail, and when it passes again, whatever the cause: enrolments,
+ * sign-ins and requests about single objects are not refused because of a test. The server that commits runs the tests.
+ * Returns a function that stops this and resolves when every event is written.
  */
 export function watchAccessTests(engine: Engine, failed: (error: unknown) => void): () => Promise<void> {
   const waiting = new Map<string, Stretch>();

@@ -6,15 +6,18 @@ import { type AccountRows, archiveSections, readAccountRows } from '../../../db/
 import { NotFound } from '../../../model/errors.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 
-/** An archive on its way. */
+/** An archive that is being written. */
 export interface Backup {
   readonly account: string;
   readonly revision: number;
-  /** Compressed; it breaks off when it cannot be written to its end. */
+  /** Compressed archive. The stream fails when the archive cannot be written completely. */
   readonly stream: Readable;
 }
 
-/** Writes the account as an archive: the state of one revision, whatever is written meanwhile, with or without its history. */
+/**
+ * Writes the account as an archive: the state of one revision, unaffected by concurrent writes, with or without
+ * history. Throws `NotFound`.
+ */
 export async function backUp(
   engine: Engine,
   id: string,
@@ -38,7 +41,7 @@ export async function backUp(
   };
 }
 
-/** The objects of the moment at which the small tables were read. */
+/** Returns the objects as of the revision at which the small tables were read. */
 async function stateOf(engine: Engine, account: string, { revision }: AccountRows): Promise<Snapshot> {
   const state = await engine.snapshots.at(account, revision);
   return state.revision === revision ? state : await engine.past.at(account, revision);

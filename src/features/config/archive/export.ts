@@ -3,7 +3,8 @@ import { eachInSteps, mapInSteps, runToEnd, sortInSteps } from '../../../lib/ste
 import type { Kind } from '../../../model/declare/kind.ts';
 import { apiVersion, type Metadata } from '../../../model/document.ts';
 import { fieldsOn } from '../../../model/lower/shape.ts';
-import { type AnyField, entriesOf, type Fields, isEmpty } from '../../../model/schema/field.ts';
+import { type AnyField, type Fields, isEmpty } from '../../../model/schema/field.ts';
+import { entriesOf } from '../../../model/schema/field-search.ts';
 import { defaultOf } from '../../../model/schema/normalize.ts';
 import { mapReferences } from '../../../model/schema/references.ts';
 import { mapSecrets } from '../../../model/schema/secret-fields.ts';
@@ -20,42 +21,46 @@ export interface ExportedDocument {
   readonly spec: JsonObject;
 }
 
-/** Which objects to export. */
+/** Selects the objects to export. */
 export interface ExportFilter {
   readonly kind?: string;
-  /** Only what this source states. */
+  /** Exports only what this source states. */
   readonly source?: string;
-  /** Only this one, as a document of its own. */
+  /** Exports only the object with this id, as a separate document. */
   readonly id?: string;
-  /** Kinds that may not be looked at are left out. */
+  /** Kinds for which it returns false are left out. Absent: all kinds are exported. */
   readonly isVisible?: (kind: Kind) => boolean;
-  /** Every document names its object by id, also where the key says it. */
+  /** Whether every document names its object by id for adoption, even when the object has a key. */
   readonly markAdopt?: boolean;
 }
 
-/** The account on its way into documents. */
+/** State of one export. */
 interface Run {
   readonly state: Snapshot;
-  /** The key that an object has, or gets. */
+  /** Returns the key of an object, or the key that it will get. */
   keys(id: string): string;
-  /** What the document of an object is called; no two documents of a kind share a name. */
+  /** Names of the documents, by id of the object. No two documents of a kind have the same name. */
   readonly names: ReadonlyMap<string, string>;
-  /** The text by which documents of this export refer to an object. */
+  /** Returns the text by which documents of this export refer to an object. */
   mention(id: string): string;
-  /** Children that are documents of their own, because only a document's key distinguishes them. */
+  /**
+   * Ids of children that are exported as separate documents, because only the key of a document distinguishes them from
+   * siblings.
+   */
   readonly ambiguous: ReadonlySet<string>;
   readonly filter: ExportFilter;
 }
 
 /**
- * The account as documents, sorted by kind and key. Planning them changes nothing: objects without a key get one that
- * follows from their name and carry their id for adoption. The server's own objects are left out.
+ * Returns the account as documents, sorted by kind and name. Planning them changes nothing: objects without a key get a
+ * key derived from their name, and their documents contain their id for adoption. The server's own objects are left
+ * out.
  */
 export function exportDocuments(state: Snapshot, filter: ExportFilter = {}): readonly ExportedDocument[] {
   return runToEnd(exportInSteps(state, filter));
 }
 
-/** The same. Yields now and then. */
+/** Like `exportDocuments`, but yields at intervals, so that the caller can pause. */
 export function* exportInSteps(
   state: Snapshot,
   filter: ExportFilter,
@@ -71,7 +76,7 @@ export function* exportInSteps(
   return yield* sortInSteps(documents, (a, b) => compare(a.kind, b.kind) || compare(a.metadata.name, b.metadata.name));
 }
 
-/** The objects that become documents of their own. */
+/** Returns the objects that become separate documents. */
 function* chooseObjects(
   state: Snapshot,
   filter: ExportFilter,
@@ -94,18 +99,18 @@ function* chooseObjects(
   return chosen;
 }
 
-/** Whether the source states the object; every object will do where no source is asked for. */
+/** Whether the source declares the object. Always true when `source` is `undefined`. */
 function isStatedBy(declared: StoredObject['declared'], source: string | undefined): boolean {
   return source === undefined || declared.some((declaration) => declaration.source === source);
 }
 
-/** Children without a key whose natural key a sibling has too. */
+/** Returns the ids of children without a key that have the same natural key as a sibling. */
 function* findAmbiguous(state: Snapshot): Generator<undefined, ReadonlySet<string>> {
   const ambiguous = new Set<string>();
   for (const kind of state.registry.kinds.filter((item) => keyField(item) !== undefined)) {
     const siblings = new Map<string, StoredObject[]>();
     yield* eachInSteps(state.ofKind(kind.name), (object) => {
-      // A stored spec is canonical, so it has the shape that the fields give it.
+      // A stored spec is canonical, so it has the shape that its fields define.
       const place = `${object.parent}/${kind.naturalKey?.(object.spec)}`;
       const others = siblings.get(place);
       if (others === undefined) siblings.set(place, [object]);
@@ -117,7 +122,7 @@ function* findAmbiguous(state: Snapshot): Generator<undefined, ReadonlySet<strin
   return ambiguous;
 }
 
-/** The field by which documents distinguish the children of one parent. */
+/** Returns the field by which documents distinguish the children of one parent. */
 function keyField(kind: Kind): string | undefined {
   return entriesOf(kind.spec).find(([, { access }]) => access === 'key')?.[0];
 }
@@ -152,14 +157,14 @@ function exportObject(run: Run, kind: Kind, object: StoredObject): ExportedDocum
   };
 }
 
-/** The parent of a child, so that the key which follows from it is the one that the child has. */
+/** Returns the reference to the parent of a child, in the form from which the existing key of the child was derived. */
 function parentOf({ key, parent = '' }: StoredObject, mention: (id: string) => string): string {
   return key?.startsWith(`${parent}/`) === true ? `id:${parent}` : mention(parent);
 }
 
 /**
- * What documents are called. The key of a child follows from its parent and itself, so that any name will do which is one:
- * its id makes it so where two children would be called the same, or one too long.
+ * Returns the names of documents. The key of a child is derived from its parent and itself, so its document may have
+ * any unique name: the id is appended where two children would have the same name, or where the name would be too long.
  */
 function* namesOf(
   objects: readonly StoredObject[],
@@ -180,7 +185,7 @@ function* namesOf(
   return names;
 }
 
-/** Of documents, and of resources of Kubernetes. */
+/** Maximum length of the names of documents and of Kubernetes resources, in characters. */
 const longestName = 253;
 
 function plainName(object: StoredObject, keys: (id: string) => string): string {
@@ -199,10 +204,10 @@ function exportSpec({ state, mention }: Run, kind: Kind, object: StoredObject): 
   return mapReferences(kind.spec, stated, ({ text }) => (state.get(text) === undefined ? undefined : mention(text)));
 }
 
-/** Stands for a secret: applying the document keeps the secret that the object has. */
+/** Value in place of a secret. Applying the document keeps the secret that the object has. */
 const storedSecret: Json = { valueFrom: { stored: true } };
 
-/** What a document has to say: everything that is not the default anyway. */
+/** Returns the fields that a document must state: those whose value is not the default. */
 function stateFields(fields: Fields, spec: JsonObject): JsonObject {
   const result: Record<string, Json> = {};
   for (const [name, field] of entriesOf(fields)) {
@@ -222,7 +227,7 @@ function stateValue(field: AnyField, value: Json): Json | undefined {
   }
   if (field.type === 'object') {
     const inner = stateFields(field.fields, asObject(value));
-    // What is one piece says something by being there.
+    // The presence of a field that is `whole` is significant, even when it is empty.
     return isEmpty(inner) && field.whole !== true ? undefined : inner;
   }
   const optional = field.required !== true || field.documentDefault !== undefined;
@@ -234,7 +239,10 @@ function stateValue(field: AnyField, value: Json): Json | undefined {
   return value;
 }
 
-/** The text by which documents name an object: its key, else one that follows from its name and, where that is not enough, its id. */
+/**
+ * Returns a function that returns the name of an object in documents: its key, else a slug of its name, with its id
+ * appended when the slug is not unique.
+ */
 function* createKeys(state: Snapshot): Generator<undefined, (id: string) => string> {
   const slugs = new Map<string, number>();
   yield* eachInSteps(state.objects(), (object) => {
@@ -253,7 +261,10 @@ function* createKeys(state: Snapshot): Generator<undefined, (id: string) => stri
   };
 }
 
-/** References to what stays out of an export and has no key say the name where that is enough, else the id. */
+/**
+ * Returns a function that returns the reference to an object. An object that is not exported and has no key is referred
+ * to by its name if that is unique, otherwise by its id.
+ */
 function createMentions(
   state: Snapshot,
   keys: (id: string) => string,

@@ -19,20 +19,23 @@ import { type ObjectImage, objectOf } from '../../../model/state/members.ts';
 import type { StoredObject } from '../../../model/state/object.ts';
 import { emptySnapshot, type Snapshot } from '../../../model/state/snapshot.ts';
 
-/** An archive that was read to its end and is what this server wrote. */
+/** Result of a complete check of an archive. */
 export interface Checked {
   readonly header: ArchiveHeader;
   readonly account: JsonObject;
   readonly state: Snapshot;
 }
 
-/** How an archive is read. */
+/** Options of reading an archive. */
 export interface ReadOptions {
-  /** Archives that no key of this server signed are accepted too: the operator vouches for their origin. */
+  /** Whether archives that no key of this server signed are accepted too. The operator vouches for their origin. */
   readonly acceptUnsigned?: boolean;
 }
 
-/** Reads the archive to its end: checksums, signature, secrets, and whether its objects make an account. */
+/**
+ * Reads the whole archive and checks its checksums, its signature, its secrets, and whether its objects form a valid
+ * account. Throws `InvalidInput` when a check fails.
+ */
 export async function checkArchive(engine: Engine, archive: Uint8Array, options: ReadOptions = {}): Promise<Checked> {
   let header: ArchiveHeader | undefined;
   let account: JsonObject | undefined;
@@ -61,7 +64,7 @@ export async function checkArchive(engine: Engine, archive: Uint8Array, options:
   return { header, account, state };
 }
 
-/** An unsigned archive may have been written by anyone. */
+/** Throws `InvalidInput` for an archive without a valid signature, because anyone may have written it. */
 function requireSignature(
   { planEnvironment: { archiveSigner: signer } }: Engine,
   { signed }: Extract<ArchiveItem, { readonly keys: unknown }>,
@@ -82,13 +85,17 @@ function requireSignature(
   );
 }
 
-/** A row of an archive, and the section that it is in. */
+/** A row of an archive, and the section that contains it. */
 export interface SectionRow {
   readonly section: SectionName;
   readonly row: JsonObject;
 }
 
-/** The row of an account with its secrets under this server's key. They open in their places alone, but for those of earlier releases. */
+/**
+ * Returns the archive row with its secrets sealed again under this server's key. A secret opens only in the place for
+ * which it was sealed, except secrets that earlier releases sealed without a place. Throws `InvalidInput` when a secret
+ * does not open.
+ */
 export function openable(
   { registry, planEnvironment: { vault } }: Engine,
   account: string,
@@ -111,7 +118,7 @@ function storedObject(registry: Registry, row: JsonObject): StoredObject {
   const numbers = [createdRevision, updatedRevision].every((number) => typeof number === 'number');
   if (!texts || !numbers || !isObject(spec) || !isObject(derived) || !Array.isArray(declared))
     throw damaged('an object in it is incomplete');
-  // The members that the machinery relies on are there; the rest was written by it.
+  // The cast is safe: the members that the code relies on were checked above, and this program wrote the rest.
   return objectOf(registry, row as ObjectImage);
 }
 
@@ -120,16 +127,19 @@ function numbersOf({ sequences }: JsonObject): Readonly<Record<string, number>> 
   return Object.fromEntries(numbers.map(([kind, number]) => [kind, Number(number)]));
 }
 
-/** In pieces, so that others get their turn while it is unpacked. */
+/** Yields the bytes in pieces, so that other work on the event loop gets its turn while the archive is unpacked. */
 export async function* asChunks(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   const size = 256 * 1024;
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-/** How many faults are reported. */
+/** Maximum number of problems that are reported. */
 const most = 20;
 
-/** What keeps objects from being an account: ids that repeat, references that lead nowhere, values that two have. */
+/**
+ * Returns the reasons why objects do not form a valid account: duplicate ids, references to missing objects, and unique
+ * values that two objects share.
+ */
 function faultsOfState(state: Snapshot, objects: readonly StoredObject[]): readonly Problem[] {
   const problems: Problem[] = [];
   const ids = new Set<string>();

@@ -1,14 +1,16 @@
 import { type Metadata, previousNamesAnnotation } from '../../../model/document.ts';
 import type { ExportedDocument } from './export.ts';
 
-/** A document as a custom resource of Kubernetes, in the namespace that applies it unless it names one. */
+/**
+ * A document as a Kubernetes custom resource. Without a namespace it belongs to the namespace in which it is applied.
+ */
 export interface ExportedResource extends ExportedDocument {
   readonly metadata: Omit<Metadata, 'previousNames'> & { readonly namespace?: string };
 }
 
 /**
- * Documents as resources: they are the same but for members of `metadata` that Kubernetes does not know, and would drop in
- * silence. Names of documents are names of resources.
+ * Returns a document as a Kubernetes resource. Document names serve as resource names. Members of `metadata` that
+ * Kubernetes does not know, and would drop silently, become annotations.
  */
 export function resourceOf(document: ExportedDocument, namespace: string | undefined): ExportedResource {
   const { name, previousNames = [], annotations, ...metadata } = document.metadata;

@@ -11,13 +11,13 @@ import type { Actor } from '../../../model/declare/actor.ts';
 import { Conflict, InvalidInput } from '../../../model/errors.ts';
 import { asChunks, checkArchive, openable, type ReadOptions } from './read.ts';
 
-/** How a whole account is restored. */
+/** Options of restoring a whole account. */
 export interface AccountRestoreOptions extends ReadOptions {
   /** The id of the account, repeated to confirm that it may be replaced. */
   readonly replace?: string | undefined;
 }
 
-/** What was restored. */
+/** Result of a restore. */
 export interface RestoreReport extends Restored {
   readonly account: string;
   /** The revision of the archive. */
@@ -28,10 +28,11 @@ export interface RestoreReport extends Restored {
 }
 
 /**
- * Makes the account of an archive again with everything that is in it: people and their credentials, tokens, sources, history.
- * For the operator alone, because that reaches beyond the account: identities and domains lead to it from then on. It takes
- * the place of the account of this id, if that is said; on a server that was not used yet that of the operator's account;
- * else it is one more account. All of it, or nothing: the whole archive is checked before the first write.
+ * Restores the account of an archive with all of its content: people and their credentials, tokens, sources, history.
+ * Only the operator may do this, because it reaches beyond the account: identities and domains resolve to the account
+ * afterwards. It replaces the account of the same id if `replace` names it. On a server that was not used yet it
+ * replaces the operator's unused account. Otherwise it adds an account. The whole archive is checked before the first
+ * write, and everything is written or nothing.
  */
 export async function restoreWholeAccount(
   engine: Engine,
@@ -41,7 +42,7 @@ export async function restoreWholeAccount(
   const checked = await checkArchive(engine, archive, options);
   const { header, state } = checked;
   const place = await placeFor(engine, header, options.replace);
-  // What is under way on this server ends first.
+  // Wait for the mutations that are running on this server.
   await engine.committer.settle();
   const from =
     place.fresh && place.account !== undefined ? findOwner(await engine.snapshots.fresh(place.account)) : undefined;
@@ -60,7 +61,10 @@ export async function restoreWholeAccount(
   return { account, ...restored, restored: revision, createdAt, objects: state.size, history };
 }
 
-/** The account to restore into. Throws `Conflict` when there is one of this id that may not be replaced. */
+/**
+ * Returns the account to restore into. Throws `Conflict` when the account of this id is in use and `replace` does not
+ * name it.
+ */
 async function placeFor(engine: Engine, header: ArchiveHeader, replace: string | undefined): Promise<RestorePlace> {
   const { account } = header;
   if (replace !== undefined && replace !== account)
@@ -73,7 +77,8 @@ async function placeFor(engine: Engine, header: ArchiveHeader, replace: string |
   if (revision !== undefined) return { account, fresh: true, isOperators: false };
   const operator = await findOperatorAccount(engine.database);
   const accounts = await countAccounts(engine.database);
-  // On a server with other accounts an unused one of the operator is not in anybody's way.
+  // An unused account of the operator is replaced only when it is the only account of the server. Next to other
+  // accounts it stays.
   if (operator !== undefined && operator.revision <= 1 && accounts === 1)
     return { account: operator.account, fresh: true, isOperators: true };
   return { fresh: true, isOperators: accounts === 0 };
@@ -86,10 +91,10 @@ function inUse({ account, revision, createdAt }: ArchiveHeader): Conflict {
   );
 }
 
-/** How much one statement carries. */
+/** Limits of one insert statement: rows, and characters of JSON. */
 const batch = { rows: 500, characters: 4_000_000 };
 
-/** The rows of the archive in batches, once it is known to be whole. */
+/** Yields the rows of the archive in batches. Called only after the whole archive was checked. */
 async function* sectionRows(engine: Engine, account: string, archive: Uint8Array): AsyncGenerator<SectionRows> {
   let section: SectionName | undefined;
   let rows: JsonObject[] = [];

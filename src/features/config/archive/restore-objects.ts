@@ -2,7 +2,7 @@ import type { Call, Engine } from '../../../commit/engine.ts';
 import type { ArchiveHeader } from '../../../db/archive/format.ts';
 import type { JsonObject } from '../../../lib/json.ts';
 import { Conflict, InvalidInput } from '../../../model/errors.ts';
-import { entriesOf } from '../../../model/schema/field.ts';
+import { entriesOf } from '../../../model/schema/field-search.ts';
 import type { StoredObject } from '../../../model/state/object.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import { refusalOf } from '../../../objects/objects.ts';
@@ -14,9 +14,10 @@ import { checkArchive } from './read.ts';
 import type { RestoreReport } from './restore-account.ts';
 
 /**
- * Puts the objects of the caller's account back to what they are in an archive of it, as one revision: a rollback whose
- * former state comes from outside. It is made with the caller's own rights, so it does nothing that they could not do by
- * other calls; people, credentials, tokens, identities, domains, tenants and the history stay as they are.
+ * Restores the objects of the caller's account to their state in one of its archives, as one revision: a rollback whose
+ * former state comes from the archive instead of the history. It has only the caller's rights, so it does nothing that
+ * the caller could not do with other calls. People, credentials, tokens, identities, domains, tenants and the history
+ * stay unchanged.
  */
 export async function restoreObjects(
   engine: Engine,
@@ -35,7 +36,7 @@ export async function restoreObjects(
   const { outcome } = await planApply(engine, call, request);
   if (!outcome.ok) throw refusalOf(outcome.problems);
   const { digest } = outcome.plan;
-  // Naming the account to be replaced confirms that much may be deleted.
+  // The caller named the account to replace, which confirms that much may be deleted; this approves the guards.
   const result = await applyDocuments(engine, call, { ...request, expectDigest: digest, approve: digest });
   if (result.state === 'invalid') throw refusalOf(result.problems);
   if (result.state !== 'applied')
@@ -46,8 +47,8 @@ export async function restoreObjects(
 }
 
 /**
- * What the revision of an earlier attempt restored from this archive, for an answer that was lost; `undefined` when the history
- * says too little.
+ * Returns what an earlier attempt, which wrote this revision, restored from the archive. Used when the answer of that
+ * attempt was lost. Returns `undefined` when the history does not contain enough.
  */
 export async function findRestored(
   engine: Engine,
@@ -83,17 +84,23 @@ function confirm(account: string, header: ArchiveHeader, replace: string | undef
   );
 }
 
-/** The objects as people declared them: what the server found out about them beside that is not an owner's to bring along. */
+/**
+ * Returns the objects as owners declared them, without the facts that the server found out about them: an owner may not
+ * import these. Objects that a rollback leaves alone are left out.
+ */
 function restorable(state: Snapshot): Snapshot {
   const { registry } = state;
   const put = [...state.objects()]
     .filter((object) => !isOutOfReach(registry.get(object.kind), object))
-    // The order of lists is not brought along either: what comes back follows the rest.
+    // The order of lists is not restored either: restored objects are listed after the others.
     .map(({ sortKeys: _, ...object }): StoredObject => ({ ...object, derived: declaredPart(state, object) }));
   return state.with({ put, remove: [] });
 }
 
-/** Of what is derived, only the ids of entries and what the server chose where the declaration leaves the choice to it. */
+/**
+ * Keeps of the derived values only the entry ids and the values that the server chose where the declaration leaves the
+ * choice to it (`serverChosen`).
+ */
 function declaredPart({ registry }: Snapshot, { kind, derived }: StoredObject): JsonObject {
   const chosen = entriesOf(registry.get(kind).spec).flatMap(([name, field]) =>
     field.serverChosen === undefined ? [] : [name],

@@ -4,33 +4,37 @@ import { type Resealed, sealAgain } from '../../../db/sealing/rotate.ts';
 import { beginSealing } from '../../../db/sealing/sealing.ts';
 import { Conflict, Internal } from '../../../model/errors.ts';
 
-/** How secrets are sealed again. */
+/** Options of sealing the secrets again. */
 export interface RotateOptions {
-  /** Takes what is in the form of an earlier release although that is refused since: one of its servers ran too long. */
+  /**
+   * Whether secrets in the unbound form of an earlier release are accepted although that form is refused by now. Needed
+   * when a server of that release ran too long.
+   */
   readonly acceptUnbound: boolean;
 }
 
 /**
- * Seals all secrets of the server again under its current key and for their places; afterwards older keys are not needed any
- * more, and servers of earlier releases cannot take part. What does not open stays as it is and is named.
+ * Seals all secrets of the server again, under its current key and bound to their places. Afterwards older keys are not
+ * needed any more, and servers of earlier releases cannot run on this database. Secrets that do not open stay unchanged
+ * and are reported.
  */
 export async function rotateSecrets(engine: Engine, { acceptUnbound }: RotateOptions): Promise<Resealed> {
   const { database, registry, planEnvironment, notices } = engine;
-  // Others seal to places before the last unbound text is looked for.
+  // Other servers must seal in the bound form before the search for the last unbound text.
   await beginSealing(database);
   planEnvironment.vault.advance('binding');
   notices.publish({ what: 'sealing' });
-  // Plans under way were made of the old seals.
+  // Running mutations were planned with the old sealed texts, so wait for them.
   await engine.committer.settle();
   const sealer: Sealer = { registry, vault: planEnvironment.vault, form: 'bound', acceptUnbound };
   const resealed = await sealAgain(database, sealer).catch((error: unknown) => {
-    // The reason is shown to the operator, who alone can remove it.
+    // `Conflict` shows the reason to the operator, the only person who can fix it.
     throw error instanceof Internal
       ? new Conflict('precondition', `no secret was sealed again: ${error.message}`)
       : error;
   });
   planEnvironment.vault.advance('bound');
-  // Other servers notice by the revision; this one need not wait for it.
+  // Other servers notice the new revision. This server drops its cached states at once.
   engine.snapshots.forget();
   engine.past.forget();
   notices.publish({ what: 'sealing' });

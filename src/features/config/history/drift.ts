@@ -5,7 +5,10 @@ import { isAllowed } from '../../../plan/checks/authorize.ts';
 import { type Drift, driftOf } from '../../../plan/ownership/drift.ts';
 import { type Label, labeler, viewUnits } from '../../../plan/view/view.ts';
 
-/** Every unit that is not as a source states it: of one source, or of all; of kinds that the caller may read. */
+/**
+ * Returns every unit whose value differs from the value that a source states: of one source, or of all. Only kinds that
+ * the caller may read are included.
+ */
 export async function reportDrift(engine: Engine, call: Call, source?: string): Promise<DriftReport> {
   const state = await engine.snapshots.at(call.account, call.revision);
   const label = labeler(state, state);

@@ -9,7 +9,7 @@ import { diffUnits, type UnitChange } from '../../../model/state/units.ts';
 import type { RevisionChange } from '../../../operations/config/revisions.ts';
 import { type Label, labelValue, viewUnits } from '../../../plan/view/view.ts';
 
-/** A row of `changes` as the history shows it. */
+/** A row of the table `changes`, as the history shows it. */
 export interface HistoryRow {
   readonly action: string;
   readonly kind: string;
@@ -20,9 +20,12 @@ export interface HistoryRow {
   readonly image: Image | null;
 }
 
-/** What a revision did to one object: units with names for ids, who states what, and what changed beside the spec. */
+/**
+ * Describes what a revision did to one object: its units with names instead of ids, the declarations of sources, and
+ * the metadata that changed.
+ */
 export function viewHistoryRow(registry: Registry, row: HistoryRow, label: Label): RevisionChange {
-  // Of a kind that was removed it is unknown which values were secret.
+  // The spec of a kind that was removed is unknown, so its secret values are unknown too and no units are shown.
   const fields = registry.find(row.kind)?.spec;
   const declared = fields === undefined ? undefined : declaredOf(fields, row, label);
   const metadata = metadataOf(row, label);
@@ -38,7 +41,9 @@ export function viewHistoryRow(registry: Registry, row: HistoryRow, label: Label
   };
 }
 
-/** Of a created or deleted object all units that say something, else those that changed. */
+/**
+ * Returns all non-empty units of an object that was created or deleted, and only the changed units of any other object.
+ */
 function unitsOf(fields: Fields, row: HistoryRow): readonly UnitChange[] {
   const object = row.image?.object;
   if (object === undefined) return row.units;
@@ -47,7 +52,10 @@ function unitsOf(fields: Fields, row: HistoryRow): readonly UnitChange[] {
   return units.filter((unit) => !isEmpty(unit.before) || !isEmpty(unit.after));
 }
 
-/** Which sources state the object since, what they state, and which do not any more. */
+/**
+ * Returns the declarations that the revision added or changed (`stated`), and the sources that no longer declare the
+ * object (`released`).
+ */
 function declaredOf(fields: Fields, row: HistoryRow, label: Label): RevisionChange['declared'] {
   const { object, declared } = row.image ?? {};
   const isGone = row.action === 'delete';
@@ -67,14 +75,17 @@ function viewDeclaration(fields: Fields, declaration: Declaration, label: Label)
 
 const shown = ['key', 'owner', 'parent', 'protected', 'aliases', 'overrides'] as const;
 
-/** What is to know beside the spec: of a new object what it has, else what changed; `null` for what is not there any more. */
+/**
+ * Returns metadata outside the spec: all of it for an object that was created or deleted, otherwise only the members
+ * that changed. `null` marks a member that was removed.
+ */
 function metadataOf(row: HistoryRow, label: Label): JsonObject {
   const { object, set = {}, unset = [] } = row.image ?? {};
   const values: Partial<ObjectImage> = object ?? set;
   return Object.fromEntries(
     shown.flatMap((name) => {
       const value = values[name];
-      // Of a new object, that it is not protected goes without saying.
+      // Of a whole object, the key is in the row already, and `false` (not protected) is the default.
       const isPlain = object !== undefined && (value === false || name === 'key');
       if (value !== undefined && !isPlain) return [[name, labelValue(value, label)]];
       return unset.includes(name) ? [[name, null]] : [];
@@ -82,10 +93,10 @@ function metadataOf(row: HistoryRow, label: Label): JsonObject {
   );
 }
 
-/** How many texts of a revision are looked up as ids at most. */
+/** Maximum number of texts of a revision that are looked up as ids. */
 const mostTexts = 2000;
 
-/** The texts that may be ids of objects: in values, as member names, and in the brackets of paths. */
+/** Returns the texts that may be ids of objects: in values, as member names, and in the brackets of paths. */
 export function textsOf(rows: readonly HistoryRow[]): readonly string[] {
   const texts = new Set<string>();
   for (const { units, image } of rows) {

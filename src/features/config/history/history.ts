@@ -19,13 +19,16 @@ import type { Revision, RevisionWithChanges } from '../../../operations/config/r
 import { type Label, labeler } from '../../../plan/view/view.ts';
 import { type HistoryRow, textsOf, viewHistoryRow } from './history-view.ts';
 
-/** Which revisions are asked for. */
+/** Filter of the account's history. */
 export interface HistoryFilter extends Omit<RevisionFilter, 'objects'> {
-  /** An id, or `Kind/key`, also one of the past. */
+  /** Id of an object, or `Kind/key`. A key that the object had in the past matches too. */
   readonly object?: string;
 }
 
-/** The account's revisions, newest first; those of one object with what they did to it. */
+/**
+ * Returns the account's revisions, newest first. With `object`, returns only the revisions that changed this object,
+ * with their changes to it.
+ */
 export async function listHistory(engine: Engine, call: Call, filter: HistoryFilter): Promise<readonly Revision[]> {
   const { object, ...rest } = filter;
   const state = await engine.snapshots.at(call.account, call.revision);
@@ -47,12 +50,15 @@ export async function listHistory(engine: Engine, call: Call, filter: HistoryFil
   }));
 }
 
-/** One revision with before and after of every unit it changed. Throws `NotFound`, or `Conflict` (`gone`) when it is not kept any more. */
+/**
+ * Returns one revision with the values of every changed unit before and after. Throws `NotFound`, or `Conflict`
+ * (`gone`) when the revision is not kept any more.
+ */
 export async function showRevision(engine: Engine, call: Call, revision: number): Promise<RevisionWithChanges> {
   const found = await readRevision(engine.database, call.account, revision);
   if (found === undefined) {
     const kept = requireKept(call.account, revision, await readKept(engine.database, call.account));
-    // The state after the base can be had, but what made it is folded away.
+    // The state at the base revision is available, but the changes that led to it were folded into the base.
     requireKept(call.account, revision, { ...kept, base: kept.base + 1 });
     throw new NotFound(`revision ${revision} not found`);
   }
@@ -62,13 +68,13 @@ export async function showRevision(engine: Engine, call: Call, revision: number)
   return { ...headOf(found), changes: rows.map((row) => viewHistoryRow(engine.registry, row, label)) };
 }
 
-/** The changes of kinds that the caller may read. */
+/** Returns the changes to kinds that the caller may read. */
 function readableRows<Row extends HistoryRow>(state: Snapshot, call: Call, rows: readonly Row[]): readonly Row[] {
   const isReadable = readableNames(state, call);
   return rows.filter(({ kind }) => isReadable(kind));
 }
 
-/** The ids that a text may mean: an id, or a kind with a key that objects of it have or had. */
+/** Returns the ids that a text may refer to: the text is an id, or a kind with a key that objects have or had. */
 async function idsOf(engine: Engine, state: Snapshot, text: string): Promise<readonly string[]> {
   const at = text.indexOf('/');
   const kind = at < 0 ? undefined : engine.registry.find(text.slice(0, at));
@@ -84,7 +90,10 @@ async function idsOf(engine: Engine, state: Snapshot, text: string): Promise<rea
   return [...new Set([...present, ...past, ...(id === undefined ? [] : [id])])];
 }
 
-/** Names of ids as they are now, and of what is gone as they were. */
+/**
+ * Returns a function that names ids: with the current name of an object that exists, with the last known name of a
+ * deleted one.
+ */
 async function labelerOf(engine: Engine, state: Snapshot, rows: readonly HistoryRow[]): Promise<Label> {
   const present = labeler(state, state);
   const unknown = textsOf(rows).filter((text) => state.get(text) === undefined);
@@ -114,7 +123,7 @@ function headOf(row: Head): Omit<RevisionWithChanges, 'changes'> {
     request: row.request_id,
     ...(row.http_request === null ? {} : { request_id: row.http_request }),
     counts,
-    // A commit that goes back writes it so.
+    // A rollback commit writes the member in this form.
     ...(rollback === undefined ? {} : { rollback: rollback as WentBack }),
     ...(restored === undefined ? {} : { restored }),
   };

@@ -2,7 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Engine } from '../../../commit/engine.ts';
 import { type FoldTarget, foldStep, foldTargets, type Retention } from '../../../db/commit/compaction.ts';
 
-/** Folds what is older than the history that is kept, account by account, and answers how many changes went. */
+/**
+ * Folds changes that are older than the kept history into the base image, account by account. Returns the number of
+ * folded changes.
+ */
 export async function compactHistory(
   engine: Pick<Engine, 'database' | 'registry'>,
   retention: Retention,
@@ -24,13 +27,13 @@ async function foldAccount(
     const step = await foldStep(database, registry, target);
     if (step === 0) break;
     folded += step;
-    // Others get their turn between two steps.
+    // Other work on the event loop gets its turn between two steps.
     await new Promise((resolve) => setImmediate(resolve));
   }
   return folded;
 }
 
-/** How the history of all accounts is kept short. */
+/** Options of the loop that compacts the history of all accounts. */
 export interface RetentionLoop {
   readonly engine: Pick<Engine, 'database' | 'registry'>;
   readonly retention: Retention;
@@ -38,17 +41,20 @@ export interface RetentionLoop {
   failed(error: unknown): void;
 }
 
-/** The first round comes soon after the start, the others hourly; two servers never begin at the same moment for long. */
+/**
+ * Delay of the first round after the start, in milliseconds. Later rounds follow about hourly, with a random deviation
+ * so that two servers do not stay in step.
+ */
 const firstRound = 60_000;
 const rounds = 3_600_000;
 
-/** Folds old history again and again. The function it returns stops it, after the step that is under way. */
+/** Folds old history repeatedly. Returns a function that stops the loop after the running step. */
 export function runRetention({ engine, retention, failed }: RetentionLoop): () => Promise<void> {
   const stopping = new AbortController();
   const { signal } = stopping;
   const loop = async (): Promise<void> => {
     for (let delay = firstRound; !signal.aborted; delay = rounds * (0.9 + Math.random() * 0.2)) {
-      // Being stopped ends the wait.
+      // `stopping.abort()` ends the wait with an error.
       await wait(delay, undefined, { signal, ref: false }).catch(() => {});
       if (!signal.aborted) await compactHistory(engine, retention, signal).catch(failed);
     }

@@ -7,21 +7,24 @@ import type { Actor } from '../../../model/declare/actor.ts';
 import type { AuditEvent } from '../../../model/declare/kind.ts';
 import { endOverrides } from '../../../objects/overrides.ts';
 
-/** How the loop runs that ends what lasts for a while only: overrides, and the claims of refused pushes. */
+/** Options of the loop that ends what is temporary: overrides, and claims of refused pushes. */
 export interface LapseLoopOptions {
   readonly engine: Engine;
   readonly everyMs?: number;
-  /** Called with values that cannot return, claims that lapse, and errors. */
+  /** Called with values that cannot return, claims that lapse or soon will, and errors. */
   report(level: 'warn' | 'error', message: string): void;
 }
 
-/** How long before its end a claim is warned of, as a share of its time, and at the most. In seconds. */
+/**
+ * Time before its end at which a claim is warned of, as a share of its lifetime. `longestWarning` is the maximum, in
+ * seconds.
+ */
 const warningShare = 1 / 6;
 const longestWarning = 600;
 
 /**
- * Ends overrides and claims when their time is over, each account on one server at a time. Returns a function that stops it
- * and waits for what is under way.
+ * Ends overrides and claims when their time is over. Each account is handled by one server at a time. Returns a
+ * function that stops the loop and waits for the running work.
  */
 export function runLapseLoop({ engine, everyMs, report }: LapseLoopOptions): () => Promise<void> {
   return runAccountRounds({
@@ -35,10 +38,13 @@ export function runLapseLoop({ engine, everyMs, report }: LapseLoopOptions): () 
   });
 }
 
-/** The actor of what ends by time. */
+/** The actor of changes that happen because their time is over. */
 const clock: Actor = { type: 'system', id: 'sys', name: 'system' };
 
-/** Ends the claims of refused pushes whose time is over, and announces those that end soon. Returns both. */
+/**
+ * Ends the claims of refused pushes whose time is over, and writes events for these and for the claims that end soon.
+ * Returns both.
+ */
 export async function endLapsedClaims(engine: Engine, account: string): Promise<readonly DueClaims[]> {
   const warning = Math.min(longestWarning, engine.claimLapse * warningShare);
   if (!(await hasDueClaims(engine.database, account, warning))) return [];
@@ -54,7 +60,7 @@ export async function endLapsedClaims(engine: Engine, account: string): Promise<
     await recordEvents(held, account, { actor: clock, at: engine.now(), events });
     return found;
   });
-  // Who was held up by them looks again.
+  // Sources that the claims blocked plan again.
   if (due.some(({ isOver }) => isOver)) engine.notices.publish({ what: 'sources', account });
   return due;
 }

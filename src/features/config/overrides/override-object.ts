@@ -26,13 +26,13 @@ import { type Resolve, setValues, unchangedBody } from '../../../plan/requests/s
 import { labeler, labelPath } from '../../../plan/view/view.ts';
 import { findDoneRevision } from '../plans/recover.ts';
 
-/** An object as people name it: its kind, and its key, id or display name. */
+/** An object as users name it: its kind, and its key, id or display name. */
 export interface NamedObject {
   readonly kind: string;
   readonly name: string;
 }
 
-/** The overrides that run, of kinds that the caller may read. */
+/** Returns the running overrides of kinds that the caller may read: of one source, or of all. */
 export async function listOverrides(
   engine: Engine,
   call: Call,
@@ -46,9 +46,9 @@ export async function listOverrides(
 }
 
 /**
- * Gives units of an object other values than sources state, for a while: what a replacement through the API does that breaks
- * the glass, with names for ids. What is put into a set goes again too. Refused where no source states a value, because nothing
- * would put it back.
+ * Overrides units of an object for a while, as a break-glass replacement through the API does, but with names instead
+ * of ids. Entries that the override adds to a set are removed when it ends. Refused where no source states a value,
+ * because nothing would restore it.
  */
 export async function overrideObject(
   engine: Engine,
@@ -78,7 +78,10 @@ export async function overrideObject(
   };
 }
 
-/** Ends overrides of an object before their time: those of these paths, or all. What is stated applies again. */
+/**
+ * Ends overrides of an object before their time: the overrides of these paths, or all when `paths` is empty. The values
+ * that sources state apply again.
+ */
 export async function endOverride(
   engine: Engine,
   call: Call,
@@ -110,8 +113,9 @@ export async function endOverride(
 }
 
 /**
- * What the revision of an earlier attempt came to, to override values of an object or (without any) to end overrides; for an
- * answer that was lost. `undefined` when the history says too little.
+ * Returns the result of an earlier attempt, which wrote this revision, to override values of an object or (without any
+ * values) to end overrides. Used when the answer of that attempt was lost. Returns `undefined` when the history does
+ * not contain enough.
  */
 export async function findOverridden(
   engine: Engine,
@@ -138,7 +142,10 @@ export async function findOverridden(
   };
 }
 
-/** A kind whose objects the API replaces; others only change by their documents. */
+/**
+ * Returns the kind. Throws `InvalidInput` unless the API can replace its objects: other objects change only through
+ * their documents.
+ */
 function replaceable({ registry }: Engine, name: string): Kind {
   const kind = registry.find(name);
   if (kind === undefined) throw new InvalidInput(`unknown kind ${name}; known are ${registry.names.join(', ')}`);
@@ -154,12 +161,12 @@ function findOverridable(state: Snapshot, call: Call, kind: Kind, name: string):
   return object;
 }
 
-/** All that is put beside what sources state goes with the override. */
+/** Makes additions next to the stated values part of the override, so that they are removed when it ends. */
 function temporary({ breakGlass, ...context }: RequestContext): RequestContext {
   return breakGlass === undefined ? context : { ...context, breakGlass: { ...breakGlass, additions: true } };
 }
 
-/** The body with which the API would be asked for these values. */
+/** Returns the body of the API request that would set these values. */
 function bodyOf(
   { snapshot, validator }: RequestContext,
   kind: Kind,
@@ -167,7 +174,8 @@ function bodyOf(
   values: JsonObject,
 ): { readonly body: JsonObject; readonly problems: readonly Problem[] } {
   const shown = unchangedBody(snapshot, object);
-  // Names have the same shape as ids; only what has the right shape is looked up.
+  // Names have the same JSON type as ids, so the shape is checked first and names are looked up only in a body of the
+  // right shape.
   const raw = setValues(kind, shown, values, (_, text) => text);
   const prepared = prepareRequest(fieldsOn(kind, 'replace'), new Set(), raw.body);
   const shape = [...prepared.faults, ...validator.check(kind.name, 'replace', prepared.body, textsOf(object.spec))];
@@ -186,7 +194,7 @@ function bodyOf(
   return { body: setValues(kind, shown, values, resolve).body, problems };
 }
 
-/** Refuses a plan that changes values which no source states, or that changes values without overriding any. */
+/** Refuses a plan that changes values which no source states, or that neither changes nor overrides any value. */
 function judge(
   state: Snapshot,
   kind: Kind,
@@ -214,7 +222,10 @@ function judge(
   return { outcome, lasting: lasting.map((path) => labelPath(path, label)) };
 }
 
-/** Paths of units that were asked for and changed without being held, and which of them stay as set because they restrict. */
+/**
+ * Returns the paths of requested units that changed without becoming an override (`loose`), and the units among them
+ * that keep their new value because it restricts (`lasting`).
+ */
 function looseUnits(
   kind: Kind,
   before: StoredObject,
@@ -227,7 +238,7 @@ function looseUnits(
   return { loose: loose.map(({ path }) => path), lasting: lasting.map(({ path }) => path) };
 }
 
-/** The fields that a body names by paths of units. */
+/** Returns the fields that a body names by paths of units. */
 function fieldsIn(values: JsonObject): ReadonlySet<string> {
   return new Set(Object.keys(values).map((path) => path.replace(/[.[].*$/s, '')));
 }

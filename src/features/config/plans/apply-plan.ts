@@ -19,27 +19,27 @@ import { readablePlan } from './readable-plans.ts';
 import { findApproval, requirePlan, showPlan, stateOf, unexpectedDigest } from './saved-plans.ts';
 import { staleRefusal } from './staleness.ts';
 
-/** A plan that was applied. `revision` is null when there was nothing to write. */
+/** Result of applying a plan. `revision` is null when there was nothing to write. */
 export interface Applied {
   readonly plan: PlanView;
   readonly revision: number | null;
-  /** Values that the server made up for new objects: shown here and never again. */
+  /** Values that the server generated for new objects. They are shown only here. */
   readonly outputs?: readonly Output[];
 }
 
-/** How a stored plan is applied. */
+/** Options of applying a stored plan. */
 export interface ApplyOptions {
-  /** The digest that the caller approves. */
+  /** Digest that the caller approves. */
   readonly approve?: string;
-  /** Only while the account is at the revision on which the plan was made. */
+  /** Whether the plan is refused unless the account is still at the revision on which the plan was made. */
   readonly strictBase?: boolean;
-  /** Why it is applied by hand although a server runs its source. */
+  /** Reason for applying the plan by hand although a server runs its source. */
   readonly override?: string | undefined;
 }
 
 /**
- * Applies a saved plan: it is computed again on the account as it is now, and refused when it would do anything else than
- * what was shown. Throws `Conflict` (`stale`), `NeedsApproval`, `NotFound`.
+ * Applies a saved plan. The plan is computed again on the current account and refused when it would do anything other
+ * than what was shown. Throws `Conflict` (`stale`), `NeedsApproval`, `NotFound`.
  */
 export async function applyPlan(
   engine: Engine,
@@ -48,7 +48,7 @@ export async function applyPlan(
   { approve, strictBase = false, override }: ApplyOptions = {},
 ): Promise<Applied> {
   let saved = await requirePlan(engine, call, id);
-  // A request that is repeated finds the plan that it used up.
+  // A repeated request finds the plan that its first attempt applied.
   const use = newIdFor(engine, call);
   if (saved.appliedRequest === use) return { plan: await showPlan(engine, call, id), revision: null };
   requireUsable(engine, saved);
@@ -79,7 +79,10 @@ export async function applyPlan(
   }
 }
 
-/** The refusal of a plan that only the provider can bring to pass, which knows what it wants by then. */
+/**
+ * Returns the refusal of a plan that only the identity provider can carry out, by repeating its request with its data
+ * of that time.
+ */
 function ofProvider({ id, digest }: SavedPlan): Conflict {
   return new Conflict(
     'refused',
@@ -98,7 +101,7 @@ function requireUsable(engine: Engine, saved: SavedPlan): void {
   if (state === 'failed') throw new Conflict('stale', `plan ${id} could not be applied (${failure}); make a new one`);
 }
 
-/** Another plan of the source with the same effect may be approved. */
+/** Whether any plan of the source with the same digest was approved. */
 async function isApproved(engine: Engine, { account }: Call, { source, digest }: SavedPlan): Promise<boolean> {
   return (await findApproval(engine, account, source, digest)) !== undefined;
 }
@@ -121,7 +124,10 @@ async function used(
   return await appliedOf(call, result);
 }
 
-/** A defect ends a plan: whether it can ever be applied is unknown. What a caller can mend or wait for does not. */
+/**
+ * Marks the plan as failed when the error is a defect, because it is unknown whether the plan can ever be applied.
+ * Errors that the caller can fix or wait out leave the plan open. Always throws.
+ */
 async function failed(engine: Engine, call: Call, { id, source, digest }: SavedPlan, error: unknown): Promise<never> {
   if (error instanceof HeddleError && !(error instanceof Internal)) throw error;
   const { account, actor } = call;
@@ -137,7 +143,7 @@ async function failed(engine: Engine, call: Call, { id, source, digest }: SavedP
   throw error;
 }
 
-/** Plans and applies in one call. Throws as `createPlan` and `applyPlan` do. */
+/** Plans and applies in one call. Throws the errors of `createPlan` and `applyPlan`. */
 export async function applyNow(engine: Engine, call: Call, request: ApplyRequest): Promise<Applied> {
   const result = await applyApproved(engine, call, request);
   switch (result.state) {
@@ -163,7 +169,7 @@ function unexpected(
   );
 }
 
-/** Plans and commits the documents of a source; a plan that its guards stop passes when its digest was approved. */
+/** Plans and commits the documents of a source. A plan that its guards stop is committed if its digest was approved. */
 export async function applyApproved(engine: Engine, call: Call, request: ApplyRequest): Promise<Reconciled> {
   const result = await applyDocuments(engine, call, request);
   if (result.state !== 'needs_approval') return result;

@@ -14,46 +14,66 @@ import type { RollbackRequest } from './rolled-back.ts';
 export interface ApplyRequest extends RequestedOptions, Locator {
   readonly source: string;
   readonly documents: readonly Document[];
-  /** What reading found wrong; with any of these nothing is applied, but the rest is checked all the same. */
+  /**
+   * Problems found while reading the documents. With any of them nothing is applied, but the other documents are
+   * checked all the same.
+   */
   readonly problems: readonly Problem[];
-  /** Files that are none of ours, and whether they are refused, all of them; unless said otherwise as the source is set. */
+  /**
+   * Files with content of other programs. `strictFiles` refuses all of them; otherwise the setting of the source
+   * decides.
+   */
   readonly foreign?: readonly ForeignFile[];
   readonly strictFiles?: boolean;
-  /** By which rules the files were chosen. */
+  /** Rules by which the files were chosen. */
   readonly rules?: readonly FileRules[];
-  /** What was applied last, and the revision it left: while nothing else changed, only the difference is planned. */
+  /**
+   * Documents that were applied last, and the account's revision after that. While the account is still at this
+   * revision, only the difference is planned.
+   */
   readonly since?: { readonly documents: readonly Document[]; readonly revision: number };
-  /** The approved digest of a plan with tripped guards; it allows this plan and no other. */
+  /** Approved digest of a plan with tripped guards. It allows only this plan. */
   readonly approve?: string;
-  /** Refuses any other plan than this one. */
+  /** Digest of the only plan that is accepted. */
   readonly expectDigest?: string;
-  /** Refuses to plan on any other revision than this one. */
+  /** The only revision on which planning is accepted. */
   readonly expectBase?: number;
   readonly commitRef?: string;
   readonly commitInfo?: CommitInfo;
   readonly planId?: string;
-  /** Who made that plan. */
+  /** Author of the plan `planId`. */
   readonly plannedBy?: Actor;
-  /** The values that were sent with pushed documents; absent for a source that the server reads. */
+  /** Values that were sent with pushed documents. Absent for a source that the server reads. */
   readonly values?: PushedValues;
-  /** The Secrets beside resources of a cluster; a plan that is stored does not keep them. */
+  /** Secrets next to the resources of a cluster. A stored plan does not keep them. */
   readonly secrets?: ClusterSecrets;
-  /** Files of documents for whose objects something was made that nobody has any more: it is made again where they say so. */
+  /**
+   * Files of documents for whose objects the server generated a value that was lost. The value is generated again if
+   * the document asks for that.
+   */
   readonly lost?: ReadonlySet<string>;
-  /** No caller waits for the values that are shown once: they are stored with the plan until they are read. */
+  /**
+   * Whether values that are shown once are stored with the plan until they are read, because no caller waits for them.
+   */
   readonly keepOutputs?: boolean;
-  /** Nothing is written without this lease; throws `LeaseLost`. */
+  /** Lease without which nothing is written: losing it throws `LeaseLost`. */
   readonly lease?: Lease;
-  /** It is applied by hand, which is refused while the source is suspended. */
+  /** Set when the request is applied by hand, which is refused while the source is suspended. */
   readonly byHand?: true;
-  /** Why it is applied by hand although a server runs the source. */
+  /** Reason for applying by hand although a server runs the source. */
   readonly override?: string;
-  /** A file with a problem does not keep the others from being applied: its objects stay as they were applied last. */
+  /**
+   * Set when a file with a problem does not keep the other files from being applied. Its objects stay as they were
+   * applied last.
+   */
   readonly holdBack?: true;
-  /** An identity provider asked for it, and it is carried out when the provider asks again; there are no documents then. */
+  /**
+   * Set for the request of an identity provider, which is carried out when the provider repeats it. It has no
+   * documents.
+   */
   readonly ofProvider?: true;
-  /** Goes back to a former state; there are no documents then. */
+  /** Rollback to a former state. The request has no documents then. */
   readonly rollback?: RollbackRequest;
-  /** The state of an archive, for a rollback to it; absent: the history knows the revision. */
+  /** State of an archive to roll back to. Absent: the state comes from the history. */
   readonly archived?: Snapshot;
 }

@@ -12,7 +12,7 @@ import type { ApplyRequest } from './apply-request.ts';
 import { applyRequestOf } from './plan-requests.ts';
 import { type Planned, requirePlan, showPlan, stateOf, storePlan } from './saved-plans.ts';
 
-/** The refusal of a plan with tripped guards, with the plan so that it can be shown. */
+/** Refusal of a plan with tripped guards. Carries the plan so that it can be shown. */
 export class NeedsApproval extends UnsafePlan {
   readonly plan: PlanView;
 
@@ -25,8 +25,9 @@ export class NeedsApproval extends UnsafePlan {
 }
 
 /**
- * Approves what a stored plan does: it, or any other plan of its source with the same digest, passes its guards until the
- * plan expires. Throws `Conflict` (`refused`) for another digest and for plans that are over, `NotFound`.
+ * Approves the effect of a stored plan: this plan, or any other plan of its source with the same digest, passes its
+ * guards until this plan expires. Throws `NotFound`, and `Conflict` (`refused`) for another digest and for a plan that
+ * is applied, expired or failed.
  */
 export async function approvePlan(engine: Engine, call: Call, id: string, digest: string): Promise<PlanView> {
   const saved = await requirePlan(engine, call, id);
@@ -35,7 +36,7 @@ export async function approvePlan(engine: Engine, call: Call, id: string, digest
       'refused',
       `plan ${id} has another digest than the one that was approved; look at the plan again and approve the digest that it has`,
     );
-  // What the caller approved may be applied by the time the request is repeated.
+  // When a request is repeated, the plan that it approved may have been applied already.
   if (call.isRepeated === true && saved.approvedBy?.id === call.actor.id) return await showPlan(engine, call, id);
   const state = stateOf(engine, saved);
   if (state === 'applied' || state === 'expired' || state === 'failed')
@@ -60,8 +61,8 @@ async function approve(engine: Engine, { account, actor }: Call, { id, source, d
 }
 
 /**
- * Stores a plan that is to be applied and needs an approval first, so that it can be approved; returns the stored one
- * when there is one already. That it waits is reported once.
+ * Stores a plan that needs an approval before it can be applied. Returns the stored plan when one with this digest is
+ * waiting already. The first time, an event reports that the plan waits.
  */
 export async function awaitApproval(
   engine: Engine,
@@ -85,7 +86,10 @@ export async function awaitApproval(
   return { ...view, id };
 }
 
-/** How many plans of a source that runs by itself wait for an approval at once: its documents may change all the time. */
+/**
+ * Maximum number of plans of an automatically run source that wait for an approval: its documents may change all the
+ * time.
+ */
 const mostWaiting = 20;
 
 interface Asked {

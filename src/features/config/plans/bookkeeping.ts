@@ -1,8 +1,8 @@
 import type { Engine } from '../../../commit/engine.ts';
 
 /**
- * Does what follows a commit and is no part of it. When that fails, what was asked for is done all the same, and the caller
- * is answered so: the log says what is missing.
+ * Runs work that follows a commit and is not part of it. When the work fails, the request has succeeded all the same
+ * and the caller gets that answer; the log states what is missing.
  */
 export async function afterCommit(
   { failed }: Pick<Engine, 'failed'>,

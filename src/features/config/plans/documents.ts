@@ -29,7 +29,7 @@ import { reviewAccess } from './review-access.ts';
 import { isAgreed, settleAgreed } from './rolled-back.ts';
 import { refuseByHand, refuseSuspended } from './suspended.ts';
 
-/** What became of it. Nothing is written unless it is `applied`. */
+/** Result of applying documents. Nothing is written unless the state is `applied`. */
 export type Reconciled =
   | {
       readonly state: 'applied';
@@ -37,14 +37,14 @@ export type Reconciled =
       readonly revision?: number;
       readonly before: Snapshot;
       readonly after: Snapshot;
-      /** The plan that keeps values to be read once. */
+      /** Id of the plan that keeps the values to be read once. */
       readonly kept?: string;
     }
   | { readonly state: 'needs_approval'; readonly plan: Plan; readonly before: Snapshot; readonly after: Snapshot }
   | { readonly state: 'stale'; readonly plan: Plan; readonly before: Snapshot; readonly after: Snapshot }
   | { readonly state: 'invalid'; readonly problems: readonly Problem[] };
 
-/** Plans an apply request, on what the caller has seen or later. Writes nothing. */
+/** Plans an apply request on the revision that the caller has seen, or on a later one. Writes nothing. */
 export async function planApply(
   engine: Engine,
   call: Call,
@@ -55,7 +55,7 @@ export async function planApply(
   return { outcome: await locateOutcome(request, outcome), before };
 }
 
-/** The same without a look at who gains and loses access, and whatever tests find. */
+/** Plans as `planApply` does, but without the review of who gains and loses access and without access tests. */
 export async function planUnreviewed(
   engine: Engine,
   call: Call,
@@ -65,7 +65,10 @@ export async function planUnreviewed(
   return { outcome: await locateOutcome(request, await draft(engine, call, before, request, context)), before };
 }
 
-/** Read before and not with each plan: while the account is held for a plan, the database has no connection to spare. */
+/**
+ * Returns the state to roll back to. It is read once before planning: while a plan holds the account, the database has
+ * no connection to spare.
+ */
 async function pastOf(
   engine: Engine,
   { account }: Call,
@@ -75,7 +78,7 @@ async function pastOf(
   return archived ?? (await engine.past.at(account, rollback.revision));
 }
 
-/** On what a request is planned that is only looked at. */
+/** Returns the state and the context of a plan that is only shown. */
 async function readContext(
   engine: Engine,
   call: Call,
@@ -107,14 +110,15 @@ async function planOn(
   context: PlanContext,
 ): Promise<Outcome> {
   const outcome = await draft(engine, call, before, request, context);
-  // A caller who applies another user's plan is bound by what its guards found.
+  // The guards check both the caller and the plan's author, so a caller who applies another user's plan is bound by its
+  // guards.
   const actors = [call.actor, ...(request.plannedBy === undefined ? [] : [request.plannedBy])];
   return await reviewAccess(engine, { before, source: request.source, actors }, outcome);
 }
 
 /**
- * Plans and commits what a source wants, as one revision or not at all. Before it deletes anything, other sources are asked
- * what they want: what moves from one to the other is not deleted.
+ * Plans and commits what a source states, as one revision or not at all. Before anything is deleted, the other sources
+ * are asked to record their claims, so that an object that moves from one source to another is not deleted.
  */
 export async function applyDocuments(engine: Engine, call: Call, request: ApplyRequest): Promise<Reconciled> {
   const result = await applyWithFreshClaims(engine, call, request);
@@ -137,7 +141,7 @@ async function applyWithFreshClaims(engine: Engine, call: Call, request: ApplyRe
   return result;
 }
 
-/** Applies, unless the plan is one before which to stop, and notes what the source lacks then. */
+/** Applies the request unless `isStop` matches its plan, and records the claims that the source could not get. */
 async function applyNoting(
   engine: Engine,
   call: Call,
@@ -151,13 +155,16 @@ async function applyNoting(
   return result;
 }
 
-/** What became of it, and what the source lacks now; `undefined` when that is not known, or was written with the commit. */
+/**
+ * Result of an attempt, and the claims that the source could not get. `refused` is `undefined` when they are unknown,
+ * or were written with the commit.
+ */
 interface Attempt {
   readonly result: Reconciled | 'stopped';
   readonly refused: Refused | undefined;
 }
 
-/** A plan that is to be applied, with the claims it was made with, and what keeps it from being applied. */
+/** A plan to apply, the claims with which it was planned, and the reason why it may not be applied, if any. */
 interface Applicable {
   readonly outcome: Outcome;
   readonly known: PendingClaims;
@@ -206,11 +213,11 @@ async function applyAgainst(
     if (!outcome.ok) return outcome;
     if (typeof halt === 'object' && halt.state === 'needs_approval')
       for (const { guard } of outcome.plan.guards) engine.observer.report({ what: 'guard', guard });
-    // A plan that may not be applied proposes nothing.
+    // A plan that may not be applied proposes an empty plan.
     if (halt !== undefined) return { ok: true, plan: nothing(outcome.plan), next: before };
     if (request.rollback !== undefined) return outcome;
     claims = { at: known.sequence, put: claimsAfter(engine.registry, outcome.plan, known, engine.now()) };
-    // Once it is written, what is known of claims is out of date.
+    // The commit writes claims, so the new state must not remember that there are none.
     return claims.put.length === 0 ? outcome : { ...outcome, next: outcome.next.withUnclaimed(undefined) };
   };
   const { commitRef, commitInfo, planId, lease, approve } = request;
@@ -221,7 +228,7 @@ async function applyAgainst(
   const committed = await engine.committer.mutate({
     ...call,
     propose,
-    // A rollback has an event of its own.
+    // A rollback has its own event.
     audit: (plan) => (plan.rollback === undefined ? [appliedEvent(plan, request)] : []),
     ...(approve === undefined ? {} : { approved: approve }),
     ...(commitRef === undefined ? {} : { commitRef }),
@@ -253,7 +260,7 @@ async function applyAgainst(
   return { result: applied, refused: revision === undefined ? settled : undefined };
 }
 
-/** What is recorded of a source whose documents became a revision. */
+/** Returns the audit event of a source whose documents became a revision. */
 function appliedEvent(
   { source = '', digest, counts }: Plan,
   { planId, commitRef, override }: ApplyRequest,
@@ -286,7 +293,7 @@ function haltOf(
 }
 
 async function placeHalted(request: ApplyRequest, halted: Reconciled | 'stopped'): Promise<Reconciled | 'stopped'> {
-  // Who is stopped plans again.
+  // A stopped request is planned again, so its warnings need no places.
   if (halted === 'stopped' || halted.state === 'invalid') return halted;
   return { ...halted, plan: await locateWarnings(request, halted.plan) };
 }

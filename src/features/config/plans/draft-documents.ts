@@ -19,18 +19,21 @@ import type { Outcome, Plan } from '../../../plan/plan.ts';
 import { planRollback } from '../../../plan/rollback/rollback.ts';
 import type { ApplyRequest } from './apply-request.ts';
 
-/** What a plan takes that is not in the snapshot. */
+/** Inputs of a plan that are not in the snapshot. */
 export interface PlanContext {
-  /** What the sources of the account claim and could not have. */
+  /** Claims of the account's sources that could not be satisfied. */
   readonly claims: PendingClaims;
-  /** By the database's clock while there are overrides, which end for all servers at the same time. */
+  /**
+   * Time of the plan, in ISO 8601. While there are overrides it comes from the database's clock, because overrides end
+   * at the same time for all servers.
+   */
   readonly now: string;
   readonly database: AccountAccess;
-  /** The state that a rollback goes back to. */
+  /** State to roll back to. */
   readonly past?: Snapshot;
 }
 
-/** Plans an apply request on a state, without a look at who gains and loses access. */
+/** Plans an apply request on a state, without the review of who gains and loses access. */
 export function draft(
   engine: Engine,
   call: Call,
@@ -70,18 +73,21 @@ async function draftAmong(
     return guardWindow(outcome, before, request, { database, now });
   }
   const isRead = unread.length === 0;
-  // Where documents could not be read, nothing is known to be gone.
+  // When some documents could not be read, no object is known to be without a document, so nothing is deleted.
   const sure = isRead ? request : { ...request, prune: false };
   const outcome = await runInSlices(planDocuments({ ...inputOf(engine, before, sure), ...context }));
   if (outcome.ok && isRead) return guardWindow(limited(outcome, files.warnings), before, request, { database, now });
   const found = outcome.ok ? [] : outcome.problems;
   const certain = isRead ? found : found.filter((problem) => isSure(problem, unread));
-  // Documents that could not be read may want anything.
+  // Documents that could not be read may claim anything, so the claims of the others are not recorded.
   const lacks = isRead && !outcome.ok && outcome.claimed !== undefined ? { claimed: outcome.claimed } : {};
   return { ok: false, problems: sortProblems([...unread, ...certain]), ...lacks };
 }
 
-/** Counts what a source that a server runs deleted in the hour before: one by one is as much as at once. */
+/**
+ * Trips the guard on deletes for a source that a server runs when this plan and the hour before it together delete too
+ * much, so that deleting one by one counts as much as deleting at once.
+ */
 async function guardWindow(
   outcome: Outcome,
   before: Snapshot,
@@ -109,8 +115,8 @@ function withWarnings(plan: Plan, more: readonly Problem[]): Plan {
 }
 
 /**
- * Beside documents that could not be read, references may only seem unknown; documents stated twice were reported
- * already.
+ * Whether a problem is certain although some documents could not be read. An unknown reference may be in one of these
+ * documents, and duplicate documents were reported already.
  */
 function isSure({ code, kind, key }: Problem, reported: readonly Problem[]): boolean {
   if (code === 'object_duplicate')

@@ -5,7 +5,7 @@ import type { StoredObject } from '../../../model/state/object.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import type { Move, Plan } from '../../../plan/plan.ts';
 
-/** Documents that only moved to another file or line: their positions follow, outside revisions. */
+/** Updates the stored positions of documents that only moved to another file or line. This makes no revision. */
 export async function moveDocuments(
   engine: Engine,
   account: string,
@@ -26,7 +26,7 @@ export async function moveDocuments(
   if (current.revision === state.revision) engine.snapshots.advance(current.with({ put, remove: [] }));
 }
 
-/** The state that a plan leads to with the new positions of documents, which access impacts and test results show. */
+/** Returns the state after a plan with the new positions of documents, which access impacts and test results show. */
 export function withMoves(next: Snapshot, { moves }: Plan, source: string): Snapshot {
   const reviewed = moves.filter(({ object }) => reviewedKinds.includes(object.kind) && next.get(object.id) === object);
   return reviewed.length === 0 ? next : next.with({ put: movedObjects(reviewed, source), remove: [] });

@@ -8,7 +8,7 @@ import { sealPlaces } from '../../../model/schema/sealing.ts';
 import type { Plan } from '../../../plan/plan.ts';
 import { viewPlan } from '../../../plan/view/view.ts';
 
-/** What a plan has to show once. */
+/** Returns the values of a plan that are shown once. */
 export function outputsOf(plan: Plan): readonly Output[] {
   return objectOutputs(plan).map(shownOutput);
 }
@@ -17,10 +17,13 @@ function shownOutput({ kind, key, field, value }: Output): Output {
   return { kind, key, field, value };
 }
 
-/** How long values are stored until they are read, in days. */
+/** Number of days for which values are stored until they are read. */
 export const outputsKeptDays = 30;
 
-/** The plan of a change without a waiting caller, stored when it has values to show: sealed, until they are read. */
+/**
+ * Returns the plan of a change without a waiting caller, to be stored with its values sealed until they are read.
+ * Returns `undefined` when the plan has no values to show.
+ */
 export function keepOutputs(
   engine: Engine,
   { account, actor }: Call,
@@ -34,7 +37,7 @@ export function keepOutputs(
   const expiresAt = new Date(Date.parse(createdAt) + outputsKeptDays * 24 * 60 * 60 * 1000).toISOString();
   return {
     ...{ id, source, digest: plan.digest, state: 'applied', createdAt, expiresAt },
-    // It is applied: nothing plans it again.
+    // The plan is applied already, so nothing plans it again.
     request: {},
     view: { ...viewPlan(plan, before, after), id, state: 'applied', expiresAt },
     baseRevision: plan.base,
@@ -44,7 +47,10 @@ export function keepOutputs(
   };
 }
 
-/** The values that a plan has to show: this once. Throws `NotFound`, or `Conflict` when they were read. */
+/**
+ * Returns the values that a plan shows, which works only once. Throws `NotFound`, or `Conflict` (`gone`) when they were
+ * read already.
+ */
 export async function readOutputs(engine: Engine, { account }: Call, id: string): Promise<readonly Output[]> {
   const found = await takeOutputs(engine.database, account, id, engine.now());
   if (found === 'no plan') throw new NotFound(`plan ${id} not found; outputs are kept for ${outputsKeptDays} days`);
@@ -56,23 +62,23 @@ export async function readOutputs(engine: Engine, { account }: Call, id: string)
   return found === 'none' ? [] : open(engine, account, { plan: id, sealed: found.sealed }).map(shownOutput);
 }
 
-/** Earlier releases kept outputs without the ids of their objects. */
+/** An output as it is stored. Earlier releases did not store the id of its object. */
 type KeptOutput = Output & Partial<Pick<ObjectOutput, 'id'>>;
 
 function open(engine: Engine, account: string, { plan, sealed }: SealedOutputs): readonly KeptOutput[] {
-  // Written by `keepOutputs` and `settleOutputs` alone.
+  // Only `keepOutputs` and `settleOutputs` write this text.
   return JSON.parse(engine.planEnvironment.vault.open(sealed, sealPlaces.outputs(account, plan)));
 }
 
-/** Values that were made for an object and that nobody read yet. */
+/** Values that were generated for an object and were not read yet. */
 export interface UnreadOutputs {
-  /** The newest where they were made several times. */
+  /** Values by field: the newest ones when they were generated several times. */
   readonly values: Readonly<Record<string, string>>;
-  /** The plans that keep them, and older ones. */
+  /** Ids of the plans that keep these values and older ones. */
   readonly plans: readonly string[];
 }
 
-/** What was made for the objects of a source and nobody read yet, by the object's id. */
+/** Returns the values that were generated for the objects of a source and were not read yet, by object id. */
 export async function unreadOutputs(
   engine: Engine,
   account: string,
@@ -88,17 +94,20 @@ export async function unreadOutputs(
   return found;
 }
 
-/** Notes that values made for an object are where they belong, so that nobody reads them again. */
+/**
+ * Removes an object's values from the stored plans, because they reached their destination and must not be read again.
+ */
 export async function settleOutputs(
   engine: Engine,
   of: { readonly account: string; readonly source: string; readonly object: string },
   { plans }: UnreadOutputs,
 ): Promise<void> {
-  // Others may settle values of the same plan at this moment; each refusal means that one of them got on.
+  // Another server may settle values of the same plan at the same time. Each refused write means that another server
+  // succeeded.
   while (!(await settleOnce(engine, of, plans)));
 }
 
-/** Returns whether nothing came in between. */
+/** Returns `false` when the outputs changed in between. */
 async function settleOnce(
   engine: Engine,
   { account, source, object }: { readonly account: string; readonly source: string; readonly object: string },
@@ -115,7 +124,7 @@ async function settleOnce(
   return true;
 }
 
-/** Whether a plan has something to show that nobody read yet. */
+/** Whether a plan has values to show that were not read yet. */
 export async function hasUnreadOutputs(engine: Engine, account: string, source: string, id: string): Promise<boolean> {
   const plans = await listSealedOutputs(engine.database, account, source, engine.now());
   return plans.some(({ plan }) => plan === id);

@@ -10,10 +10,13 @@ import { endpointsAt } from '../../../objects/endpoints-at.ts';
 import { findEndpoint } from '../../../objects/find-endpoint.ts';
 import type { TrippedGuard } from '../../../plan/plan.ts';
 
-/** How many peers a message names. */
+/** Maximum number of peers that a message names. */
 const mostNames = 3;
 
-/** Who applies a plan or made it, and by which name or address and port people reach the service, where that is known. */
+/**
+ * Actors who apply the plan or made it, and the host and port at which people reach the management service, if they are
+ * known.
+ */
 export interface Applier {
   readonly actors: readonly Actor[];
   readonly host?: string | undefined;
@@ -21,8 +24,8 @@ export interface Applier {
 }
 
 /**
- * The guard on the caller's last access to the management service: by the address that the source states, else by any
- * object with the address that people were given.
+ * Returns the guard that trips when a plan takes away the applier's last access to the management service. The service
+ * is the address that the source's limits name, otherwise any object with the public address of the server.
  */
 export function ownAccessGuard(
   { before, after }: { readonly before: Access; readonly after: Access },
@@ -34,7 +37,7 @@ export function ownAccessGuard(
   if (target === undefined) return [];
   const ends = lostOwnAccess === undefined ? endpointsAt(was, target) : endOf(was, target);
   if (ends.length === 0) return [];
-  // The service speaks HTTP: a ping does not help to manage anything.
+  // The service speaks HTTP, so access by ping alone does not count.
   const ports = lostOwnAccess === undefined && port !== undefined ? [{ start: port, end: port }] : [];
   const own = new Set(actors.flatMap((actor) => ownPeers(was, actor)));
   const lost = [...own].filter(({ id: from }) => {
@@ -50,7 +53,7 @@ export function ownAccessGuard(
   return [{ guard: 'own_access', message }];
 }
 
-/** The endpoint that the setting names, if it exists. */
+/** Returns the endpoint that the setting names; an empty list when it does not exist. */
 function endOf(state: Snapshot, target: string): readonly string[] {
   try {
     return [findEndpoint(state, target)];
@@ -62,7 +65,10 @@ function endOf(state: Snapshot, target: string): readonly string[] {
 
 const managers = ['owner', 'admin'];
 
-/** The peers of the caller; of every owner and admin when a server applies by itself, or the caller has none. */
+/**
+ * Returns the peers of the caller. Returns the peers of every owner and admin when the caller is not a user or has no
+ * peers.
+ */
 function ownPeers(state: Snapshot, actor: Actor): readonly Stored<'Peer'>[] {
   const peers = state.ofKind(kindOf.peer).filter(({ spec }) => spec.user_id !== undefined);
   const own = actor.type === 'user' ? peers.filter(({ spec }) => spec.user_id === actor.id) : [];

@@ -8,7 +8,7 @@ import type { AccessCount, PlanPair, PlanPairs } from '../../../operations/confi
 import { accessName } from './review-access.ts';
 import { planAgain } from './saved-plans.ts';
 
-/** Which pairs of a plan are asked for: those whose ends are these or are in these, and how many at most. */
+/** Filter of a plan's access pairs: by ends, or by objects that contain the ends, and their maximum number. */
 export interface PairQuery {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
@@ -23,8 +23,8 @@ const none: PlanPairs = {
 };
 
 /**
- * The pairs that gain or lose access by a stored plan, worked out on the account as it is now. Throws `NotFound`, and
- * `Conflict` when the account moved.
+ * Returns the pairs that gain or lose access by a stored plan, computed on the current account. Throws `NotFound`, and
+ * `Conflict` when the plan would do something else on the current account.
  */
 export async function listPlanPairs(engine: Engine, call: Call, id: string, query: PairQuery): Promise<PlanPairs> {
   const { plan, before, after } = await planAgain(engine, call, id);

@@ -13,8 +13,8 @@ import type { ApplyRequest } from './apply-request.ts';
 import type { RollbackRequest } from './rolled-back.ts';
 
 /**
- * What has to be planned again, and may hold secrets: it is kept sealed, as a line of JSON, and one more for each document,
- * so that many documents need not be read at once.
+ * The parts of a request that are needed to plan it again and may contain secrets. They are stored sealed: as one line
+ * of JSON, followed by one line for each document, so that many documents need not be parsed at once.
  */
 interface Kept {
   readonly values?: PushedValues;
@@ -23,7 +23,10 @@ interface Kept {
   readonly ofProvider?: true;
 }
 
-/** What a saved plan, with its id and account, keeps of an apply request. Yields now and then. */
+/**
+ * Returns the parts of an apply request that a saved plan stores, sealed for the plan's id and account. Yields now and
+ * then.
+ */
 export function* keepApplyRequest(
   { planEnvironment, registry }: Engine,
   { account, id }: { readonly account: string; readonly id: string },
@@ -46,8 +49,8 @@ export function* keepApplyRequest(
 }
 
 /**
- * The apply request of a saved plan: it accepts the plan that was shown, and no other. Throws `Conflict` (`stale`) for a plan of
- * another version of the program. Yields now and then.
+ * Returns the apply request of a saved plan. It accepts only the plan that was shown. Throws `Conflict` (`stale`) for a
+ * plan that another version of the program made. Yields now and then.
  */
 export function* applyRequestOf(
   { planEnvironment, registry }: Engine,
@@ -60,7 +63,7 @@ export function* applyRequestOf(
       'stale',
       `plan ${saved.id} was made by another version of the program, which may plan differently; make a new plan`,
     );
-  // Written by `keepApplyRequest` alone.
+  // Only `keepApplyRequest` writes this text.
   const text = planEnvironment.vault.open(sealed, sealPlaces.plan(account, saved.id));
   const [head = '', ...lines] = text.split('\n');
   const kept: Kept = JSON.parse(head);

@@ -6,8 +6,8 @@ import { hideUsers, readableProblems } from '../../../objects/readable-problems.
 import type { PlanView } from '../../../operations/config/plan.ts';
 
 /**
- * A plan as its reader may see it: without what it does to objects of kinds that they may not read. Counts and digest stay
- * those of the whole plan, and a warning says how much is left out.
+ * Returns a plan without its effects on objects of kinds that the caller may not read. Counts and digest still describe
+ * the whole plan, and a warning states how many changes are hidden.
  */
 export function readablePlan(state: Snapshot, call: Pick<Call, 'actor'>, view: PlanView): PlanView {
   const isReadable = readableNames(state, call);

@@ -14,7 +14,10 @@ import { showRevision } from '../history/history.ts';
 import type { Applied } from './apply-plan.ts';
 import { showPlan } from './saved-plans.ts';
 
-/** The object of a kind that a revision made, as it was made; for an answer that was lost. */
+/**
+ * Returns the object of a kind that a revision created, as it was created. Used when the answer of the request was
+ * lost.
+ */
 export async function findCreated(
   engine: Engine,
   call: Call,
@@ -28,18 +31,18 @@ export async function findCreated(
   return { object: objectOf(engine.registry, image), state: await engine.snapshots.at(call.account, revision) };
 }
 
-/** What a revision did, and the states before and after it; for an answer that was lost. */
+/** The effect of a revision, with the states before and after it. Used when an answer was lost. */
 export interface DoneRevision {
   readonly before: Snapshot;
   readonly after: Snapshot;
   readonly changes: readonly DoneChange[];
-  /** What it only handed over or let go of. */
+  /** Objects that the revision only handed over to a source or released from one. */
   readonly claims: readonly DoneChange[];
 }
 
 type DoneChange = Pick<Change, 'before' | 'after'>;
 
-/** What a revision did; `undefined` when the history does not reach back so far any more. */
+/** Returns the effect of a revision, or `undefined` when the history does not reach back to it any more. */
 export async function findDoneRevision(
   { database, past }: Engine,
   { account }: Call,
@@ -61,8 +64,8 @@ function pairOf(before: StoredObject | undefined, after: StoredObject | undefine
 }
 
 /**
- * What a revision applied, for an answer that was lost: the stored plan when there is one, else what the history
- * contains.
+ * Returns what a revision applied, when the answer of the request was lost: the stored plan if there is one, otherwise
+ * a plan rebuilt from the history.
  */
 export async function findApplied(engine: Engine, call: Call, revision: number): Promise<Applied> {
   const shown = await showRevision(engine, call, revision);
@@ -74,7 +77,7 @@ export async function findApplied(engine: Engine, call: Call, revision: number):
 
 const actions: readonly Json[] = planActions;
 
-/** Guards and warnings are not kept in the history. */
+/** Rebuilds a plan from the history, which keeps neither guards nor warnings. */
 function planOf(shown: JsonObject, revision: number): PlanView {
   const rows = asObjects(shown['changes']).map(({ declared: _declared, metadata: _metadata, ...row }) => row);
   const isChange = ({ action }: JsonObject) => actions.includes(action ?? null);
@@ -89,6 +92,6 @@ function planOf(shown: JsonObject, revision: number): PlanView {
     guards: [],
     warnings: [],
   };
-  // Put together from what the history shows, member by member.
+  // The cast is safe: the view was built member by member from the history.
   return view as unknown as PlanView;
 }

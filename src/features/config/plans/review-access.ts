@@ -16,7 +16,10 @@ import { accessGuards, firstRows, withAccess } from '../../../plan/view/access.t
 import { withMoves } from './moved-documents.ts';
 import { type Applier, ownAccessGuard } from './own-access.ts';
 
-/** The state that a plan was made on, who asks for it and who made it before, and in which source's name. */
+/**
+ * Input of an access review: the state on which the plan was made, its source, and the actors who request it or made it
+ * before.
+ */
 export interface Reviewed {
   readonly before: Snapshot;
   readonly source: string;
@@ -24,8 +27,8 @@ export interface Reviewed {
 }
 
 /**
- * Adds to a plan who gains and loses access by it, and the guards which that trips; refuses one that breaks a test. Costs
- * nothing when nothing changes on which access depends.
+ * Adds to a plan who gains and loses access by it, and the guards that this trips. Refuses a plan that breaks an access
+ * test. Costs nothing when the plan changes nothing on which access depends.
  */
 export async function reviewAccess(engine: Engine, reviewed: Reviewed, outcome: Outcome): Promise<Outcome> {
   if (!outcome.ok) return outcome;
@@ -63,13 +66,16 @@ async function withImpact(
   return withAccess(plan, impact, guards);
 }
 
-/** The limits that bind a plan: those of its source, and of a rollback those of every source that it puts back. */
+/**
+ * Returns the limits that bind a plan: the limits of its source, or, for a rollback, the limits of every source that it
+ * puts back.
+ */
 function limitsOf({ rollback }: Plan, state: Snapshot, source: string): readonly GuardLimits[] {
   const sources = rollback === undefined || rollback.suspends.length === 0 ? [source] : rollback.suspends;
   return sources.map((name) => state.settingsOf(name).limits);
 }
 
-/** As much as all of these limits allow. */
+/** Returns the lowest of these limits. */
 function strictest(limits: readonly GuardLimits[]): Pick<GuardLimits, 'maxAccessLost' | 'maxAccessGained'> {
   const least = (name: 'maxAccessLost' | 'maxAccessGained') => {
     const given = limits.flatMap((one) => one[name] ?? []);
@@ -78,7 +84,7 @@ function strictest(limits: readonly GuardLimits[]): Pick<GuardLimits, 'maxAccess
   return { ...least('maxAccessLost'), ...least('maxAccessGained') };
 }
 
-/** How many rows of a summary a plan carries. */
+/** Maximum number of access summary rows in a plan. */
 const mostRows = 200;
 
 function impactOf({ gained, lost, groups }: AccessDiff, states: readonly Snapshot[]): AccessImpact {
@@ -94,7 +100,7 @@ function impactOf({ gained, lost, groups }: AccessDiff, states: readonly Snapsho
   return { gained, lost, groups: rows, omitted: 0 };
 }
 
-/** A name as plans show it: ids of new objects are not known yet. */
+/** Returns a name as plans show it, without its id: ids of new objects are not known yet. */
 export function accessName({ type, id, name }: Named, states: readonly State[]): AccessName {
   const object = states.map((state) => state.get(id)).find((found) => found !== undefined);
   return { kind: kindOf[type], ...(object?.key === undefined ? {} : { key: object.key }), name };

@@ -4,8 +4,8 @@ import type { RollbackRequest } from './rolled-back.ts';
 import { createPlan } from './saved-plans.ts';
 
 /**
- * Plans the way back to a former state and keeps the plan, to be applied like any other. Throws `NotFound`, `Conflict`
- * (`gone`) when the revision is not kept any more, and what `createPlan` throws.
+ * Plans a rollback to a former state and stores the plan, to be applied like any other. Throws `NotFound`, `Conflict`
+ * (`gone`) when the revision is not kept any more, and the errors of `createPlan`.
  */
 export async function planRollback(engine: Engine, call: Call, rollback: RollbackRequest): Promise<PlanView> {
   const { scope } = rollback;

@@ -5,7 +5,7 @@ import type { RollbackScope } from '../../../plan/rollback/scope.ts';
 import type { ApplyRequest } from './apply-request.ts';
 import type { Reconciled } from './documents.ts';
 
-/** A former state of the account, and how much of it comes back. */
+/** A former revision of the account, and the part of its state to restore. */
 export interface RollbackRequest {
   readonly revision: number;
   readonly scope: RollbackScope;
@@ -13,13 +13,15 @@ export interface RollbackRequest {
 
 type Applied = Extract<Reconciled, { readonly state: 'applied' }>;
 
-/** Whether all that a source states is so, without a change. */
+/** Whether everything that the source states is in effect already, so that applying it changed nothing. */
 export function isAgreed(request: ApplyRequest, result: Reconciled): result is Applied {
   const isAll = request.filter === undefined && request.rollback === undefined && request.prune !== false;
   return isAll && result.state === 'applied' && result.revision === undefined;
 }
 
-/** A source that states what a rollback put back has followed it: its next change is one like any other. */
+/**
+ * Ends the rollback mark of a source that states what the rollback restored. Its next change is planned like any other.
+ */
 export async function settleAgreed(engine: Engine, call: Call, source: string, state: Snapshot): Promise<void> {
   if (state.settingsOf(source).rolledBack === undefined) return;
   const registration = { actor: call.actor, at: engine.now(), requestId: engine.newId() };

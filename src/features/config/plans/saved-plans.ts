@@ -27,12 +27,15 @@ import { planApply } from './documents.ts';
 import { applyRequestOf, keepApplyRequest } from './plan-requests.ts';
 import { readablePlan } from './readable-plans.ts';
 
-/** Plans expire after a day. */
+/** Lifetime of a plan, in milliseconds: one day. */
 const lifetime = 24 * 60 * 60 * 1000;
 
-/** Plans what a source wants and keeps the plan, to be applied as it is or not at all. Throws `InvalidInput` with all problems. */
+/**
+ * Plans what a source states and stores the plan, to be applied unchanged or not at all. Throws `InvalidInput` with all
+ * problems.
+ */
 export async function createPlan(engine: Engine, call: Call, request: ApplyRequest): Promise<PlanView> {
-  // A request that is repeated finds the plan that it made.
+  // A repeated request finds the plan that its first attempt made.
   const id = newIdFor(engine, call);
   if (call.isRepeated === true && (await readPlan(engine.database, call.account, id)) !== undefined)
     return await showPlan(engine, call, id);
@@ -43,7 +46,7 @@ export async function createPlan(engine: Engine, call: Call, request: ApplyReque
   return await storePlan(engine, call, request, { id, plan: outcome.plan, before, after: outcome.next });
 }
 
-/** The refusal of a plan that does something else than was expected. */
+/** Returns the refusal of a plan whose digest is not the expected one. */
 export function unexpectedDigest(digest: string): Conflict {
   return new Conflict(
     'stale',
@@ -51,14 +54,14 @@ export function unexpectedDigest(digest: string): Conflict {
   );
 }
 
-/** A plan with the states that it leads from and to. */
+/** A plan with the states before and after it. */
 export interface Planned {
   readonly plan: Plan;
   readonly before: Snapshot;
   readonly after: Snapshot;
 }
 
-/** Keeps a plan, under an id that no other has unless the request is repeated. */
+/** Stores a plan and returns its view. The id must be new, unless the request is repeated. */
 export async function storePlan(
   engine: Engine,
   call: Call,
@@ -82,13 +85,13 @@ export async function storePlan(
     expiresAt: new Date(Date.parse(now) + lifetime).toISOString(),
   };
   const texts = await runInSlices(planTexts(saved));
-  // An id is stored once, however often that is tried.
+  // A plan is stored once under its id, however often the write is tried.
   await writeUntilKnown({ requestId: id }, () => savePlan(engine.database, call.account, saved, texts));
   if (call.requestId !== undefined) return await onceWritten(() => showPlan(engine, call, id));
   return readablePlan(before, call, viewOf(engine, saved));
 }
 
-/** The view of a saved plan, as far as the caller may read it. Throws `NotFound`. */
+/** Returns the view of a saved plan, limited to what the caller may read. Throws `NotFound`. */
 export async function showPlan(engine: Engine, call: Call, id: string): Promise<PlanView> {
   const view = viewOf(engine, await requirePlan(engine, call, id));
   return readablePlan(await engine.snapshots.at(call.account, call.revision), call, view);
@@ -98,7 +101,7 @@ function viewOf(engine: Engine, saved: SavedPlan): PlanView {
   return { ...saved.view, ...standingOf(engine, saved) };
 }
 
-/** How a stored plan stands, and who did what with it. */
+/** Returns the state of a stored plan, and the actors and times of its steps. */
 function standingOf(engine: Engine, head: PlanHead) {
   const { id, createdAt, actor, expiresAt, approvedAt, approvedBy, appliedRevision, failure } = head;
   return {
@@ -110,14 +113,14 @@ function standingOf(engine: Engine, head: PlanHead) {
   };
 }
 
-/** How a stored plan stands now. */
+/** Returns the current state of a stored plan, which may be `expired`. */
 export function stateOf(engine: Engine, { state, expiresAt }: PlanHead): PlanState {
   return openStates.includes(state) && expiresAt <= engine.now() ? 'expired' : state;
 }
 
 const openStates: readonly StoredState[] = ['ready', 'needs_approval', 'approved'];
 
-/** The stored plans of the account, newest first. */
+/** Returns summaries of the account's stored plans, newest first. */
 export async function summarisePlans(
   engine: Engine,
   { account }: Call,
@@ -144,7 +147,9 @@ function stateFilter(engine: Engine, state: PlanState | undefined) {
   return openStates.includes(state) ? { states: [state], validAt: engine.now() } : { states: [state] };
 }
 
-/** The approval with which a plan of this source with this digest passes its guards, if there is a valid one. */
+/**
+ * Returns the plan whose valid approval lets plans of this source with this digest pass their guards, if there is one.
+ */
 export async function findApproval(
   engine: Engine,
   account: string,
@@ -156,7 +161,10 @@ export async function findApproval(
   return found;
 }
 
-/** A saved plan as JSON patches, computed on the account as it is now. Throws `Conflict` when the account moved. */
+/**
+ * Returns a saved plan as JSON patches, computed on the current account. Throws `Conflict` when the account changed so
+ * that the plan would do something else.
+ */
 export async function patchPlan(engine: Engine, call: Call, id: string): Promise<readonly ObjectPatch[]> {
   const { plan, before } = await planAgain(engine, call, id);
   const isReadable = readableNames(before, call);
@@ -165,8 +173,8 @@ export async function patchPlan(engine: Engine, call: Call, id: string): Promise
 }
 
 /**
- * A saved plan made again on the account as it is now: with the rights of its author, because readers of the plan need
- * none. Throws `NotFound`, and `Conflict` when the account moved.
+ * Computes a saved plan again on the current account, with the rights of its author, because readers of the plan do not
+ * need these rights. Throws `NotFound`, and `Conflict` when the plan would do something else now.
  */
 export async function planAgain(engine: Engine, call: Call, id: string): Promise<Planned> {
   const saved = await requirePlan(engine, call, id);
@@ -184,17 +192,17 @@ export async function planAgain(engine: Engine, call: Call, id: string): Promise
   return { plan: outcome.plan, before, after: outcome.next };
 }
 
-/** A stored plan of the caller's account. Throws `NotFound`. */
+/** Returns a stored plan of the caller's account. Throws `NotFound`. */
 export async function requirePlan(engine: Engine, call: Call, id: string): Promise<SavedPlan> {
   const saved = await readPlan(engine.database, call.account, id);
   if (saved === undefined) throw new NotFound(`plan ${id} not found; plans are kept for a week after they expire`);
   return saved;
 }
 
-/** For how many units of a plan the writers are looked up. */
+/** Maximum number of units of a plan for which the last writer is looked up. */
 const most = 500;
 
-/** The plan with who set, and when, the values without an owner that the source takes over. */
+/** Returns the view with the writer and the time of each value without an owner that the source takes over. */
 async function withWriters(engine: Engine, account: string, plan: Plan, view: PlanView): Promise<PlanView> {
   const claimed = plan.changes.flatMap((change) =>
     (change.claimed ?? []).map((path): UnitOf => ({ object: subjectOf(change).id, path })),
@@ -204,7 +212,7 @@ async function withWriters(engine: Engine, account: string, plan: Plan, view: Pl
   const known = new Map(writers.map(({ object, path, actor, at }) => [`${object} ${path}`, { actor, at }]));
   const changes = view.changes.map((change, at) => {
     const { units = [], action } = plan.changes[at] ?? {};
-    // Of an update the view shows every unit, in the same order.
+    // The view of an update shows every unit, in the same order as the plan.
     if (action !== 'update') return change;
     const shown = change.units.map((unit, index) => {
       const writer = known.get(`${change.id} ${units[index]?.path}`);

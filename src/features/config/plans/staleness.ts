@@ -7,10 +7,13 @@ import { explainMoved, explainStale, type Touch } from '../../../plan/view/stale
 import { labeler, labelPath, viewPlan } from '../../../plan/view/view.ts';
 import type { Reconciled } from './documents.ts';
 
-/** How much of what happened since is looked through. */
+/** Maximum number of later changes that are examined. */
 const most = 2000;
 
-/** The refusal of a stored plan that would do something else now; says what is different, and who made it so. */
+/**
+ * Returns the refusal of a stored plan that would do something else now. Names the differences and the actors who
+ * caused them.
+ */
 export async function staleRefusal(
   engine: Engine,
   call: Call,

@@ -2,7 +2,7 @@ import { Conflict } from '../../../model/errors.ts';
 import { isSuspended } from '../../../model/sources/settings.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 
-/** Refuses to apply documents of a suspended source: until it is resumed, what it states stays as it is. */
+/** Throws `Conflict` when the source is suspended: until it is resumed, what it states stays unchanged. */
 export function refuseSuspended(state: Snapshot, source: string): void {
   const settings = state.settingsOf(source);
   if (!isSuspended(settings)) return;
@@ -14,12 +14,12 @@ export function refuseSuspended(state: Snapshot, source: string): void {
   );
 }
 
-/** How a source goes on that its resource in a cluster suspends. */
+/** Advice on resuming a source that its `Source` resource in the cluster suspends. */
 export const wayOutInCluster = 'its resource Source in the cluster suspends it, so set `spec.suspend` to false there';
 
 /**
- * Refuses to apply documents by hand for a source that a server runs, unless that is intended: it lasts until the
- * server's next run.
+ * Throws `Conflict` when documents are applied by hand for a source that a server runs, unless a reason is given. The
+ * result lasts only until the server's next run.
  */
 export function refuseByHand(state: Snapshot, source: string, override: string | undefined): void {
   if (!state.settingsOf(source).isRun || override !== undefined) return;

@@ -13,7 +13,7 @@ import { readableNames } from '../../../objects/object-list.ts';
 import { requireRight } from '../../../plan/checks/authorize.ts';
 import { eventName } from './events.ts';
 
-/** Has a delivery go on at once, from what happened since a time if one is given. Throws `NotFound`. */
+/** Resumes a delivery at once, with the events since a time (ISO 8601) if one is given. Throws `NotFound`. */
 export async function resume(engine: Engine, call: Call, id: string, since?: string): Promise<void> {
   const meta: Record<string, string> = since === undefined ? {} : { since };
   const action = await prepare(engine, call, id, 'integration.delivery_resumed', meta);
@@ -21,14 +21,14 @@ export async function resume(engine: Engine, call: Call, id: string, since?: str
   engine.notices.publish({ what: 'deliveries', account: call.account });
 }
 
-/** Has events sent again that were set aside: one, or all. Throws `NotFound`. */
+/** Has events that were set aside sent again: one, or all when `event` is absent. Throws `NotFound`. */
 export async function retry(engine: Engine, call: Call, id: string, event?: AsideEvent): Promise<void> {
   const action = await prepare(engine, call, id, 'integration.delivery_retried', metaOf(event));
   requireSome(await retrySetAside(engine.database, action, event), event);
   engine.notices.publish({ what: 'deliveries', account: call.account });
 }
 
-/** Forgets events that were set aside: one, or all. Throws `NotFound`. */
+/** Discards events that were set aside: one, or all when `event` is absent. Throws `NotFound`. */
 export async function discard(engine: Engine, call: Call, id: string, event?: AsideEvent): Promise<void> {
   const action = await prepare(engine, call, id, 'integration.delivery_discarded', metaOf(event));
   requireSome(await discardSetAside(engine.database, action, event), event);
@@ -43,13 +43,16 @@ function nameOf({ feed, number }: AsideEvent): string {
   return String(eventName({ feed, id: number }));
 }
 
-/** That nothing was set aside matters only where one event was named. */
+/**
+ * Throws `NotFound` when a named event was not set aside. Without a named event it does not matter that nothing was set
+ * aside.
+ */
 function requireSome(done: boolean, event: AsideEvent | undefined): void {
   if (!done && event !== undefined)
     throw new NotFound(`event ${nameOf(event)} not found among those that were set aside`);
 }
 
-/** The receiver must be one that the caller may see and change. */
+/** Checks that the caller may read and change the receiver. Returns the action with its audit event. */
 async function prepare(
   engine: Engine,
   call: Call,
@@ -62,7 +65,10 @@ async function prepare(
   return { account: call.account, channel: id, entry: { actor: call.actor, event, at: engine.now() } };
 }
 
-/** The object to which events are delivered. Throws `NotFound` unless the caller may see it, and `Forbidden` unless change it. */
+/**
+ * Returns the object to which events are delivered. Throws `NotFound` unless the caller may read it, and `NotAllowed`
+ * unless the caller may change it.
+ */
 export async function findReceiver(engine: Engine, call: Call, id: string): Promise<StoredObject> {
   const state = await engine.snapshots.at(call.account, call.revision);
   const object = state.get(id);

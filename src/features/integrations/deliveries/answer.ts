@@ -3,12 +3,12 @@ import type { OutboundAnswer } from '../../../outbound/client.ts';
 import { OutboundFailure } from '../../../outbound/failure.ts';
 import type { Verdict } from './target.ts';
 
-/** It comes by itself to accept what it does not accept now. */
+/** Statuses of a receiver that will accept the request at a later time. */
 const passing: ReadonlySet<number> = new Set([408, 409, 423, 425, 429]);
-/** It does not want what is in the body. */
+/** Statuses of a receiver that does not accept the content. */
 const refusing: ReadonlySet<number> = new Set([400, 413, 422]);
 
-/** What a receiver's answer over HTTP means; `host` is what people know it by. */
+/** Returns the verdict on an HTTP answer of a receiver. `host` is the name of the receiver in messages. */
 export function verdictOf({ status, headers }: Omit<OutboundAnswer, 'body'>, host: string, now: number): Verdict {
   if (status >= 200 && status < 300) return { outcome: 'accepted' };
   const said = `${host} answers ${status}`;
@@ -24,36 +24,36 @@ function adviceFor(status: number): string {
   return 'see whether its settings are right';
 }
 
-/** What it means that a request came to no answer. */
+/** Returns the verdict on a request that got no answer. */
 function verdictOfFailure(failure: OutboundFailure): Verdict {
-  // The address stays wrong until people change it; everything else may pass.
+  // A redirected address stays wrong until a person changes it. Any other failure may pass.
   return { outcome: failure.outcome === 'redirected' ? 'pause' : 'retry', reason: failure.message };
 }
 
-/** The milliseconds of a `Retry-After`: seconds, or a date. */
+/** Returns the wait that a `Retry-After` header asks for, in milliseconds. The header contains seconds or a date. */
 export function retryAfter(header: string | readonly string[] | undefined, now: number): number | undefined {
   if (typeof header !== 'string') return undefined;
   if (/^\d{1,9}$/.test(header.trim())) return Number(header) * 1000;
-  // The parser takes almost any number for a date.
+  // `Date.parse` accepts almost any number as a date.
   const at = /^[A-Z][a-z]{2}, /.test(header) ? Date.parse(header) : Number.NaN;
   return Number.isNaN(at) ? undefined : Math.max(0, at - now);
 }
 
-/** Runs a request; that there was no answer, or nothing to send it with, is a verdict too. */
+/** Runs a request. A missing answer, or a secret that does not open, becomes a verdict too. */
 export async function verdictAbout(work: () => Promise<Verdict>): Promise<Verdict> {
   try {
     return await work();
   } catch (error) {
     if (error instanceof OutboundFailure) return verdictOfFailure(error);
-    // A key that does not open is for people to see to.
+    // A person must fix a key that does not open.
     if (error instanceof Internal) return { outcome: 'pause', reason: error.message };
     throw error;
   }
 }
 
 /**
- * At most how many values a JSON text has, before it is parsed: each but the first stands behind one of these characters. The
- * smallest values take twenty times their text in memory.
+ * Returns an upper bound of the number of values in a JSON text without parsing it: each value but the first follows
+ * one of the characters `,`, `[` and `{`. The smallest values take twenty times their text in memory.
  */
 export function countValues(text: Buffer): number {
   let count = 1;

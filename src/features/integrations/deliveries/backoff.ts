@@ -1,19 +1,25 @@
 const firstMs = 1000;
 const mostMs = 600_000;
-/** The longest that a receiver may ask for. */
+/** Longest wait that a receiver may ask for, in milliseconds: a day. */
 const mostAskedMs = 86_400_000;
-/** What needs people is tried again by itself too, in case that somebody else put it right. */
+/**
+ * Delay of a paused delivery, in milliseconds: an hour. A person has to fix something, but the delivery is also tried
+ * automatically, in case the receiver was repaired.
+ */
 const pausedMs = 3_600_000;
 
-/** How long to wait, in milliseconds; `random` is between 0 and 1. */
+/** Delays before the next attempt, in milliseconds. `random` is between 0 and 1. */
 export interface Delays {
-  /** After so many failures in a row, and at least as long as the receiver asks for. */
+  /**
+   * Returns the delay after this number of failures in a row. It is at least `askedMs`, which the receiver asks for, up
+   * to a day.
+   */
   retry(failures: number, random: number, askedMs?: number): number;
-  /** While a channel is paused. */
+  /** Returns the delay while a channel is paused. */
   pause(random: number): number;
 }
 
-/** From 1 s to 10 min, and an hour. */
+/** Usual delays: from 1 s to 10 min after failures, and about an hour while paused. */
 export const usualDelays: Delays = { retry: retryDelay, pause: pauseDelay };
 
 function retryDelay(failures: number, random: number, askedMs = 0): number {

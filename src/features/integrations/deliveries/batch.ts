@@ -1,42 +1,48 @@
 import type { Channel, DeliveryEvent, Later, Target } from './target.ts';
 
-/** What of the events behind a cursor comes next. */
+/** Next batch of the events behind a cursor. */
 export interface NextBatch {
-  /** Empty: the channel subscribes to none of them. */
+  /** Events to send. Empty: the channel subscribes to none of the events behind the cursor. */
   readonly events: readonly DeliveryEvent[];
-  /** The last event of the batch, also when the receiver has it already. */
+  /** Id of the last event of the batch, even when the receiver has that event already. */
   readonly end: number;
-  /** Where the cursor stands afterwards: no event to deliver lies between the last one of the batch and it. */
+  /**
+   * Position of the cursor after the batch. No event to deliver is between the last event of the batch and this
+   * position.
+   */
   readonly cursor: number;
 }
 
-/** A batch that was refused is sent in parts, until the event is found that the receiver does not want. */
+/** How a refused batch is sent in parts, until the event that the receiver refuses is found. */
 export interface Parts {
-  /** The last event of the batch. */
+  /** Id of the last event of the refused batch. */
   readonly to: number;
-  /** How many of its events go together, at the most. */
+  /** Maximum number of events in a part. */
   readonly events: number;
 }
 
-/** How far a batch may go. */
+/** Limits of the next batch. */
 export interface BatchLimits {
-  /** Where a batch ends that was begun, maybe with other settings than those of now. */
+  /** Id of the last event of a batch that was begun, possibly with settings that changed since. */
   readonly end?: number | undefined;
-  /** The events of that batch that the receiver did not take; absent: all of them. */
+  /** Ids of the events of that batch that the receiver did not take. Absent: all of them. */
   readonly left?: readonly number[] | undefined;
-  /** How the events of a batch that was refused go on; absent: none was. */
+  /** How a refused batch is sent in parts. Absent: no batch was refused. */
   readonly parts?: Parts | undefined;
   /** The number of the newest event of the account; numbers may be missing before it. */
   readonly newest: number;
 }
 
-/** How a target chooses. */
+/** The part of a target that chooses the size of batches. */
 type Choosing = Pick<Target, 'take' | 'repeatsBatches'>;
 
-/** The code of the event that says that a delivery fails. */
+/** Code of the audit event that reports a failing delivery. */
 export const failedCode = 'integration.delivery_failed';
 
-/** Chooses the next batch of the events behind the cursor, `window`, which are in order. */
+/**
+ * Returns the next batch of `window`, which contains the events behind the cursor in order, or `Later` when the target
+ * waits for more.
+ */
 export function nextBatch(
   window: readonly DeliveryEvent[],
   channel: Channel,
@@ -63,7 +69,10 @@ export function nextBatch(
   };
 }
 
-/** Whether an event goes to a channel. Its own failures do not: what it could not take would make one after the other. */
+/**
+ * Whether an event is sent to a channel. Events about failures of the channel itself are not: each such event that it
+ * could not take would cause the next one.
+ */
 export function isSelected(
   channel: Channel,
   { code, target }: { readonly code: string; readonly target: string },
@@ -71,14 +80,17 @@ export function isSelected(
   return channel.wants(code) && !(code === failedCode && target === channel.id);
 }
 
-/** What is sent of a batch that was refused does not wait for more. */
+/** Returns the size of the next part of a refused batch. A part does not wait for more events. */
 function partOf(waiting: readonly DeliveryEvent[], target: Choosing, { to, events }: Parts): number {
   const some = waiting.slice(0, events).filter(({ id }) => id <= to);
   const count = target.take(some, false);
   return typeof count === 'number' ? Math.min(some.length, Math.max(1, count)) : some.length;
 }
 
-/** A batch that was begun goes on, but with no more of it than the target takes by the settings that it has now. */
+/**
+ * Returns the size of the next batch. A batch that was begun continues, but with no more events than the target takes
+ * with its current settings, unless it must be repeated unchanged.
+ */
 function countOf(
   waiting: readonly DeliveryEvent[],
   target: Choosing,

@@ -5,16 +5,16 @@ import type { ActivityCode } from '../../../model/declare/activities.ts';
 import { mapSecrets, openSecret, placeOf } from '../../../model/schema/secret-fields.ts';
 import type { Channel } from './target.ts';
 
-/** What a kind says about its objects as receivers of events. */
+/** How the objects of a kind receive events. */
 interface Receivers {
   read(spec: JsonObject): Omit<Channel, 'account' | 'id'>;
-  /** The audit event of sending a sample to one. */
+  /** Code of the audit event that is sent as a sample. */
   readonly sampleCode: ActivityCode;
-  /** What they receive besides audit events. */
+  /** Feeds that the objects receive in addition to audit events. */
   readonly feeds?: readonly Feed['name'][];
 }
 
-/** By kind, one line each; the kinds say `delivers`. */
+/** Receivers by kind, one line each. These kinds set `delivers`. */
 const receivers: Readonly<Record<string, Receivers>> = {
   NotificationChannel: { read: readNotificationChannel, sampleCode: 'notification.channel.test' },
   EventStreaming: {
@@ -24,12 +24,12 @@ const receivers: Readonly<Record<string, Receivers>> = {
   },
 };
 
-/** The kinds whose objects receive records besides audit events, each with a feed. */
+/** Kinds whose objects receive records in addition to audit events, one entry per feed. */
 export const recordReceivers = Object.entries(receivers).flatMap(([kind, { feeds = [] }]) =>
   feeds.map((feed) => ({ kind, feed })),
 );
 
-/** The audit event of sending a sample to an object of a kind. */
+/** Returns the code of the audit event that is sent as a sample to an object of a kind. */
 export function sampleCodeOf(kind: string): ActivityCode {
   return receivers[kind]?.sampleCode ?? 'integration.delivery_tested';
 }
@@ -42,14 +42,17 @@ export interface StoredChannel {
   readonly spec: JsonObject;
 }
 
-/** The object as a channel. Its settings hold secrets as they are stored. */
+/**
+ * Returns the object as a channel, with its secrets still sealed. An object of an unknown kind becomes a disabled
+ * channel.
+ */
 export function readChannel({ account, id, kind, spec }: StoredChannel): Channel {
   const known = receivers[kind];
   if (known === undefined) return { account, id, type: '', enabled: false, wants: () => false, settings: undefined };
   return { account, id, ...known.read(spec) };
 }
 
-/** The same with its secrets opened. Throws `Internal` when one does not open. */
+/** Returns the object as a channel with its secrets opened. Throws `Internal` when a secret does not open. */
 export function openChannel({ registry, planEnvironment }: Engine, stored: StoredChannel): Channel {
   const { account, id, kind, spec } = stored;
   const opened = mapSecrets(registry.get(kind).spec, spec, (text, path, field) =>
@@ -73,7 +76,7 @@ function readNotificationChannel({
   };
 }
 
-/** All events go to platforms. */
+/** Reads an event stream. It receives all events. */
 function readEventStreaming({ platform, config, enabled }: JsonObject): ReturnType<Receivers['read']> {
   return {
     type: String(platform),

@@ -5,10 +5,10 @@ import { createDueWork, type DueWorkOptions } from '../due-work.ts';
 import { recordReceivers } from './channels.ts';
 import { type WorkerOptions, workOn } from './worker.ts';
 
-/** How a server delivers. */
+/** Options of delivering events. */
 export interface DispatcherOptions extends WorkerOptions, DueWorkOptions {
   readonly engine: Engine;
-  /** How many channels it delivers to at once, and how many of one account; absent: 64 and 8. */
+  /** Maximum number of channels to which this server delivers at once, in total and per account. Absent: 64 and 8. */
   readonly atOnce?: AtOnce;
 }
 
@@ -17,23 +17,23 @@ interface AtOnce {
   readonly ofAccount: number;
 }
 
-/** Receivers that never answer hold up others of their account. */
+/** Receivers that never answer hold up only other receivers of their account. */
 const usualAtOnce: AtOnce = { inAll: 64, ofAccount: 8 };
 
-/** How many channels that wait are looked at together, and how many of one account. */
+/** Maximum number of waiting channels that are examined at once, in total and per account. */
 const mostFound = { inAll: 1000, ofAccount: 100 };
 
 /**
- * Delivers what waits for channels of all accounts. Any number of servers may: each channel is delivered to by the one that
- * has its lease, which is held while there is something to do and no longer. Returns a function that stops it, and waits for
- * what is under way.
+ * Delivers the events that wait for channels of all accounts. Any number of servers may do this: each channel is served
+ * by the server that has its lease, which it keeps only while there is something to send. Returns a function that stops
+ * the deliveries and waits for the running ones.
  */
 export function runDeliveries(options: DispatcherOptions): () => Promise<void> {
   const { engine, atOnce = usualAtOnce } = options;
   return createDueWork(options, {
     ...{ name: 'deliveries', atOnce, notices: ['revision', 'deliveries'] },
     nameOf: ({ lease }) => lease.replace('delivery/', 'deliveries to '),
-    // Servers of an earlier release may make channels until the last of them is replaced.
+    // Servers of an earlier release may create channels until the last of these servers is replaced.
     adopt: () => adoptChannels(engine.database, deliveringKinds(options)),
     async look({ owner, start, lookWithin }) {
       await adoptFeeds(engine.database, recordReceivers);

@@ -5,18 +5,18 @@ import { activities, isActivityCode } from '../../../model/declare/activities.ts
 import type { EventFeed } from '../../../model/declare/list-words.ts';
 import type { DeliveryEvent } from './target.ts';
 
-/** The codes of records in words. */
+/** Names of the codes of records, for people. */
 const records: Readonly<Record<string, string>> = {
   [trafficFeed.code]: 'Network traffic',
   [proxyFeed.code]: 'Request through a reverse proxy',
 };
 
-/** What a code says, in words. */
+/** Returns the name of a code, for people. */
 function activityOf(code: string): string {
   return isActivityCode(code) ? activities[code] : (records[code] ?? code);
 }
 
-/** An audit event, or a record, as targets see it. */
+/** Returns an audit event or a record in the form that targets receive. */
 export function deliveryEvent(row: EventRow, feed: EventFeed): DeliveryEvent {
   const { id, created_at, activity_code: code, initiator_id, initiator_name, initiator_email, target_id, meta } = row;
   const name = row.target_name ?? meta['name'];
@@ -29,19 +29,25 @@ export function deliveryEvent(row: EventRow, feed: EventFeed): DeliveryEvent {
   };
 }
 
-/** By what receivers know an event: its number in the audit log, and of a record the name of the feed besides. */
+/**
+ * Returns the name by which receivers identify an event: its number in the audit log, or for a record the name of the
+ * feed and the number.
+ */
 export function eventName({ feed, id }: Pick<DeliveryEvent, 'feed' | 'id'>): number | string {
   return feed === 'audit' ? id : `${feed}-${id}`;
 }
 
-/** What receivers get about an event, as JSON. */
+/** Returns the JSON that receivers get about an event. */
 export function eventBody(account: string, event: DeliveryEvent): JsonObject {
   const { at, code, activity, initiator, target, meta, requestId } = event;
   const request = requestId === undefined ? {} : { request_id: requestId };
   return { id: eventName(event), timestamp: at, type: code, activity, account, initiator, target, meta, ...request };
 }
 
-/** The header of a delivery that names the request which led to its events, if it was one and the same. */
+/**
+ * Returns the header that names the request which caused the events. Returns no header unless one request caused all of
+ * them.
+ */
 export function requestHeader(events: readonly DeliveryEvent[]): Readonly<Record<string, string>> {
   const [id, ...others] = new Set(events.map(({ requestId }) => requestId));
   return id === undefined || others.length > 0 ? {} : { 'x-request-id': id };

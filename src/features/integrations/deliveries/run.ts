@@ -1,34 +1,34 @@
 import type { NextBatch } from './batch.ts';
 import type { Later, Verdict } from './target.ts';
 
-/** How batches are sent one after the other. */
+/** Options of sending batches one after the other. */
 export interface RunOptions {
   send(batch: NextBatch): Promise<Verdict>;
-  /** The batch behind a cursor. */
+  /** Returns the batch behind a cursor. */
   next(cursor: number): NextBatch | Later;
-  /** So long after the first batch no other one begins. */
+  /** Time after the start of the run at which no further batch begins, in milliseconds. */
   readonly mostMs: number;
   readonly signal: AbortSignal;
 }
 
-/** What came of it. */
+/** Result of a run. */
 export interface Run {
-  /** The last batch that was accepted. */
+  /** Last batch that was accepted. */
   readonly accepted?: NextBatch;
   readonly note?: string | undefined;
-  /** The batch that was not, which ended the run. */
+  /** Batch that was not accepted, which ended the run. */
   readonly refusal?: Refusal;
 }
 
-/** A batch that was not accepted, and why. */
+/** A batch that was not accepted, and the reason. */
 export interface Refusal {
   readonly batch: NextBatch;
   readonly verdict: Exclude<Verdict, { readonly outcome: 'accepted' }>;
 }
 
 /**
- * Sends a batch, and the single events behind it for as long as a run may last: to note each of them would cost more than to
- * send it. A worker that ends in the middle lets the next one repeat the run.
+ * Sends a batch, and then batches of a single event for as long as a run may last: recording each of them would cost
+ * more than sending it. After a worker that ends in the middle, the next worker repeats the run.
  */
 export async function sendRun(options: RunOptions, first: NextBatch): Promise<Run> {
   const { next, mostMs, signal } = options;

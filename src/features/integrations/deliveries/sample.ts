@@ -7,13 +7,13 @@ import { findReceiver } from './actions.ts';
 import { openChannel, readChannel, sampleCodeOf } from './channels.ts';
 import type { DeliveryEvent, Target, Verdict } from './target.ts';
 
-/** What came of a sample. */
+/** Result of sending a sample. */
 export interface SampleResult {
   readonly delivered: boolean;
   readonly message: string;
 }
 
-/** Sends a sample to a receiver, which is the audit event of doing so. Throws `NotFound`. */
+/** Sends a sample to a receiver. The sample is the audit event that records this call. Throws `NotFound`. */
 export async function sendSample(engine: Engine, call: Call, id: string, open: OpenTarget): Promise<SampleResult> {
   const { account, actor } = call;
   const object = await findReceiver(engine, call, id);
@@ -33,7 +33,7 @@ export async function sendSample(engine: Engine, call: Call, id: string, open: O
   return resultOf(await target.deliver([sample]));
 }
 
-/** The target, or why there is none. */
+/** Returns the target, or the reason why there is none. */
 function openTarget(open: () => Target | undefined, isEmpty: boolean): Target | string {
   if (isEmpty) return 'the channel has no target, so nothing is sent; give it one';
   try {

@@ -18,13 +18,13 @@ import type { Channel } from './target.ts';
 
 type TroubledDelivery = NonNullable<AccountStatus['deliveries']>[number];
 
-/** More events that wait are not counted. */
+/** Maximum number of waiting events that are counted. */
 const mostCounted = 10_000;
 
-/** How many events that were set aside are shown of a channel. */
+/** Maximum number of set-aside events that are shown of a channel. */
 const mostShown = 100;
 
-/** The deliveries of an account to receivers that the caller may see, and how they fare. */
+/** Returns the state of the account's deliveries to receivers that the caller may read. */
 export async function showDeliveries(engine: Engine, call: Call): Promise<readonly Delivery[]> {
   const { database } = engine;
   const state = await engine.snapshots.at(call.account, call.revision);
@@ -42,10 +42,13 @@ export async function showDeliveries(engine: Engine, call: Call): Promise<readon
   return shown;
 }
 
-/** From then on a delivery counts as behind, in seconds: targets that gather events take less. */
+/**
+ * Age of the oldest waiting event at which a delivery counts as behind, in seconds. Targets that gather events take
+ * less time.
+ */
 const behindSeconds = 300;
 
-/** The deliveries that people have to look at: they fail, are behind, or have events that were set aside. */
+/** Returns the deliveries that need attention: they fail, are behind, or have events that were set aside. */
 export async function troubledDeliveries(engine: Engine, call: Call): Promise<readonly TroubledDelivery[]> {
   return (await showDeliveries(engine, call)).filter(isTroubled).map(({ id, kind, key, type, state, message }) => ({
     ...{ id, kind, ...(key === undefined ? {} : { key }), type, state, message },
@@ -56,7 +59,7 @@ function isTroubled({ state, lag, setAsideCount }: Delivery): boolean {
   return state === 'paused' || state === 'retrying' || lag.seconds >= behindSeconds || setAsideCount > 0;
 }
 
-/** What waits for a channel. */
+/** Returns the number of events that wait for a channel, and the age of the oldest in seconds. */
 async function lagOf(
   { database, now }: Engine,
   channel: Channel,
@@ -139,7 +142,7 @@ function messageOf(
   }
 }
 
-/** In whole minutes, and from two hours on in hours. */
+/** Returns a duration in whole minutes, or in whole hours from two hours on. */
 function durationText(seconds: number): string {
   const minutes = Math.floor(seconds / 60);
   return minutes < 120 ? `${minutes} minutes` : `${Math.floor(minutes / 60)} hours`;

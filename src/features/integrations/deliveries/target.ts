@@ -1,28 +1,31 @@
 import type { JsonObject } from '../../../lib/json.ts';
 import type { EventFeed } from '../../../model/declare/list-words.ts';
 
-/** An audit event, or a record of traffic or of a proxy, as targets see it. */
+/** An audit event, or a record of traffic or of a reverse proxy, in the form that targets receive. */
 export interface DeliveryEvent {
   readonly feed: EventFeed;
-  /** Grows within the feed of the account; repetitions have the same one. */
+  /** Number that grows within the feed of the account. A repeated event has the same number. */
   readonly id: number;
-  /** ISO 8601. */
+  /** Time of the event, in ISO 8601. */
   readonly at: string;
   readonly code: string;
-  /** The code in words. */
+  /** Name of the code, for people. */
   readonly activity: string;
   readonly initiator: { readonly id: string; readonly name: string; readonly email: string };
   readonly target: { readonly id: string; readonly name: string };
   readonly meta: JsonObject;
-  /** The HTTP request that led to it; absent: the server did it by itself. */
+  /** Id of the HTTP request that caused the event. Absent when the server caused it by itself. */
   readonly requestId?: string;
 }
 
 /**
- * What came of a delivery. `accepted`: the receiver has it; people see the note. `retry`: it is tried again by itself, as long as it takes;
- * with `left`, the ids of the events that the receiver did not take, only those. `pause`: people have to do something first,
- * so it is hardly ever tried again by itself. `refused`: the receiver does not want what is in it; a batch is tried again in
- * parts, and a single event is set aside.
+ * Result of a delivery.
+ * - `accepted`: the receiver has the events. The note is shown to users.
+ * - `retry`: the delivery is tried again automatically, for as long as it takes. With `left`, the ids of the events
+ * that the receiver did not take, only these events are sent again.
+ * - `pause`: a person has to do something first, so the delivery is rarely tried again automatically.
+ * - `refused`: the receiver does not accept the content. A batch is tried again in parts, and a single event is set
+ * aside.
  */
 export type Verdict =
   | { readonly outcome: 'accepted'; readonly note?: string }
@@ -35,41 +38,52 @@ export type Verdict =
   | { readonly outcome: 'pause'; readonly reason: string }
   | { readonly outcome: 'refused'; readonly reason: string };
 
-/** Not yet: it is asked again after so long, or when twice as many events wait. */
+/**
+ * Answer of a target that waits for more events. It is queried again after `afterMs`, or when twice as many events
+ * wait.
+ */
 export interface Later {
   readonly afterMs: number;
 }
 
-/** How much of what waits is read at once: so many events, and not many more bytes than these. */
+/** Amount of waiting events that is read at once: the number of events, and roughly the maximum number of bytes. */
 export interface WindowSize {
   readonly events: number;
   readonly bytes: number;
 }
 
-/** Where events of one channel go. Reasons name hosts, and never a path, a header or a secret. */
+/**
+ * Destination of the events of one channel. Reasons in its verdicts name hosts, and never a path, a header or a secret.
+ */
 export interface Target {
-  /** How much of what waits it is shown at once, at the least; absent: as much as is usual. */
+  /** Minimum amount of waiting events that the target is shown at once. Absent: the usual amount. */
   readonly window?: WindowSize;
-  /** The receiver knows batches and not events: a repetition is the same batch, also when it is one event. */
+  /**
+   * Set when the receiver identifies batches and not events: a repetition must be the same batch, even if it is a
+   * single event.
+   */
   readonly repeatsBatches?: true;
   /**
-   * How many of the events that wait the next delivery takes, the oldest first: from one to all of them; or not yet. `isAll`
-   * says whether these are all that wait.
+   * Returns how many of the waiting events the next delivery takes, oldest first, from one to all; or `Later`. `isAll`
+   * states whether `waiting` contains all events that wait.
    */
   take(waiting: readonly DeliveryEvent[], isAll: boolean): number | Later;
-  /** Sends a batch. Does not throw for what the receiver does. */
+  /** Sends a batch. Failures of the receiver become a verdict and are not thrown. */
   deliver(batch: readonly DeliveryEvent[]): Promise<Verdict>;
 }
 
-/** An object to which events are delivered, with its secrets opened. */
+/**
+ * An object to which events are delivered. Its secrets are opened by `openChannel`, and still sealed after
+ * `readChannel`.
+ */
 export interface Channel {
   readonly account: string;
   readonly id: string;
-  /** Which of the targets it has. */
+  /** Type of its target. */
   readonly type: string;
   readonly enabled: boolean;
-  /** Whether an event of this code goes there. */
+  /** Whether events of this code are sent to the channel. */
   wants(code: string): boolean;
-  /** What the target is made of; absent: events go nowhere. */
+  /** Settings of the target. Absent: no events are sent. */
   readonly settings: JsonObject | undefined;
 }

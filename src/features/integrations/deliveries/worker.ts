@@ -25,42 +25,46 @@ import { deliveryEvent, eventName } from './events.ts';
 import { type Refusal, sendRun } from './run.ts';
 import type { Channel, DeliveryEvent, Target, Verdict, WindowSize } from './target.ts';
 
-/** What workers on all deliveries share. */
+/** Options that the workers of all deliveries share. */
 export interface WorkerOptions {
   readonly engine: Engine;
-  /** The target of a channel; `undefined` when events go nowhere. */
+  /** Returns the target of a channel, or `undefined` when no events are sent. */
   readonly open: (channel: Channel) => Target | undefined;
-  /** Between 0 and 1. */
+  /** Returns a number between 0 and 1. */
   random(): number;
   /** Absent: from 1 s to 10 min, and an hour while a channel is paused. */
   readonly delays?: Delays;
 }
 
-/** One delivery, held by this server. */
+/** One delivery whose lease this server holds. */
 interface Hold extends HeldLease {
   readonly channel: string;
-  /** What there is to do something about; they take turns. */
+  /** Feeds with something to send. They take turns. */
   readonly feeds: readonly EventFeed[];
 }
 
-/** How much of what waits is read together, unless a target asks for more. */
+/** Amount of waiting events that is read at once, unless a target asks for more. */
 const usualWindow: WindowSize = { events: 500, bytes: 4_000_000 };
 
-/** What waits is looked at again when twice as much does, but not for less than so many events. */
+/**
+ * Minimum number of waiting events at which a target that waits is queried early. Usually it is queried when twice as
+ * many events wait.
+ */
 const fewest = 1000;
 
-/** After so many failures in a row an event says so. */
+/** Number of failures in a row after which an event reports them. */
 const failuresUntilReport = 5;
 
-/** More than so many events are not set aside: then the receiver is what is wrong. */
+/** Maximum number of events that are set aside. With more of them, the fault is the receiver's. */
 const mostSetAside = 1000;
 
-/** The actor of what deliveries find out by themselves. */
+/** Actor of the events that deliveries write themselves. */
 const actor: Actor = { type: 'system', id: 'sys', name: 'system' };
 
 /**
- * Delivers what waits for one channel, in order, until nothing is left, an attempt fails, or the lease is lost. Whatever ends
- * it in the middle, the next worker goes on behind what was noted: an event may be sent twice, and none is left out.
+ * Delivers the events that wait for one channel, in order, until none is left, an attempt fails, or the lease is lost.
+ * After any interruption, the next worker continues behind the recorded cursor: an event may be sent twice, but none is
+ * left out.
  */
 export async function workOn(options: WorkerOptions, hold: Hold): Promise<void> {
   let turns: readonly Progress[] = hold.feeds.map((feed) => ({ feed, window: usualWindow }));
@@ -80,18 +84,21 @@ function continued(
   return { feed, parts, window, rest };
 }
 
-/** How far the work on one feed of a delivery is. */
+/** Progress of the work on one feed of a delivery. */
 interface Progress {
   readonly feed: EventFeed;
-  /** How the events of a batch that was refused are sent. */
+  /** How a refused batch is sent in parts. */
   readonly parts?: Parts | undefined;
-  /** How much is read at once. */
+  /** Amount of events that is read at once. */
   readonly window: WindowSize;
-  /** What was read already and comes next. */
+  /** Events that were read already and are sent next. */
   readonly rest?: Rest | undefined;
 }
 
-/** Events that were read and did not go yet; they count while nobody moves the cursor. */
+/**
+ * Events that were read and not sent yet. They are valid while the delivery's generation is the same, which means that
+ * the cursor was not moved by another action.
+ */
 interface Rest {
   readonly generation: number;
   readonly events: readonly DeliveryEvent[];
@@ -99,7 +106,10 @@ interface Rest {
 
 type StepResult = Partial<Omit<Progress, 'feed'>>;
 
-/** What follows a step: another one, with what it changes; nothing for now; or nothing of any feed. */
+/**
+ * Result of a step: the changed progress for another step, `done` when nothing more of this feed can be sent now, or
+ * `stop` for all feeds.
+ */
 type Step = 'done' | 'stop' | StepResult;
 
 const goOn: StepResult = {};
@@ -114,7 +124,7 @@ async function takeStep(options: WorkerOptions, hold: Hold, progress: Progress):
     await dropDelivery(database, hold.account, hold.channel);
     return 'stop';
   }
-  // Other settings are tried at once.
+  // A delivery whose settings changed since its last attempt is tried at once.
   if (row.wait_ms > 0 && row.tried_revision === row.updated_revision) return 'stop';
   if (rest !== undefined && rest.generation !== row.generation) return goOn;
   const held = { ...hold, feed, generation: row.generation };
@@ -129,7 +139,10 @@ async function takeStep(options: WorkerOptions, hold: Hold, progress: Progress):
 
 const nothing: WindowSize = { events: 0, bytes: 0 };
 
-/** Whether a target wants to be shown more than was read; a batch that was begun is shown to its end, or it would be another. */
+/**
+ * Whether a target must be shown more events than were read. A batch that was begun is shown to its end, otherwise it
+ * would become another batch.
+ */
 function isCut(
   events: readonly DeliveryEvent[],
   batchEnd: number | null,
@@ -145,11 +158,11 @@ function isCut(
 interface Opened {
   readonly channel: Channel;
   readonly target?: Target | undefined;
-  /** Why its settings cannot be used. */
+  /** Reason why the settings cannot be used. */
   readonly fault?: string;
 }
 
-/** Secrets are opened for channels alone to which something is sent. */
+/** Returns the channel and its target. Secrets are opened only for channels to which something is sent. */
 function openTarget({ engine, open }: WorkerOptions, hold: Hold, row: DeliveryRow, spec: object): Opened {
   const stored = { account: hold.account, id: hold.channel, kind: row.kind, spec: { ...spec } };
   const channel = readChannel(stored);
@@ -163,7 +176,6 @@ function openTarget({ engine, open }: WorkerOptions, hold: Hold, row: DeliveryRo
   }
 }
 
-/** An attempt at a delivery. */
 interface Attempt {
   readonly options: WorkerOptions;
   readonly held: HeldDelivery;
@@ -172,7 +184,7 @@ interface Attempt {
   readonly signal: AbortSignal;
 }
 
-/** Sends an event again that was set aside, unless nothing is sent any more. */
+/** Sends an event that was set aside again. Without a target, cancels all such repetitions. */
 async function sendAgain(attempt: Attempt, target: Target | undefined, event: DeliveryEvent): Promise<Step> {
   if (target === undefined) return isWritten(await cancelRetries(databaseOf(attempt), attempt.held));
   const verdict = await deliver(attempt, target, [event]);
@@ -181,7 +193,7 @@ async function sendAgain(attempt: Attempt, target: Target | undefined, event: De
   return isWritten(await setAside(databaseOf(attempt), attempt.held, event.id, verdict.reason));
 }
 
-/** Sends the next events, or moves the cursor behind those that nobody wants. */
+/** Sends the next events, or moves the cursor behind events to which the channel does not subscribe. */
 async function sendNext(
   attempt: Attempt,
   target: Target | undefined,
@@ -221,15 +233,15 @@ async function sendNext(
   if (refusal === undefined)
     return {
       rest: accepted === undefined ? undefined : restOf(attempt, window, accepted),
-      // What is accepted leads away from the event that is not wanted.
+      // An accepted part did not contain the refused event, so the next part may be twice as large.
       ...(isPart ? { parts: { ...parts, events: 2 * parts.events } } : {}),
     };
-  // What was accepted before it ended a series of failures.
+  // Batches that were accepted before the failure ended the series of failures.
   const last = accepted === undefined ? attempt : { ...attempt, row: { ...row, failures: 0, reported: false } };
   return failBatch(last, refusal, parts);
 }
 
-/** How long events that go one by one are sent before it is noted how far that came, in milliseconds. */
+/** Time for which single events are sent before the new cursor is recorded, in milliseconds. */
 const mostRunMs = 250;
 
 async function failBatch(attempt: Attempt, { batch, verdict }: Refusal, parts: Parts | undefined): Promise<Step> {
@@ -248,7 +260,7 @@ function partsOf({ events, end }: NextBatch, parts: Parts | undefined): Parts {
   return { to: Math.max(end, parts?.to ?? end), events: Math.max(1, Math.floor(events.length / 2)) };
 }
 
-/** What was read and comes next, unless more may be shown by reading again. */
+/** Returns the events that were read and are sent next, unless reading again may show the target more of them. */
 function restOf({ row }: Attempt, window: readonly DeliveryEvent[], { events, cursor }: NextBatch): Rest | undefined {
   const left = after(window, cursor);
   return left.length > 0 && left.length >= events.length ? { generation: row.generation, events: left } : undefined;
@@ -268,7 +280,7 @@ function databaseOf({ options }: Attempt): Engine['database'] {
   return options.engine.database;
 }
 
-/** How many requests the span of a delivery names. */
+/** Maximum number of request ids in the span of a delivery. */
 const mostNamed = 20;
 
 async function deliver(
@@ -316,7 +328,7 @@ async function fail(
   return 'stop';
 }
 
-/** Writes the audit event about a delivery that fails. */
+/** Writes the audit event about a failing delivery. */
 async function announce({ options, held, row, channel }: Attempt, reason: string): Promise<void> {
   const { engine } = options;
   const event = { code: failedCode, target: channel.id, meta: { kind: row.kind, type: channel.type, reason } } as const;

@@ -6,14 +6,14 @@ import type { Json } from '../../../lib/json.ts';
 import type { ProvidedUser, ProvisioningChange } from '../provisioning/change.ts';
 import { type Provisioned, provision } from '../provisioning/provision.ts';
 
-/** What was taken over, and from how much. */
+/** Result of applying a directory, with the number of users and groups that were read. */
 export interface Applied {
   readonly made: Provisioned;
   readonly users: number;
   readonly groups: number;
 }
 
-/** Takes over what is kept of a directory, as one revision or not at all. */
+/** Applies the stored copy of a directory to the account, as one revision or not at all. */
 export async function applyDirectory(
   engine: Engine,
   { account, integration, lease }: HeldSync & { readonly lease: Lease },
@@ -28,7 +28,7 @@ export async function applyDirectory(
   return { made, users: mirror.users.length, groups: mirror.groups.length };
 }
 
-/** All that the directory has. */
+/** Returns a change that contains everything the directory has. */
 function changeOf({ users, deleted, groups }: Mirror): ProvisioningChange {
   return {
     ...{ keys: 'external', whole: true, goneUsers: [], deletedUsers: deleted, goneGroups: [] },
@@ -40,7 +40,7 @@ function changeOf({ users, deleted, groups }: Mirror): ProvisioningChange {
 function userOf(key: string, data: Mirror['users'][number]['data']): ProvidedUser {
   const { displayName, userPrincipalName, mail, accountEnabled } = data;
   const login = textOf(userPrincipalName);
-  // Who has no mailbox is known by the name to sign in with, which has the form of an address.
+  // A user without a mailbox is identified by the sign-in name, which has the form of an address.
   const email = textOf(mail) ?? login;
   const name = textOf(displayName);
   return {
@@ -55,7 +55,7 @@ function textOf(value: Json | undefined): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }
 
-/** What was taken over, or what would be, in a sentence. */
+/** Describes in a sentence what was imported or, for a dry run, would be. */
 export function describeApplied({ made, users, groups }: Applied, dryRun: boolean): string {
   const { waiting, findings, plan, removals } = made;
   const read = `${countOf(users, 'user')} and ${countOf(groups, 'group')} were read`;

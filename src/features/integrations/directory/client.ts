@@ -8,53 +8,55 @@ import { DirectoryFailure } from './failure.ts';
 import { type GroupDelta, readGroups, readIds, readUsers, type UserDelta } from './items.ts';
 import { type AccessToken, type Credentials, readObject, requestToken } from './token.ts';
 
-/** What a client is made of. */
+/** Options of a client. */
 export interface ClientParts {
   readonly cloud: Cloud;
   readonly credentials: Credentials;
   send(request: OutboundRequest): Promise<OutboundAnswer>;
-  /** Absent: a minute. */
+  /** Time limit of a request, in milliseconds. Absent: a minute. */
   readonly timeoutMs?: number | undefined;
-  /** Milliseconds since 1970. */
+  /** Returns the time in milliseconds since 1970. */
   now(): number;
 }
 
-/** Part of a list, and where it goes on. */
+/** Part of a list, with the link at which the list continues. */
 export interface Page<Item> {
   readonly items: readonly Item[];
   readonly link: string;
-  /** The list ends here; behind the link is what changes from now on. */
+  /** Whether the list ends here. The link then leads to later changes. */
   readonly last: boolean;
 }
 
-/** Reads a directory. Everything throws `DirectoryFailure`. */
+/** Reads a directory. Every method throws `DirectoryFailure`. */
 export interface DirectoryClient {
-  /** Groups that changed, with members who joined and left; without a link all of them. */
+  /**
+   * Returns a page of the groups that changed, with members who joined and left. Without a link, all groups are listed.
+   */
   groups(link: string | null): Promise<Page<GroupDelta>>;
-  /** Users who changed; without a link all of them. */
+  /** Returns a page of the users who changed. Without a link, all users are listed. */
   users(link: string | null): Promise<Page<UserDelta>>;
-  /** The ids of the users who are members of a group themselves. */
+  /** Returns the ids of the users who are direct members of a group. */
   members(group: string): Promise<readonly string[]>;
-  /** These users, `usersAtOnce` at most; those that the directory does not have are missing. */
+  /** Returns these users, at most `usersAtOnce`. Users that the directory does not have are missing in the result. */
   findUsers(ids: readonly string[]): Promise<readonly UserDelta[]>;
-  /** The secrets of the application; `undefined` when it may not read them. */
+  /** Returns the secrets of the application, or `undefined` when the application may not read them. */
   secrets(): Promise<readonly SecretEnd[] | undefined>;
 }
 
-/** How many users are named in one request: a filter takes no more. */
+/** Maximum number of users that one request may name: a filter takes no more. */
 export const usersAtOnce = 15;
 
 const pageSize = 999;
 const usualTimeoutMs = 60_000;
 const mostBytes = 8 * 1024 * 1024;
 const mostValues = 1_000_000;
-/** The size of a page is a preference, which a directory need not follow to the letter. */
+/** Maximum length of a page. The requested page size is a preference that a directory need not follow exactly. */
 const mostItems = 10 * pageSize;
-/** More members than a directory lets a group have. */
+/** Maximum number of members that are read of a group. Directories allow fewer. */
 const mostMembers = 1_000_000;
 const userFields = 'id,displayName,userPrincipalName,mail,accountEnabled';
 
-/** Creates a client, which signs in when it is first used, and again when its token ends. */
+/** Creates a client. It signs in when it is first used, and again when its token ends. */
 export function createDirectoryClient(parts: ClientParts): DirectoryClient {
   const { cloud, credentials, timeoutMs = usualTimeoutMs } = parts;
   const guarded: ClientParts = { ...parts, send: (request) => sent(parts.send({ timeoutMs, ...request })) };
@@ -70,7 +72,7 @@ export function createDirectoryClient(parts: ClientParts): DirectoryClient {
       },
     });
     if (answer.status !== 401 || isAgain) return answer;
-    // It was revoked, or its end is another one than was said.
+    // The token was revoked, or it ends earlier than the directory announced.
     token = undefined;
     return get(url, true);
   };
@@ -131,7 +133,7 @@ export function createDirectoryClient(parts: ClientParts): DirectoryClient {
   };
 }
 
-/** A list that leads back to itself, or has no end. */
+/** Returns the failure of a list that leads back to itself or has no end. */
 export function endless(): DirectoryFailure {
   return new DirectoryFailure('away', 'the directory answers a page that leads to itself, or a list without an end');
 }
@@ -146,7 +148,10 @@ async function sent(answer: Promise<OutboundAnswer>): Promise<OutboundAnswer> {
   }
 }
 
-/** The token goes to the directory alone, wherever a link of it leads. */
+/**
+ * Returns the URL of a link. Throws unless the link leads to the directory, because the token must not be sent anywhere
+ * else.
+ */
 function linkTo({ api }: Cloud, link: string): URL {
   const url = URL.parse(link);
   if (url !== null && url.origin === api && url.username === '') return url;
@@ -156,7 +161,7 @@ function linkTo({ api }: Cloud, link: string): URL {
   );
 }
 
-/** Links that are not known any more are answered so, beside 410. */
+/** Error codes of a link that the directory does not know any more. Status 410 means the same. */
 const expiredCodes: ReadonlySet<string> = new Set([
   'syncstatenotfound',
   'syncstateinvalid',
@@ -185,7 +190,7 @@ function failureOf({ status, headers, body }: OutboundAnswer, url: URL, now: num
   return new DirectoryFailure('refused', said);
 }
 
-/** Half an answer is none. */
+/** Parses an answer. Throws when it is incomplete or has too many values. */
 function wholeObject(body: Buffer, host: string): Readonly<Record<string, Json>> {
   if (countValues(body) > mostValues)
     throw new DirectoryFailure('away', `${host} answers with more than ${mostValues} values, which is not read`);

@@ -1,7 +1,7 @@
 import type { DirectoryHost, DirectoryHosts } from '../../../lib/directory-hosts.ts';
 import { DirectoryFailure } from './failure.ts';
 
-/** Where a directory is reached, and on whose word. */
+/** Addresses of a directory, and whether the operator or a user named it. */
 export interface Cloud extends DirectoryHost {
   readonly namedBy: 'operator' | 'user';
 }
@@ -11,7 +11,7 @@ const government = { signIn: 'https://login.microsoftonline.us', api: 'https://g
 const defence = { ...government, api: 'https://dod-graph.microsoft.us' };
 const china = { signIn: 'https://login.partner.microsoftonline.cn', api: 'https://microsoftgraph.chinacloudapi.cn' };
 
-/** The clouds of the directory, by their domain and by the host of their API. */
+/** Known clouds, by their domain and by the host of their API. */
 const clouds: DirectoryHosts = {
   'microsoft.com': world,
   'graph.microsoft.com': world,
@@ -22,7 +22,10 @@ const clouds: DirectoryHosts = {
   'microsoftgraph.chinacloudapi.cn': china,
 };
 
-/** The cloud that an integration names. Those of the operator come first. Throws `DirectoryFailure` for an unknown one. */
+/**
+ * Returns the cloud that an integration names. Clouds of the operator take precedence. Throws `DirectoryFailure` for an
+ * unknown name.
+ */
 export function cloudOf(host: string, operated: DirectoryHosts): Cloud {
   const name = host.toLowerCase();
   if (Object.hasOwn(operated, name) && operated[name] !== undefined) return { ...operated[name], namedBy: 'operator' };

@@ -11,45 +11,47 @@ import type { Hold } from '../held-work.ts';
 import type { Applied } from './apply.ts';
 import { type SyncOptions, type SyncOutcome, syncDirectory } from './sync.ts';
 
-/** How a server reads directories. */
+/** Options of reading directories. */
 export interface DirectoryOptions extends SyncOptions, DueWorkOptions {
   readonly engine: Engine;
-  /** How long a request waits for the end of its sync. */
+  /** Time that a request waits for the end of its sync, in milliseconds. Absent: 25 s. */
   readonly answerMs?: number;
 }
 
 const usualAnswerMs = 25_000;
 const atOnce = { inAll: 16, ofAccount: 4 };
 
-/** How many integrations are looked at together. */
+/** Maximum number of integrations that are examined at once. */
 const mostFound = 200;
 
-/** What people are answered who ask for a sync. */
+/** Answer to a user who requests a sync. */
 export interface SyncAnswer {
   readonly result: string;
-  /** What it would do, of a dry run. */
+  /** Plan of a dry run. */
   readonly plan?: PlanView;
 }
 
-/** Syncs an integration, as it is now. */
+/** Syncs an integration in its current state, on request of a user. */
 export type RequestSync = (
   call: Call,
   integration: StoredObject,
   options: { readonly dryRun: boolean },
 ) => Promise<SyncAnswer>;
 
-/** The syncs of directories on one server. */
+/** Directory syncs of one server. */
 export interface DirectorySyncs {
   readonly requestSync: RequestSync;
-  /** Reads directories of all accounts from now on, each on one server at a time; the function it returns stops that. */
+  /**
+   * Starts to read the directories of all accounts, each on one server at a time. Returns a function that stops this.
+   */
   run(): () => Promise<void>;
 }
 
-/** Creates the syncs of a server. */
+/** Creates the directory syncs of a server. */
 export function createDirectorySyncs(options: DirectoryOptions): DirectorySyncs {
   const { engine } = options;
   const work = createDueWork(options, {
-    // Plans are approved under the same notice as those of sources.
+    // An approval of a plan publishes the notice `sources`, also for a plan of a directory.
     ...{ name: 'directory syncs', atOnce, notices: ['revision', 'sources', 'gone'] },
     async look({ owner, start, lookWithin }) {
       await dropOrphanedSyncs(engine.database);
@@ -101,13 +103,13 @@ async function requestSync({ options, work }: Parts, call: Call, id: string, dry
     answerMs,
   );
   if (isDone === undefined) return { result: 'the sync is under way, and it goes on; the logs say what comes of it' };
-  // Another server was faster.
+  // Another server got the lease first.
   if (outcome === undefined) return busy;
   const { result, applied } = await outcome;
   return dryRun && applied !== undefined ? { result, plan: await planOf(call, applied) } : { result };
 }
 
-/** The value, or `undefined` when it takes longer. */
+/** Returns the value, or `undefined` when it takes longer than `ms`. */
 async function within<Value>(value: Promise<Value>, ms: number): Promise<Value | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {

@@ -1,13 +1,15 @@
 /**
- * What it means that the directory did not give what it was asked for. `away`: it passes by itself. `refused`: it stays so
- * until people change something. `expired`: the link is not known any more, and everything is read again.
+ * Meaning of a failed request to a directory.
+ * - `away`: the failure passes by itself.
+ * - `refused`: the failure stays until a person changes something.
+ * - `expired`: the directory does not know the link any more, so everything is read again.
  */
 export type DirectoryOutcome = 'away' | 'refused' | 'expired';
 
-/** A directory did not give what it was asked for. The message is for people, and contains no secret and no link. */
+/** Failure of a request to a directory. The message is shown to users, and contains no secret and no link. */
 export class DirectoryFailure extends Error {
   readonly outcome: DirectoryOutcome;
-  /** How long it asks to be left alone, in milliseconds. */
+  /** Time that the directory asks to wait, in milliseconds. */
   readonly afterMs: number | undefined;
 
   constructor(outcome: DirectoryOutcome, message: string, options: ErrorOptions & { readonly afterMs?: number } = {}) {

@@ -1,29 +1,29 @@
 import { isObject, type Json, type JsonObject } from '../../../lib/json.ts';
 import { DirectoryFailure } from './failure.ts';
 
-/** What the directory says about a user; of one that is known, at least what changed. */
+/** Data of a directory about a user. For a user that is known already it contains at least what changed. */
 export interface UserDelta {
   readonly id: string;
   readonly removed: boolean;
-  /** It is removed for good: the directory cannot restore it. */
+  /** Whether the user was removed for good, so that the directory cannot restore it. */
   readonly deleted: boolean;
-  /** By the names of the directory; `null` for what it does not have. */
+  /** Values by their names in the directory. `null`: the user has no such value. */
   readonly data: JsonObject;
 }
 
-/** What the directory says about a group; of one that is known, at least what changed. */
+/** Data of a directory about a group. For a group that is known already it contains at least what changed. */
 export interface GroupDelta {
   readonly id: string;
   readonly removed: boolean;
   readonly name?: string;
-  /** Ids of users. Members of other types, groups among them, are left out. */
+  /** Ids of users who joined. Members of other types, such as groups, are left out. */
   readonly joined: readonly string[];
   readonly left: readonly string[];
 }
 
 const userMembers = ['displayName', 'userPrincipalName', 'mail'] as const;
 
-/** The users of a page. Throws `DirectoryFailure`. */
+/** Parses the users of a page. Throws `DirectoryFailure`. */
 export function readUsers(values: readonly Json[]): readonly UserDelta[] {
   return values.map((value) => {
     const { id, item } = identified(value, 'user');
@@ -39,7 +39,7 @@ export function readUsers(values: readonly Json[]): readonly UserDelta[] {
   });
 }
 
-/** The groups of a page. Throws `DirectoryFailure`. */
+/** Parses the groups of a page. Throws `DirectoryFailure`. */
 export function readGroups(values: readonly Json[]): readonly GroupDelta[] {
   return values.map((value) => {
     const { id, item } = identified(value, 'group');
@@ -55,7 +55,7 @@ export function readGroups(values: readonly Json[]): readonly GroupDelta[] {
   });
 }
 
-/** The ids of the users in a list of members. Throws `DirectoryFailure`. */
+/** Returns the ids of the users in a list of members. Throws `DirectoryFailure`. */
 export function readIds(values: readonly Json[]): readonly string[] {
   return values
     .map((value) => identified(value, 'member'))
@@ -67,7 +67,7 @@ function isUser(type: Json | undefined): boolean {
   return type === '#microsoft.graph.user';
 }
 
-/** Ids are short: what is longer is none. */
+/** Maximum length of an id. A longer text is not accepted as an id. */
 const longestId = 128;
 
 function identified(value: Json, what: string): { readonly id: string; readonly item: JsonObject } {

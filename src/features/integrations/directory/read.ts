@@ -16,35 +16,35 @@ import { DirectoryFailure } from './failure.ts';
 import type { GroupDelta, UserDelta } from './items.ts';
 import { isSelected, type Prefixes } from './settings.ts';
 
-/** What reads a directory into what is kept of it. */
+/** Input of reading a directory into its stored copy. */
 export interface Reader {
   readonly database: Database;
   readonly held: HeldSync;
   readonly client: DirectoryClient;
-  /** Stands for the settings. */
+  /** Hash of the settings that decide what is read. */
   readonly basis: string;
   readonly prefixes: Prefixes;
-  /** Throws when reading has to stop. */
+  /** Called before each page. Throws when reading has to stop. */
   proceed(): void;
 }
 
-/** The lease is lost: another server reads. */
+/** Thrown when reading has to stop: the server stops, or the lease is lost and another server reads. */
 export class SyncLost extends Error {}
 
-/** How what was read differs from what was known. */
+/** How the data that was read differs from the stored copy. */
 export interface ReadResult {
   readonly changed: boolean;
-  /** Everything was read anew. */
+  /** Whether everything was read again. */
   readonly full: boolean;
 }
 
-/** A link lives seven days; it is replaced after one although nothing changed. */
+/** Age at which a link is replaced even if nothing changed, in milliseconds: a day. A link lives seven days. */
 const linkLifeMs = 24 * 60 * 60 * 1000;
 
 /**
- * Brings what is kept of a directory up to date: what changed since the last time, or everything where the directory does not
- * know that any more. A page is written with where the list goes on, so that a run which ends in the middle is continued.
- * Throws `DirectoryFailure`, and `SyncLost`.
+ * Updates the stored copy of a directory with the changes since the last time. Reads everything when the directory does
+ * not know that state any more. Each page is written together with the link at which the list continues, so that an
+ * interrupted run is continued. Throws `DirectoryFailure`, and `SyncLost`.
  */
 export async function readDirectory(reader: Reader): Promise<ReadResult> {
   const { database, held, basis } = reader;
@@ -66,12 +66,12 @@ async function restart({ database, held, basis }: Reader): Promise<DirectorySync
 }
 
 async function readLists(reader: Reader, row: DirectorySyncRow): Promise<ReadResult> {
-  // Groups come first: they select the users.
+  // Groups are read first, because they select the users.
   const groups = await readGroupList(reader, row);
   const users = await readUserList(reader, row);
   const joined = await readJoined(reader);
   const changed = groups || users || joined;
-  // A run that ended in the middle may have left something to do.
+  // An interrupted run may have left something to do.
   if (changed || row.full || row.applied_revision === null)
     required(await endRead(reader.database, reader.held, isRestricted(reader)));
   return { changed, full: row.full };
@@ -81,7 +81,7 @@ function isRestricted({ prefixes }: Reader): boolean {
   return prefixes.users.length > 0;
 }
 
-/** Whether a page without anything in it is written: the link before it is as good. */
+/** Whether an empty page is written: usually the link before it is as good. */
 function isWorthKeeping({ full, link_age_ms: age }: DirectorySyncRow): boolean {
   return full || age === null || age > linkLifeMs;
 }
@@ -105,7 +105,10 @@ async function readGroupList(reader: Reader, row: DirectorySyncRow): Promise<boo
   }
 }
 
-/** What the prefixes leave of a page of groups. */
+/**
+ * Selects the groups of a page by the prefixes. Returns the groups to store, the groups that are gone, and the members
+ * who joined or left.
+ */
 async function selectGroups(
   { database, held, client, prefixes }: Reader,
   { groups_read: isRead, generation }: DirectorySyncRow,
@@ -136,7 +139,8 @@ async function selectGroups(
     groups.set(id, group);
     gone.delete(id);
     names.set(id, group.name);
-    // Of a group that was not selected until now, the directory says what changed and not who was in it.
+    // For a group that was not selected before, the directory reports what changed but not who was a member, so the
+    // members are read.
     const whole = !isRead || isKnown ? { joined, left } : { joined: await client.members(id), left: [] };
     for (const user of whole.left) members.set(`${id} ${user}`, { group: id, user, isIn: false });
     for (const user of whole.joined) members.set(`${id} ${user}`, { group: id, user, isIn: true });
@@ -177,7 +181,7 @@ async function readUserList(reader: Reader, row: DirectorySyncRow): Promise<bool
   }
 }
 
-/** A page may say more than one thing about a user: the last one counts. */
+/** Merges the items of a page. A page may contain several items about a user, and the last one counts. */
 function latest(items: readonly UserDelta[]): Pick<UsersPage, 'users' | 'gone' | 'deleted'> {
   const users = new Map<string, UsersPage['users'][number]>();
   const gone = new Set<string>();
@@ -194,7 +198,10 @@ function latest(items: readonly UserDelta[]): Pick<UsersPage, 'users' | 'gone' |
   return { users: [...users.values()], gone: [...gone], deleted: [...deleted] };
 }
 
-/** Who came into a group that selects its members was no concern until now. */
+/**
+ * Reads the users who joined a group that selects its members. They were out of scope before, so they are not stored
+ * yet.
+ */
 async function readJoined(reader: Reader): Promise<boolean> {
   if (!isRestricted(reader)) return false;
   const { database, held, client } = reader;

@@ -14,20 +14,20 @@ import { DirectoryFailure } from './failure.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** What is checked about the secret of an integration. */
+/** Input of checking the secret of an integration. */
 export interface SecretCheck {
   readonly held: HeldSync;
   readonly client: Pick<DirectoryClient, 'secrets'>;
   readonly row: DirectorySyncRow | undefined;
   readonly actor: Actor;
-  /** Stands for the secret. */
+  /** Hash that identifies the secret. */
   readonly basis: string;
   readonly secret: string;
 }
 
 /**
- * Asks the directory once a day when the secret ends, and writes an event 30 and 7 days before that. Returns why nothing can,
- * when that was not known.
+ * Asks the directory once a day when the secret ends, and writes an event 30 and 7 days before that. Returns the reason
+ * why nothing can warn of the end, unless that reason is recorded already.
  */
 export async function checkSecret(engine: Engine, check: SecretCheck): Promise<string | undefined> {
   const { held, row, basis } = check;
@@ -52,7 +52,7 @@ async function warn(engine: Engine, { held, row, basis, actor }: SecretCheck, en
   await warnOfSecretEnd(engine.database, held, days, { actor, event, at: now });
 }
 
-/** `undefined`: it could not be asked now. */
+/** Returns `undefined` when the directory could not be queried now. */
 async function askSecretLife({ client, secret }: SecretCheck): Promise<Omit<SecretLife, 'basis'> | undefined> {
   try {
     const secrets = await client.secrets();

@@ -5,26 +5,29 @@ import { mapSecrets, openSecret, placeOf } from '../../../model/schema/secret-fi
 import type { Stored } from '../../../model/state/stored.ts';
 import type { Credentials } from './token.ts';
 
-/** How names begin of groups that are taken over, and of groups whose members are; all of them where there is none. */
+/**
+ * Prefixes of the names of groups that are imported, and of groups whose members are imported. An empty list selects
+ * all.
+ */
 export interface Prefixes {
   readonly groups: readonly string[];
   readonly users: readonly string[];
 }
 
-/** What an integration is set to. */
+/** Settings of a directory integration. */
 export interface DirectorySettings {
   readonly host: string;
   readonly prefixes: Prefixes;
   readonly intervalMs: number;
-  /** Stands for the settings on which it depends what is read. */
+  /** Hash of the settings that decide what is read. */
   readonly basis: string;
-  /** Stands for the secret. */
+  /** Hash that identifies the secret. */
   readonly secretBasis: string;
 }
 
 const usualSeconds = 300;
 
-/** The settings of an integration. */
+/** Returns the settings of an integration. */
 export function settingsOf({ spec }: Stored<'DirectoryIntegration'>): DirectorySettings {
   const { host = '', tenant_id: tenant, client_id: client, sync_interval: seconds = usualSeconds } = spec;
   const prefixes = { groups: spec.group_prefixes ?? [], users: spec.user_group_prefixes ?? [] };
@@ -35,13 +38,13 @@ export function settingsOf({ spec }: Stored<'DirectoryIntegration'>): DirectoryS
   };
 }
 
-/** What it signs in with. Throws `Internal` when the secret does not open. */
+/** Returns the credentials with which an integration signs in. Throws `Internal` when the secret does not open. */
 export function credentialsOf(
   { registry, planEnvironment }: Engine,
   account: string,
   { id, kind, spec }: Stored<'DirectoryIntegration'>,
 ): Credentials {
-  // A spec is JSON.
+  // The cast is safe: a spec is JSON.
   const stored = { ...spec } as JsonObject;
   const opened = mapSecrets(registry.get(kind).spec, stored, (text, path, field) =>
     openSecret(field, text, placeOf(account, id, path), planEnvironment.vault),
@@ -53,7 +56,7 @@ export function credentialsOf(
   };
 }
 
-/** Whether a name begins as one of the prefixes; every name does when there is none. */
+/** Whether a name begins with one of the prefixes. True when there are no prefixes. */
 export function isSelected(name: string, prefixes: readonly string[]): boolean {
   return prefixes.length === 0 || prefixes.some((prefix) => name.startsWith(prefix));
 }

@@ -12,7 +12,9 @@ import { settingsOf } from './settings.ts';
 type TroubledProvider = NonNullable<AccountStatus['provisioning']>[number];
 type Trouble = Pick<TroubledProvider, 'state' | 'message'>;
 
-/** What people have to look at of the integrations that bring users and groups, as far as the caller may see them. */
+/**
+ * Returns what needs attention in the integrations that import users and groups, as far as the caller may read them.
+ */
 export async function troubledProviders(engine: Engine, call: Call): Promise<readonly TroubledProvider[]> {
   const state = await engine.snapshots.at(call.account, call.revision);
   const isReadable = readableNames(state, call);
@@ -45,7 +47,7 @@ function syncTroubles(object: Stored<'DirectoryIntegration'>, row: SyncStatusRow
 
 function secretTrouble(object: Stored<'DirectoryIntegration'>, row: SyncStatusRow, now: string): readonly Trouble[] {
   const { secret_ends_at: ends, secret_basis: basis } = row;
-  // What is known of a secret that was replaced says nothing about the new one.
+  // What is recorded about a secret that was replaced does not apply to the new one.
   if (ends === null || basis !== settingsOf(object).secretBasis) return [];
   if (!endsSoon(ends.toISOString(), now)) return [];
   const verb = ends.getTime() > Date.parse(now) ? 'ends' : 'ended';
@@ -53,10 +55,10 @@ function secretTrouble(object: Stored<'DirectoryIntegration'>, row: SyncStatusRo
   return [{ state: 'expiring', message }];
 }
 
-/** How many plans of one integration are named. */
+/** Maximum number of plans of one integration that are named. */
 const mostPlans = 5;
 
-/** The newest requests of a provider that take too much away, while their plans wait. */
+/** Returns the newest requests of a provider that take too much away, while their plans wait for an approval. */
 async function heldRequests(
   engine: Engine,
   account: string,

@@ -30,40 +30,40 @@ import { checkSecret } from './secret-life.ts';
 import { credentialsOf, type DirectorySettings, settingsOf } from './settings.ts';
 import type { Credentials } from './token.ts';
 
-/** What all syncs share. */
+/** Options that all syncs share. */
 export interface SyncOptions {
   readonly engine: Engine;
   readonly outbound: Pick<Outbound, 'send'>;
-  /** Directories that the operator names. */
+  /** Directories that the operator configures. */
   readonly hosts: DirectoryHosts;
-  /** Between 0 and 1. */
+  /** Returns a number between 0 and 1. */
   random(): number;
-  /** How long the directory may take for an answer; absent: a minute. */
+  /** Time limit of an answer of the directory, in milliseconds. Absent: a minute. */
   readonly timeoutMs?: number;
-  /** How long one run may read a directory, in milliseconds; absent: ten minutes. The next run goes on where it was. */
+  /** Time limit of one run, in milliseconds. Absent: ten minutes. The next run continues where this one stopped. */
   readonly deadlineMs?: number;
 }
 
-/** What people ask for. */
+/** A sync that a user requested. */
 export interface SyncRequest {
-  /** Who asks. */
+  /** Name of the user. */
   readonly by: string;
-  /** Nothing is taken over. */
+  /** Whether nothing is changed. */
   readonly dryRun: boolean;
 }
 
-/** What became of a sync. */
+/** Result of a sync. */
 export interface SyncOutcome {
   readonly outcome: 'synced' | 'waiting' | 'failed' | 'stopped';
-  /** In a sentence. */
+  /** The result as a sentence. */
   readonly result: string;
-  /** Absent when it came to no end, or nothing had to be compared. */
+  /** Absent when the sync did not end, or had nothing to compare. */
   readonly applied?: Applied;
 }
 
 /** Pages without end must not keep other directories waiting. */
 const usualDeadlineMs = 600_000;
-/** After so many failures in a row an event says so. */
+/** Number of failures in a row after which an event reports them. */
 const failuresUntilReport = 5;
 
 /** One sync of one integration, under its lease. */
@@ -82,7 +82,10 @@ const stopped: SyncOutcome = {
   result: 'the sync was stopped, and it goes on by itself; the logs say what comes of it',
 };
 
-/** Reads a directory and takes over what it says. Whatever ends it in the middle, the next one goes on where it was. */
+/**
+ * Reads a directory and applies its data to the account. After any interruption, the next sync continues where this one
+ * stopped.
+ */
 export async function syncDirectory(
   options: SyncOptions,
   { account, lease, signal }: Hold,
@@ -98,7 +101,8 @@ export async function syncDirectory(
   const row = await readSync(engine.database, account, integration);
   if (row === undefined && !(await beginFullSync(engine.database, held, settings.basis))) return stopped;
   const sync = { options, held, signal, object, settings, row, request };
-  // Were this server to end over what a directory answers, the next one would not begin with it at once.
+  // Recorded before reading: if the directory's answer crashes this server, the next server does not begin with this
+  // directory at once.
   if (!(await attempt(sync, usualDelays.retry((row?.failures ?? 0) + 1, options.random())))) return stopped;
   const begun = performance.now();
   const outcome = await run(sync);
@@ -130,7 +134,7 @@ async function run(sync: Sync): Promise<SyncOutcome> {
       await attempt(sync, 0).catch(() => undefined);
       return stopped;
     }
-    // A database that is away is not the fault of the directory.
+    // The directory is not at fault when the database is unavailable.
     const isOurs = error instanceof DirectoryFailure || error instanceof HeddleError;
     if (!isOurs || error instanceof Unavailable) {
       await postpone(sync).catch(() => undefined);
@@ -140,13 +144,16 @@ async function run(sync: Sync): Promise<SyncOutcome> {
   }
 }
 
-/** Notes when the directory is asked again unless this sync says so; what is only asked for changes nothing. */
+/**
+ * Records when the directory is read again unless this sync records another time. A dry run records nothing. Returns
+ * `false` when the lease is lost.
+ */
 async function attempt({ options, held, object, request }: Sync, waitMs: number): Promise<boolean> {
   if (request?.dryRun === true) return true;
   return noteSyncAttempt(options.engine.database, held, { waitMs, revision: object.updatedRevision });
 }
 
-/** An error of this server is not met again at once. */
+/** Delays the next sync after an error of this server, so that the error does not occur again at once. */
 function postpone({ options, held, row, object }: Sync): Promise<boolean> {
   const failures = (row?.failures ?? 0) + 1;
   const waitMs = usualDelays.retry(failures, options.random());
@@ -168,7 +175,7 @@ function openClient({ options, settings, signal }: Sync, credentials: Credential
   });
 }
 
-/** A server that stops does not wait for an answer. */
+/** Waits for an answer. Throws `SyncLost` when the signal aborts, so that a server that stops does not wait. */
 async function unlessAborted<Value>(answer: Promise<Value>, signal: AbortSignal): Promise<Value> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const abort = (): void => reject(new SyncLost());
@@ -180,7 +187,10 @@ async function unlessAborted<Value>(answer: Promise<Value>, signal: AbortSignal)
   }
 }
 
-/** Takes over what was read, unless nothing changed on either side since that was done last. */
+/**
+ * Applies what was read, unless neither the directory nor the account changed since the last time and no user requested
+ * the sync.
+ */
 async function finish(sync: Sync, read: ReadResult): Promise<SyncOutcome> {
   const { options, held, row, request } = sync;
   const { engine } = options;
@@ -201,7 +211,7 @@ async function finish(sync: Sync, read: ReadResult): Promise<SyncOutcome> {
   return { outcome: applied.made.waiting === undefined ? 'synced' : 'waiting', result, applied };
 }
 
-/** Notes what was taken over, or why nothing was. What was logged before is not logged again. */
+/** Records what was applied, or why nothing was. A result that was logged before is not logged again. */
 async function record(
   sync: Sync,
   read: ReadResult,
@@ -220,12 +230,12 @@ async function record(
 }
 
 function noteEnd({ options, held, object, settings }: Sync, end: Partial<SyncEnd>): Promise<boolean> {
-  // Integrations that began together do not stay together.
+  // The random part spreads integrations that were created together.
   const waitMs = settings.intervalMs * (1 + options.random() / 20);
   return noteSyncEnd(options.engine.database, held, { ...end, waitMs, revision: object.updatedRevision });
 }
 
-/** Notes why a sync came to no end, and when it is tried again. */
+/** Records why a sync failed, and when it is tried again. */
 async function fail(sync: Sync, error: DirectoryFailure | HeddleError, hasProgress: boolean): Promise<SyncOutcome> {
   const { options, held, object, row } = sync;
   const { database, now } = options.engine;
@@ -253,7 +263,7 @@ function delayOf({ options, settings: { intervalMs } }: Sync, error: Error, fail
   return Math.max(Math.min(usual, intervalMs), usualDelays.retry(1, 0, askedMs));
 }
 
-/** Whether it stays so until people change something. */
+/** Whether the failure stays until a person changes something. */
 function isRefused(error: Error): boolean {
   return error instanceof DirectoryFailure ? error.outcome === 'refused' : error instanceof Internal;
 }
@@ -266,7 +276,7 @@ function requested(sync: Sync): readonly SyncLog[] {
   return sync.request === undefined ? [] : [entry(sync, 'info', `${sync.request.by} asked for a sync`)];
 }
 
-/** What the log says once a directory answers again. */
+/** Returns the log entry about a directory that answers again after failures. */
 function recovered(sync: Sync): readonly SyncLog[] {
   const { row } = sync;
   return row !== undefined && row.failures > 0 ? [entry(sync, 'info', 'the directory answers again')] : [];

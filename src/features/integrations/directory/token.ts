@@ -4,25 +4,25 @@ import { retryAfter } from '../deliveries/answer.ts';
 import type { ClientParts } from './client.ts';
 import { DirectoryFailure } from './failure.ts';
 
-/** What an application signs in with. */
+/** Credentials with which an application signs in. */
 export interface Credentials {
   readonly tenant: string;
   readonly clientId: string;
-  /** As the directory issued it. */
+  /** The secret as the directory issued it. */
   readonly secret: string;
 }
 
-/** A token, and until when it is good: milliseconds since 1970. */
+/** A token, and the time until which it is used, in milliseconds since 1970. */
 export interface AccessToken {
   readonly text: string;
   readonly until: number;
 }
 
-/** A token is not used any more so long before its end. */
+/** Time before its end at which a token is no longer used, in milliseconds. */
 const marginMs = 60_000;
 const usualSeconds = 300;
 
-/** Signs the application in with its secret (OAuth 2.0 client credentials). Throws `DirectoryFailure`. */
+/** Requests a token with the application's secret (OAuth 2.0 client credentials). Throws `DirectoryFailure`. */
 export async function requestToken({ cloud, credentials, send, now }: ClientParts): Promise<AccessToken> {
   const { tenant, clientId, secret } = credentials;
   if (!/^[\w-]+(\.[\w-]+)*$/.test(tenant))
@@ -43,7 +43,7 @@ export async function requestToken({ cloud, credentials, send, now }: ClientPart
   return { text, until: now() + Math.max(life * 1000 - marginMs, (life * 1000) / 2) };
 }
 
-/** What people can do about the errors of the sign-in; other ones are shown by their numbers. */
+/** Advice on the sign-in errors that a user can fix, by error number. Other errors are shown with their number. */
 const advice: Readonly<Record<number, (named: Pick<Credentials, 'tenant' | 'clientId'>) => string>> = {
   7000215: () => 'the client secret is wrong; write its value, not its id, in Base64 into client_secret',
   7000222: () => 'the client secret has expired; make a new one at the directory and write it into client_secret',
@@ -67,14 +67,14 @@ function refusalOf(
   const [code] = Array.isArray(codes) ? codes : [];
   const known = typeof code === 'number' && Object.hasOwn(advice, code) ? advice[code]?.(named) : undefined;
   if (known !== undefined) return new DirectoryFailure('refused', known);
-  // The description may repeat what was sent.
+  // The error description is not shown, because it may repeat what was sent.
   const word = typeof error === 'string' && /^\w{1,64}$/.test(error) ? error : 'no reason given';
   const number = typeof code === 'number' ? `, AADSTS${code}` : '';
   const message = `${host} refuses the application: ${status} ${word}${number}; see whether tenant_id, client_id and client_secret are right`;
   return new DirectoryFailure('refused', message);
 }
 
-/** The object that a body is; one without members when it is none. */
+/** Returns the JSON object in a body, or an empty object when the body is not a JSON object. */
 export function readObject(body: Buffer): Readonly<Record<string, Json>> {
   try {
     const value = parseJson(body.toString('utf8'));

@@ -7,13 +7,13 @@ import { dueWarning } from '../secret-warnings.ts';
 import { type Vendor, VendorFailure } from './vendor.ts';
 import { actor } from './verdicts.ts';
 
-/** Whose credentials are watched. */
+/** Credentials to watch, and their integration. */
 export interface CredentialWatch {
   readonly engine: Engine;
   readonly held: HeldIntegration;
   readonly row: IntegrationStatusRow;
   readonly platform: string;
-  /** Stands for the credentials. */
+  /** Hash that identifies the credentials. */
   readonly basis: string;
 }
 
@@ -30,18 +30,18 @@ export async function checkCredential(watch: CredentialWatch, vendor: Pick<Vendo
   const { ends } = life;
   if (!isKnown && !(await noteCredential(engine.database, held, { basis, ends }))) return;
   if (ends === undefined) return;
-  // A product that lets them in again has not ended them.
+  // 0 records that the product refused the credentials. It accepts them now, so they have not ended.
   const warned = isSame && row.credential_warned !== 0 ? row.credential_warned : null;
   const days = dueWarning(ends, engine.now(), warned);
   if (days !== undefined) await warn(watch, days, { ends });
 }
 
-/** Reports that a product refuses the credentials: most have an end that it does not say before. */
+/** Reports that a product refuses the credentials. Most credentials have an end that the product does not announce. */
 export async function reportRefusedCredential(watch: CredentialWatch, reason: string): Promise<void> {
   await warn(watch, 0, { reason });
 }
 
-/** `undefined`: it could not be asked now. */
+/** Returns `undefined` when the product could not be queried now. */
 async function askLife(
   ask: () => Promise<string | undefined>,
 ): Promise<{ readonly ends: string | undefined } | undefined> {

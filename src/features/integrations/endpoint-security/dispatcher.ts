@@ -7,19 +7,19 @@ import type { Hold } from '../held-work.ts';
 import { integrationKinds } from './integrations.ts';
 import { type SyncOptions, syncAll, syncSome } from './sync.ts';
 
-/** How a server asks products of endpoint security. */
+/** Options of querying endpoint security products. */
 export type DispatcherOptions = SyncOptions & DueWorkOptions;
 
 const atOnce = { inAll: 8, ofAccount: 4 };
-/** How many integrations are looked at together. */
+/** Maximum number of integrations that are examined at once. */
 const mostFound = 1000;
-/** More peers than this are not asked about one by one: all devices are read. */
+/** Maximum number of peers about which a product is queried one by one. For more peers all devices are read. */
 const mostOneByOne = 50;
 
 /**
- * Asks the products of all accounts about their devices, again and again, and at once about peers that came into their
- * groups. Any number of servers may: each product is asked by the one that has the lease of the integration. Returns a
- * function that stops it, and waits for what is under way.
+ * Queries the products of all accounts about their devices: repeatedly, and at once about peers that joined their
+ * groups. Any number of servers may do this: each product is queried by the server that has the lease of the
+ * integration. Returns a function that stops this and waits for running syncs.
  */
 export function runEndpointSecurity(options: DispatcherOptions): () => Promise<void> {
   const { engine } = options;
@@ -48,7 +48,7 @@ export function runEndpointSecurity(options: DispatcherOptions): () => Promise<v
   }).run();
 }
 
-/** Peers that came into groups, by account, until they are asked about. */
+/** Peers that joined groups, by account, until the products are queried about them. */
 type Arrivals = Map<string, Set<string>>;
 
 interface Syncs {
@@ -57,13 +57,13 @@ interface Syncs {
   readonly arrivals: Arrivals;
 }
 
-/** Starts a sync that is due, or one of the peers that arrived. */
+/** Starts a sync of all devices when it is due, otherwise a sync of the peers that arrived. */
 function startSync({ options, work, arrivals }: Syncs, sync: PendingSync, peers: readonly string[]): void {
   const { account, integration: id, dueInMs, isElsewhere } = sync;
   const isForAll = dueInMs <= 0 || peers.length > mostOneByOne;
   if (!isForAll) work.lookWithin(dueInMs);
   if (!isForAll && peers.length === 0) return;
-  // A sync that is under way began without them: they wait for its end, and for a slot when all are taken.
+  // A running sync began without these peers. They wait for its end, or for a free slot.
   const wait = (): void => noteArrivals(arrivals, account, peers);
   let isBegun = false;
   const doSync = async (hold: Hold): Promise<void> => {
@@ -72,7 +72,7 @@ function startSync({ options, work, arrivals }: Syncs, sync: PendingSync, peers:
   };
   const done = isElsewhere ? undefined : work.start({ account, lease: `endpoint-security/${id}` }, doSync);
   if (done === undefined) wait();
-  // Another server was faster.
+  // Another server got the lease first.
   else void done.then(() => (isBegun ? undefined : wait()));
 }
 
@@ -87,7 +87,7 @@ function kindOf({ before, after }: Change): string {
   return (after ?? before)?.kind ?? '';
 }
 
-/** Peers that enrolled, and those that joined a group. */
+/** Returns the peers that enrolled, and the peers that joined a group. */
 function arrivalsIn({ plan }: CommittedRevision): readonly string[] {
   return plan.changes.flatMap(({ before, after }): readonly string[] => {
     if (isOfKind(after, 'Peer')) return before === undefined ? [after.id] : [];

@@ -6,49 +6,57 @@ import type { Outbound } from '../../../outbound/outbound.ts';
 import { countValues, retryAfter } from '../deliveries/answer.ts';
 import { VendorFailure } from './vendor.ts';
 
-/** What products are asked with. */
+/** Options of requests to products. */
 export interface VendorHttpOptions {
   readonly outbound: Pick<Outbound, 'send'>;
-  /** Milliseconds since 1970. */
+  /** Returns the time in milliseconds since 1970. */
   now(): number;
-  /** Ends waiting when the server stops, the lease is lost, or it takes too long. */
+  /** Aborts waiting when the server stops, the lease is lost, or the sync takes too long. */
   readonly signal: AbortSignal;
-  /** How long one answer may take, in milliseconds; absent: a minute. */
+  /** Time limit of one answer, in milliseconds. Absent: a minute. */
   readonly timeoutMs?: number | undefined;
-  /** How long to wait before a failed request is repeated for the first time, in milliseconds; absent: a second. */
+  /** Delay before the first repetition of a failed request, in milliseconds. Absent: a second. */
   readonly againMs?: number | undefined;
 }
 
 /** One request to a product. */
 export type VendorRequest = Pick<OutboundRequest, 'url' | 'method' | 'headers' | 'body' | 'maxBytes'> & {
-  /** Statuses that are answers like others. */
+  /** Error statuses that are returned as answers. */
   readonly accepts?: readonly number[];
 };
 
-/** An answer that was read. */
+/** A parsed answer. */
 export interface VendorAnswer {
   readonly status: number;
   readonly body: Json;
 }
 
-/** Asks a product and waits as it asks to be waited for. Throws `VendorFailure`. */
+/**
+ * Sends a request to a product. Repeats it after a temporary failure, with the wait that the product asks for. Throws
+ * `VendorFailure`.
+ */
 export type AskVendor = (request: VendorRequest) => Promise<VendorAnswer>;
 
 const usualTimeoutMs = 60_000;
 const usualAgainMs = 1000;
-/** A page of devices. A server that reads several products at once has room for one of them from each. */
+/**
+ * Maximum size of an answer, in bytes: one page of devices. A server that reads several products at once has room for
+ * one page of each.
+ */
 const mostBytes = 8 * 1024 * 1024;
-/** What a page is made of at most: the smallest values take twenty times their text in memory. */
+/** Maximum number of JSON values in an answer: the smallest values take twenty times their text in memory. */
 const mostValues = 1_000_000;
-/** How often a request is sent. */
+/** Maximum number of attempts of a request. */
 const mostAttempts = 5;
-/** A product that asks for more is left alone until the next sync. */
+/**
+ * Longest wait within a sync, in milliseconds. A product that asks for more is not queried again before the next sync.
+ */
 const longestWaitMs = 120_000;
 
-/** It is busy or broken for now. */
+/** Statuses of a product that is busy or broken for now. */
 const passing: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
 
-/** Creates what asks products over HTTP. */
+/** Creates the function that sends requests to products over HTTP. */
 export function createAsk(options: VendorHttpOptions): AskVendor {
   return async (request) => {
     for (let attempt = 1; ; attempt++) {
@@ -105,7 +113,7 @@ async function send(
   }
 }
 
-/** A body that ends too early is one that the connection lost. */
+/** Parses the body. A body that is not complete JSON was cut off by the connection, so the request is repeated. */
 function readBody({ status, body }: OutboundAnswer, host: string): VendorAnswer | Again {
   if (countValues(body) > mostValues)
     throw new AnswerTooLarge(`${host} answers with more than ${mostValues} values, which is not read`);
@@ -116,10 +124,10 @@ function readBody({ status, body }: OutboundAnswer, host: string): VendorAnswer 
   }
 }
 
-/** An answer that would take too much memory. A page of fewer devices may not. */
+/** Failure of an answer that would take too much memory. A page of fewer devices may fit. */
 export class AnswerTooLarge extends VendorFailure {}
 
-/** A product that refuses the credentials: what was granted may have ended. */
+/** Failure of a product that refuses the credentials. They may have ended. */
 export class CredentialsRefused extends VendorFailure {}
 
 function refusal(said: string, status: number): VendorFailure {
@@ -129,7 +137,10 @@ function refusal(said: string, status: number): VendorFailure {
   return new VendorFailure(`${said}; see whether the settings are right`);
 }
 
-/** How long a product asks to be left alone: seconds, a date, or a moment in seconds since 1970 as one of them says it. */
+/**
+ * Returns how long a product asks to wait, in milliseconds. The headers contain seconds, a date, or (one product) a
+ * time in seconds since 1970.
+ */
 function waitAsked(headers: OutboundAnswer['headers'], now: number): number | undefined {
   const moment = headers['x-ratelimit-retryafter'];
   if (typeof moment === 'string' && /^\d{9,12}$/.test(moment)) return Math.max(0, Number(moment) * 1000 - now);

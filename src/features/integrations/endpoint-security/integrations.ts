@@ -22,11 +22,11 @@ function product<K extends KindName>(
   name: string,
   open: (settings: StoredSpec<K>, ask: AskVendor, now: () => number) => Vendor,
 ): Product {
-  // What is stored was checked against the fields of its kind.
+  // The cast is safe: stored settings were checked against the fields of their kind.
   return { name, open: (settings, ask, now) => open(settings as StoredSpec<K>, ask, now) };
 }
 
-/** How products are asked, by the kind of the integration: one line each. */
+/** Products by the kind of the integration, one line each. */
 const products: Readonly<Record<string, Product>> = {
   EdrVendorA: product('vendor A', openVendorA),
   EdrVendorB: product('vendor B', openVendorB),
@@ -34,29 +34,29 @@ const products: Readonly<Record<string, Product>> = {
   EdrVendorD: product('vendor D', openVendorD),
 };
 
-/** The kinds of integrations with products of endpoint security. */
+/** Kinds of integrations with endpoint security products. */
 export const integrationKinds: readonly string[] = Object.keys(products);
 
-/** Products that do not let people choose say this: in hours. */
+/** Value of `trustedHours` for products whose integration does not set it, in hours. */
 const usualTrustedHours = 24;
 
 function productOf(kind: string): string {
   return products[kind]?.name ?? kind;
 }
 
-/** The name of a product in paths and events. */
+/** Returns the name of a product in paths and events. */
 export function platformOf(kind: string): string {
   return productOf(kind).toLowerCase().replace(' ', '-');
 }
 
-/** Opens the product of an integration. */
+/** Opens the product of an integration. Throws `Error` for a kind without a product. */
 export function openVendor(kind: string, { settings }: Integration, ask: AskVendor, now: () => number): Vendor {
   const found = products[kind];
   if (found === undefined) throw new Error(`${kind} is no integration with a product of endpoint security`);
   return found.open(settings, ask, now);
 }
 
-/** What an integration says that is no secret. */
+/** Returns the properties of an integration that are not secret. */
 export function describeIntegration({ kind, spec }: StoredObject): Described {
   const { last_synced_interval: hours, api_token: token, secret, client_id: client } = spec;
   return {
@@ -69,7 +69,7 @@ export function describeIntegration({ kind, spec }: StoredObject): Described {
 
 type Described = Pick<Integration, 'product' | 'platform' | 'trustedHours' | 'credentialBasis'>;
 
-/** The integration with its secrets opened. Throws `Internal` when one does not open. */
+/** Returns the integration with its secrets opened. Throws `Internal` when a secret does not open. */
 export function openIntegration(
   { registry, planEnvironment }: Pick<Engine, 'registry' | 'planEnvironment'>,
   account: string,

@@ -1,20 +1,23 @@
 import type { Device, MachineNames } from './vendor.ts';
 
-/** A peer and what it says that it is. */
+/** A peer, with the names that its machine reports. */
 export interface Machine extends MachineNames {
   readonly peer: string;
 }
 
-/** The device that a machine is, or why there is none. */
+/** The device that matches a machine, or the reason why none does. */
 export type Match = { readonly device: Device } | { readonly reason: string };
 
-/** Finds the devices of machines in pages of devices, of which it keeps only what it needs. */
+/** Finds the devices of machines in pages of devices. Stores only the devices that it needs. */
 export interface Matcher {
   add(devices: readonly Device[]): void;
   match(machine: Machine): Match;
 }
 
-/** The devices that bear one name: how many, one of them, and the newest that also has the machine's other name. */
+/**
+ * Devices with one name of a machine: their number, the first of them, and the most recent one that also has the
+ * machine's hostname.
+ */
 interface Bearers {
   readonly count: number;
   readonly device: Device;
@@ -27,7 +30,10 @@ interface Candidate {
   byHostname?: Bearers;
 }
 
-/** Creates a matcher for machines: by their serial number, else by their hostname when exactly one device has it. */
+/**
+ * Creates a matcher for machines. A device matches by its serial number, otherwise by its hostname if exactly one
+ * device has that hostname.
+ */
 export function createMatcher(machines: readonly Machine[]): Matcher {
   const candidates = new Map(machines.map((machine) => [machine.peer, { machine } as Candidate]));
   const bySerial = Map.groupBy(candidates.values(), ({ machine }) => serialOf(machine.serial));
@@ -54,7 +60,10 @@ export function createMatcher(machines: readonly Machine[]): Matcher {
   };
 }
 
-/** A machine that was set up anew may be known twice: then its hostname decides, and the newest of those that have it. */
+/**
+ * Returns the device with the machine's serial number. A machine that was reinstalled may be listed twice. Its hostname
+ * then decides, and among devices with that hostname the most recent one.
+ */
 function ofSerial({ serial, hostname }: Machine, { count, device, own }: Bearers): Match {
   if (count === 1) return { device };
   if (own !== undefined) return { device: own };
@@ -65,7 +74,7 @@ function ofSerial({ serial, hostname }: Machine, { count, device, own }: Bearers
 
 function withBearer(known: Bearers | undefined, device: Device, isOwn: boolean): Bearers {
   const own = isOwn && !isOlder(device, known?.own) ? device : known?.own;
-  // A page that moved while it was read may hold what the page before held.
+  // A page that shifted while it was read may repeat a device of the page before.
   if (known?.device.id === device.id) return { ...known, own };
   return { count: (known?.count ?? 0) + 1, device: known?.device ?? device, own };
 }
@@ -82,24 +91,27 @@ function namesText({ serial, hostname }: MachineNames): string {
   return names.length === 0 ? 'a name: the peer reports neither a serial number nor a hostname' : names.join(' or ');
 }
 
-/** What makers of machines write where no serial number was given: many machines have it. */
+/** Texts that manufacturers write when there is no serial number. Many machines share them. */
 const placeholders: ReadonlySet<string> = new Set([
   ...['0', 'NONE', 'N/A', 'NA', 'NULL', 'UNKNOWN', 'DEFAULT STRING', 'NOT SPECIFIED', 'NOT APPLICABLE', 'INVALID'],
   ...['SYSTEM SERIAL NUMBER', 'TO BE FILLED BY O.E.M.', 'TO BE FILLED BY OEM', 'CHASSIS SERIAL NUMBER', 'EMPTY'],
 ]);
 
-/** A serial number as it is compared; empty when it names no machine. */
+/** Returns a serial number in a form that can be compared, or an empty text when it does not identify a machine. */
 function serialOf(text: string): string {
   const serial = text.trim().toUpperCase();
   return placeholders.has(serial) || /^0+$/.test(serial) || /^(.)\1{4,}$/.test(serial) ? '' : serial;
 }
 
-/** The first label of a hostname, as it is compared. */
+/** Returns the first label of a hostname, in a form that can be compared. */
 function labelOf(hostname: string): string {
   return fullName(hostname).split('.')[0] ?? '';
 }
 
-/** Machines of one maker put `.local` behind their name, and products leave it out. */
+/**
+ * Returns a hostname in a form that can be compared. Machines of one manufacturer append `.local`, which products leave
+ * out.
+ */
 function fullName(hostname: string): string {
   return hostname
     .trim()
@@ -108,7 +120,7 @@ function fullName(hostname: string): string {
     .replace(/\.local$/, '');
 }
 
-/** Whether two hostnames mean one machine: they are equal, or one is given without its domain. */
+/** Whether two hostnames mean the same machine: they are equal, or one of them is given without its domain. */
 function isNamed({ hostname }: MachineNames | Device, machine: MachineNames): boolean {
   const [one, other] = [fullName(hostname), fullName(machine.hostname)];
   if (one === '' || other === '') return false;

@@ -2,22 +2,22 @@ import { isObject } from '../../../lib/json.ts';
 import { type AskVendor, CredentialsRefused, type VendorRequest } from './http.ts';
 import { VendorFailure } from './vendor.ts';
 
-/** Where and as whom a token is requested: OAuth 2.0 client credentials. */
+/** URL and form of a request for a token (OAuth 2.0 client credentials). */
 export interface ClientCredentials {
   readonly url: URL;
   readonly form: Readonly<Record<string, string>>;
 }
 
-/** A token is renewed so long before it ends. */
+/** Time before its end at which a token is renewed, in milliseconds. */
 const marginMs = 60_000;
-/** When the answer does not say how long it lasts. */
+/** Lifetime of a token when the answer does not state it, in seconds. */
 const usualSeconds = 600;
-/** Tokens are short. */
+/** Maximum size of an answer with a token, in bytes. */
 const mostBytes = 64 * 1024;
 
 /**
- * Asks with a token, which is requested when it is needed and again before it ends. One that is refused, because it was
- * revoked, is replaced once.
+ * Returns a function that sends requests with a token. The token is requested when it is first needed, and again before
+ * it ends. A token that is refused, because it was revoked, is replaced once.
  */
 export function withToken(ask: AskVendor, credentials: ClientCredentials, now: () => number): AskVendor {
   let token: { readonly text: string; readonly until: number } | undefined;
@@ -31,7 +31,7 @@ export function withToken(ask: AskVendor, credentials: ClientCredentials, now: (
       return await ask(first);
     } catch (error) {
       if (!(error instanceof CredentialsRefused)) throw error;
-      // Of requests that are refused together, the first one has it replaced.
+      // When several requests are refused together, only the first one discards the token.
       if (first.headers?.['authorization'] === `Bearer ${token?.text}`) token = undefined;
       return ask(await authorized(request));
     }
@@ -53,7 +53,7 @@ async function requestToken(ask: AskVendor, { url, form }: ClientCredentials, no
   const { access_token: text, expires_in: seconds } = members;
   if (status >= 400) {
     const message = refusalText(url.host, status, members['error']);
-    // Other refusals are of the address, or of the permission.
+    // Other refusals concern the address or the permission.
     const isCredential = status === 401 || members['error'] === 'invalid_client';
     throw isCredential ? new CredentialsRefused(message) : new VendorFailure(message);
   }
@@ -63,7 +63,10 @@ async function requestToken(ask: AskVendor, { url, form }: ClientCredentials, no
   return { text, until: now() + Math.max(lasts * 1000 - marginMs, (lasts * 1000) / 2) };
 }
 
-/** The code of the refusal is one of few words; anything longer could hold what was sent. */
+/**
+ * Returns the message of a refusal. Error codes are a few known words. A longer text could contain what was sent, so it
+ * is not shown.
+ */
 function refusalText(host: string, status: number, error: unknown): string {
   const code = typeof error === 'string' && /^[a-z_]{1,40}$/.test(error) ? ` (${error})` : '';
   return `${host} grants no token: it answers ${status}${code}; see whether the client and its secret are right and still good`;

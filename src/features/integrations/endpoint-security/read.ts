@@ -3,7 +3,7 @@ import { asObject, isObject, parseJson } from '../../../lib/json.ts';
 import { sha256 } from '../../../lib/node-pure.ts';
 import { VendorFailure } from './vendor.ts';
 
-/** Where a list is in an answer, and how much of it was asked for. */
+/** Location of a list in an answer, and its maximum length. */
 export interface ListPlace {
   readonly member: string;
   readonly host: string;
@@ -11,23 +11,23 @@ export interface ListPlace {
 }
 
 /**
- * The list in an answer. Throws `VendorFailure` when there is none, as a page without a list is no empty page, and when it is
- * longer than what was asked for.
+ * Returns the list of objects in an answer. Throws `VendorFailure` when there is no list, because a page without a list
+ * is not an empty page, and when the list is longer than what was asked for.
  */
 export function listIn(body: Json, place: ListPlace): readonly JsonObject[] {
-  // Each was looked at.
+  // The cast is safe: `isObject` checked each item.
   return listOf(body, place, isObject) as readonly JsonObject[];
 }
 
-/** A list of texts, such as ids. Throws `VendorFailure` as `listIn` does. */
+/** Returns a list of texts, such as ids. Throws `VendorFailure` as `listIn` does. */
 export function textsIn(body: Json, place: ListPlace): readonly string[] {
-  // Each was looked at.
+  // The cast is safe: `isShortText` checked each item.
   return listOf(body, place, isShortText) as readonly string[];
 }
 
 function listOf(body: Json, { member, host, most }: ListPlace, isItem: (item: Json) => boolean): readonly Json[] {
   const list = isObject(body) ? asObject(body)[member] : undefined;
-  // The length comes first: a list that is too long is not looked at.
+  // The length is checked first: the items of a list that is too long are not examined.
   if (Array.isArray(list) && list.length > most)
     throw new VendorFailure(
       `${host} answers with a list \`${member}\` of ${list.length}, although at most ${most} were asked for`,
@@ -36,20 +36,21 @@ function listOf(body: Json, { member, host, most }: ListPlace, isItem: (item: Js
   throw new VendorFailure(`${host} answers without the list \`${member}\` that its interface describes`);
 }
 
-/** Names and states are short: what is longer is none. */
+/** Maximum length of a text. Names and states are short, so longer texts are not accepted. */
 const longestText = 2048;
 
-/** More pages than any product has. */
+/** Maximum number of pages, which no product reaches. */
 const mostPages = 20_000;
 
 /**
- * Called with what names each page after the first, it throws `VendorFailure` when one comes for the second time, and when
- * there is no end of them: pages without devices would otherwise be read for ever.
+ * Returns a function to call with the place (cursor, link or id) of each page after the first. It throws
+ * `VendorFailure` when a place occurs for the second time, and when there are too many pages: pages without devices
+ * would otherwise be read forever.
  */
 export function demandProgress(host: string): (place: string) => void {
   const seen = new Set<string>();
   return (place) => {
-    // Of places, which the product makes as long as it likes, the sums are kept.
+    // The product decides how long a place is, so only hashes are kept.
     const sum = sha256(place);
     if (seen.has(sum)) throw new VendorFailure(`${host} answers a page that leads back to one before it`);
     if (seen.size === mostPages) throw new VendorFailure(`${host} answers more than ${mostPages} pages`);
@@ -57,7 +58,7 @@ export function demandProgress(host: string): (place: string) => void {
   };
 }
 
-/** The member if it is a text, otherwise an empty one. */
+/** Returns the member if it is a text of acceptable length, otherwise an empty text. */
 export function textIn(object: JsonObject, member: string): string {
   const value = object[member];
   return isShortText(value) ? value : '';
@@ -67,13 +68,13 @@ function isShortText(value: Json | undefined): value is string {
   return typeof value === 'string' && value.length <= longestText;
 }
 
-/** The moment in a member (ISO 8601); `undefined` when there is none. */
+/** Returns the time in a member, in ISO 8601, or `undefined` when there is none. */
 export function momentIn(object: JsonObject, member: string): string | undefined {
   const ms = Date.parse(textIn(object, member));
   return Number.isNaN(ms) ? undefined : new Date(ms).toISOString();
 }
 
-/** When a token ends that says so itself, as those in the form of a JWT do. */
+/** Returns the end of a token that states it itself, as a JWT does, in ISO 8601. Otherwise returns `undefined`. */
 export function endOfToken(token: string): string | undefined {
   const [, claims = '', ...others] = token.split('.');
   if (others.length !== 1) return undefined;
@@ -81,7 +82,7 @@ export function endOfToken(token: string): string | undefined {
   return typeof exp === 'number' && exp > 0 && exp < 1e11 ? new Date(exp * 1000).toISOString() : undefined;
 }
 
-/** Nothing when it is no JSON: any text may have two dots. */
+/** Returns the claims in a token, or an empty object when they are not JSON: any text may contain two dots. */
 function claimsOf(text: string): JsonObject {
   try {
     return asObject(parseJson(Buffer.from(text, 'base64url').toString('utf8')));
@@ -90,20 +91,20 @@ function claimsOf(text: string): JsonObject {
   }
 }
 
-/** The object in a member; an empty one when there is none. */
+/** Returns the object in a member, or an empty object when there is none. */
 export function objectIn(object: Json | undefined, member: string): JsonObject {
   const value = isObject(object) ? asObject(object)[member] : undefined;
   return isObject(value) ? asObject(value) : {};
 }
 
-/** A URL below an address that people gave, whatever its end. */
+/** Returns a URL below an address that a user gave, with or without a slash at its end. */
 export function urlBelow(base: string, path: string, query: Readonly<Record<string, string>> = {}): URL {
   const url = new URL(`${base.replace(/\/+$/, '')}${path}`);
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
   return url;
 }
 
-/** Each fault whose condition holds. */
+/** Returns the faults whose condition is true. */
 export function faultsOf(...faults: readonly (string | false | undefined)[]): readonly string[] {
   return faults.filter((fault) => typeof fault === 'string');
 }

@@ -21,7 +21,7 @@ import { isChecked } from './sync.ts';
 
 type TroubledIntegration = NonNullable<AccountStatus['endpointSecurity']>[number];
 
-/** The integrations of an account with endpoint security that the caller may see, and how they fare. */
+/** Returns the state of the account's endpoint security integrations that the caller may read. */
 export async function showEndpointSecurity(engine: Engine, call: Call): Promise<readonly EndpointSecurity[]> {
   const state = await engine.snapshots.at(call.account, call.revision);
   const objects = readableIntegrations(state, call);
@@ -38,7 +38,7 @@ export async function showEndpointSecurity(engine: Engine, call: Call): Promise<
   );
 }
 
-/** The integrations that people have to look at: they fail, wait for an approval, or are not trusted any more. */
+/** Returns the integrations that need attention: they fail, wait for an approval, or are not trusted any more. */
 export async function troubledEndpointSecurity(engine: Engine, call: Call): Promise<readonly TroubledIntegration[]> {
   return (await showEndpointSecurity(engine, call))
     .filter(({ state }) => troubles.includes(state))
@@ -84,19 +84,22 @@ function view(
   };
 }
 
-/** What is known of credentials that were replaced says nothing about the new ones. */
+/**
+ * Returns the warning about credentials that end soon. What is recorded about credentials that were replaced does not
+ * apply to the new ones.
+ */
 function standingWarning(row: IntegrationStatusRow | undefined, basis: string, now: string): string {
   const ends = row?.credential_basis === basis ? row.credential_ends_at?.toISOString() : undefined;
   if (ends === undefined || !endsSoon(ends, now)) return '';
   return `; its credentials end on ${ends}: make new ones at the product, and write them into the integration`;
 }
 
-/** Members without a value are left out. */
+/** Returns the members that have a value. */
 function optionals<Members extends object>(
   members: Members,
 ): { readonly [Name in keyof Members]?: NonNullable<Members[Name]> } {
   const given = Object.entries(members).filter(([, value]) => value !== undefined && value !== null);
-  // What is left has values.
+  // The cast is safe: members without a value were removed.
   return Object.fromEntries(given) as { readonly [Name in keyof Members]?: NonNullable<Members[Name]> };
 }
 
@@ -149,13 +152,13 @@ function countPeers(state: Snapshot, id: string, image: PresenceImage): Endpoint
   return { approved: peers.length - denied, denied, unchecked };
 }
 
-/** Has a product asked at once. Throws `NotFound`. */
+/** Has a product queried at once. Throws `NotFound`. */
 export async function syncNow(engine: Engine, call: Call, vendor: string): Promise<void> {
   await syncSoon(engine.database, await prepare(engine, call, vendor, 'integrated-validator.sync.requested'));
   engine.notices.publish({ what: 'verdicts', account: call.account });
 }
 
-/** Approves that a product lost many devices. Throws `NotFound`, and `Conflict` when nothing waits for that. */
+/** Approves that a product lost many devices. Throws `NotFound`, and `Conflict` when no sync waits for an approval. */
 export async function approveLoss(engine: Engine, call: Call, vendor: string): Promise<{ readonly devices: number }> {
   const action = await prepare(engine, call, vendor, 'integrated-validator.sync.approved');
   const devices = await acceptLoss(engine.database, action);
@@ -168,7 +171,7 @@ export async function approveLoss(engine: Engine, call: Call, vendor: string): P
   return { devices };
 }
 
-/** The integration must be one that the caller may see and change. */
+/** Checks that the caller may read and change the integration. Returns the action with its audit event. */
 async function prepare(engine: Engine, call: Call, vendor: string, code: ActivityCode) {
   const state = await engine.snapshots.at(call.account, call.revision);
   const object = readableIntegrations(state, call).find((one) => describeIntegration(one).platform === vendor);

@@ -22,14 +22,14 @@ import { createMatcher, type Machine } from './match.ts';
 import { type Integration, type Vendor, VendorFailure } from './vendor.ts';
 import { actor, endedVerdicts, lossText, machinesOf, needsApproval, verdictChanges, verdictOn } from './verdicts.ts';
 
-/** What syncs share. */
+/** Options that all syncs share. */
 export interface SyncOptions extends Pick<VendorHttpOptions, 'outbound' | 'timeoutMs' | 'againMs'> {
   readonly engine: Engine;
-  /** Between 0 and 1. */
+  /** Returns a number between 0 and 1. */
   random(): number;
-  /** How often a product is asked about all devices, in milliseconds; absent: five minutes. */
+  /** Interval of complete syncs of a product, in milliseconds. Absent: five minutes. */
   readonly everyMs?: number | undefined;
-  /** How long a product may be read, in milliseconds; absent: ten minutes. */
+  /** Time limit for reading a product, in milliseconds. Absent: ten minutes. */
   readonly deadlineMs?: number | undefined;
 }
 
@@ -37,14 +37,14 @@ const usualEveryMs = 300_000;
 /** Pages without end must not keep the products of other accounts waiting. */
 const usualDeadlineMs = 600_000;
 const firstRetryMs = 15_000;
-/** After so many failures in a row an event reports them. */
+/** Number of failures in a row after which an event reports them. */
 const failuresUntilReport = 2;
-/** How many verdicts are written together. */
+/** Maximum number of verdicts that are written together. */
 const verdictsAtOnce = 500;
-/** More devices than any product lists; one whose pages never end is left alone. */
+/** Maximum number of devices, which no product reaches. It ends the reading of a product whose pages never end. */
 const mostDevices = 2_000_000;
 
-/** One sync, of an integration as it was when it began. */
+/** One sync, with the integration in its state at the beginning. */
 interface Sync {
   readonly options: SyncOptions;
   readonly held: HeldIntegration;
@@ -57,9 +57,9 @@ interface Sync {
 }
 
 /**
- * Asks the product of an integration about all devices that it knows, and writes what it says about the peers of its groups
- * where that is something else than before. Whatever ends it in the middle, the next one begins anew. Unless
- * `isForced` nothing is done when another server was faster, so that it is not due any more.
+ * Queries the product of an integration about all of its devices, and writes the changed verdicts on the peers of the
+ * integration's groups. After any interruption, the next sync starts from the beginning. Unless `isForced`, nothing is
+ * done when another server was faster, so that the sync is not due any more.
  */
 export async function syncAll(
   options: SyncOptions,
@@ -68,7 +68,8 @@ export async function syncAll(
 ): Promise<void> {
   const sync = await beginSync(options, hold, id);
   if (sync === undefined) return;
-  // Were this server to end over what a product answers, the next one would not begin with it at once.
+  // Recorded before reading: if the product's answer crashes this server, the next server does not begin with this
+  // product at once.
   if (!(await attempt(sync, firstRetryMs, isForced))) return;
   const begun = performance.now();
   const done = await runSync(sync);
@@ -96,7 +97,7 @@ async function beginSync(
   return { options, held: { account, integration: id, lease }, signal, deadline, state, object, row };
 }
 
-/** What came of it; nothing when it was stopped, or the lease was lost. */
+/** Runs a sync. Returns `undefined` when it was stopped or the lease was lost. */
 async function runSync(sync: Sync): Promise<Done | undefined> {
   const { options, held, signal, state, object, row } = sync;
   try {
@@ -133,7 +134,8 @@ async function runSync(sync: Sync): Promise<Done | undefined> {
       if (error instanceof CredentialsRefused && isRepeated) await reportRefusedCredential(watchOf(sync), reason);
       return { outcome: 'failed', devices: 0 };
     }
-    // An error of this server: where it cannot be noted either, what was noted at the beginning holds.
+    // An error of this server. If this record cannot be written either, the record from the beginning of the sync
+    // applies.
     await attempt(sync, firstRetryMs, true).catch(() => undefined);
     throw error;
   }
@@ -153,19 +155,22 @@ function reasonOf({ options, deadline }: Sync, error: Error): string {
   return `not all devices could be read within ${(options.deadlineMs ?? usualDeadlineMs) / 1000} s`;
 }
 
-/** Notes when the product is asked again unless this sync says so. Returns `false` when the lease is lost, or it is not due. */
+/**
+ * Records when the product is queried again unless this sync records another time. Returns `false` when the lease is
+ * lost, or the sync is not due.
+ */
 function attempt({ options, held, object }: Sync, waitMs: number, isForced: boolean): Promise<boolean> {
   return noteAttempt(options.engine.database, held, { waitMs, revision: object.updatedRevision, isForced });
 }
 
-/** Asks about peers that were not checked yet, one by one, without reading all devices. */
+/** Queries a product one by one about peers that were not checked yet, without reading all devices. */
 export async function syncSome(
   options: SyncOptions,
   hold: Hold,
   { id, peers }: { readonly id: string; readonly peers: readonly string[] },
 ): Promise<void> {
   const sync = await beginSync(options, hold, id);
-  // The first complete sync is about all of them.
+  // The first complete sync covers all peers.
   if (sync === undefined || !sync.row.decides) return;
   const { engine } = options;
   const image = await engine.presence.at(hold.account);
@@ -184,12 +189,12 @@ export async function syncSome(
     if ((await writeChanges(sync, verdictChanges(sync, image, said))) === undefined) return;
     engine.notices.publish({ what: 'verdicts', account: hold.account });
   } catch (error) {
-    // They wait for the next complete sync, which reports what is wrong.
+    // The peers wait for the next complete sync, which reports the error.
     if (!(error instanceof VendorFailure || error instanceof Internal)) throw error;
   }
 }
 
-/** Whether the product of an integration has said anything about a peer. */
+/** Whether there is a verdict of an integration's product on a peer. */
 export function isChecked({ peers }: Pick<PresenceImage, 'peers'>, peer: string, integration: string): boolean {
   return peers.get(peer)?.verdicts?.[integration] !== undefined;
 }
@@ -211,7 +216,7 @@ async function readDevices(vendor: Vendor, machines: readonly Machine[], signal:
   return { match, found };
 }
 
-/** Writes what is new; returns how much that was, nothing when the lease is lost. */
+/** Writes changed verdicts. Returns their number, or `undefined` when the lease is lost. */
 async function writeChanges({ options, held }: Sync, changes: readonly VerdictUpdate[]): Promise<number | undefined> {
   const { database } = options.engine;
   for (const some of inParts(changes, verdictsAtOnce))
@@ -240,7 +245,7 @@ async function fail(sync: Sync, reason: string, { doubted, afterMs = 0 }: Failur
   const failure = { reason, waitMs, revision: object.updatedRevision, doubted, trustedHours, untrusted };
   const noted = await noteSyncFailure(engine.database, held, failure);
   if (noted === undefined) return;
-  // Verdicts that do not count any more, or count again, change who takes part.
+  // When verdicts cease to count, or count again, other peers may take part in the network.
   if (noted.untrusted !== row.untrusted) engine.notices.publish({ what: 'verdicts', account: held.account });
   if (row.reported || (doubted === undefined && row.failures + 1 < failuresUntilReport)) return;
   const code = doubted === undefined ? 'integrated-validator.sync.failed' : 'integrated-validator.sync.held';

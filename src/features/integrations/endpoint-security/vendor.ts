@@ -1,51 +1,59 @@
 import type { JsonObject } from '../../../lib/json.ts';
 
-/** A device as a product knows it. */
+/** A device as a product reports it. */
 export interface Device {
-  /** The product's own. */
+  /** Id that the product assigned. */
   readonly id: string;
   readonly serial: string;
   readonly hostname: string;
-  /** When the product last heard of it, ISO 8601; absent when it does not say. */
+  /** Time when the product last heard of the device, in ISO 8601. Absent when the product does not report it. */
   readonly seenAt?: string | undefined;
-  /** What keeps it from being in order; empty when it is. */
+  /** Reasons why the device is not in order. Empty when it is in order. */
   readonly faults: readonly string[];
 }
 
-/** By what a peer says that it is: both are reported by the machine itself. */
+/** Names of a peer's machine, both reported by the machine itself. */
 export interface MachineNames {
   readonly serial: string;
   readonly hostname: string;
 }
 
-/** A product of endpoint security, asked with the settings of one integration. What goes wrong is thrown as `VendorFailure`. */
+/**
+ * An endpoint security product, queried with the settings of one integration. Failures are thrown as `VendorFailure`.
+ */
 export interface Vendor {
-  /** All devices that it knows, page by page. */
+  /** Yields all devices that the product knows, page by page. */
   devices(): AsyncIterable<readonly Device[]>;
-  /** The devices that may be one machine, without reading all of them. */
+  /** Returns the devices that may match a machine, without reading all devices. */
   find(machine: MachineNames): Promise<readonly Device[]>;
-  /** When its credentials end (ISO 8601), if it says so. Absent: it says nothing of that. */
+  /**
+   * Returns the end of the credentials in ISO 8601, if the product reports it. Absent for a product that never reports
+   * it.
+   */
   credentialEnd?(): Promise<string | undefined>;
 }
 
-/** What all integrations say, and the settings of their products with secrets opened. */
+/** The common properties of an integration, and the settings of its product with secrets opened. */
 export interface Integration {
   readonly account: string;
   readonly id: string;
-  /** What people call the product. */
+  /** Name of the product, for people. */
   readonly product: string;
-  /** Its name in paths and events. */
+  /** Name of the product in paths and events. */
   readonly platform: string;
-  /** After so many hours without news of a device, or of the product, it is not in order any more. */
+  /**
+   * Number of hours without news of a device after which the device is not in order any more. The same applies to the
+   * product.
+   */
   readonly trustedHours: number;
-  /** Stands for the credentials, of which it tells nothing. */
+  /** Hash that identifies the credentials without revealing them. */
   readonly credentialBasis: string;
   readonly settings: JsonObject;
 }
 
-/** Why a product could not be asked. The message names its host, and never a path, a header or a secret. */
+/** Reason why a product could not be queried. The message names its host, and never a path, a header or a secret. */
 export class VendorFailure extends Error {
-  /** In milliseconds: it asks to be left alone for so long. */
+  /** Time that the product asks to wait, in milliseconds. */
   readonly afterMs: number | undefined;
 
   constructor(message: string, options: ErrorOptions & { readonly afterMs?: number | undefined } = {}) {

@@ -10,7 +10,10 @@ import { platformOf } from './integrations.ts';
 import type { Machine, Match } from './match.ts';
 import type { Integration } from './vendor.ts';
 
-/** The machines about which an integration decides, in the order of their ids; among some peers alone when they are given. */
+/**
+ * Returns the machines about which an integration decides, in the order of their peer ids. With `among`, only these
+ * peers are considered.
+ */
 export function machinesOf(
   state: State,
   { peers }: Pick<PresenceImage, 'peers'>,
@@ -26,7 +29,7 @@ export function machinesOf(
   });
 }
 
-/** What a product says about a peer in one text: what is wrong, or nothing when all is in order. */
+/** Returns the verdict of a product on a peer as one text: its faults, or an empty text when the device is in order. */
 export function verdictOn(
   match: Match,
   { product, trustedHours }: Pick<Integration, 'product' | 'trustedHours'>,
@@ -46,25 +49,25 @@ function staleFaults(seenAt: string | undefined, hours: number, now: number): re
   return [`the device was last seen at ${new Date(at).toISOString()}, more than ${hours} hours ago`];
 }
 
-/** How many devices of those that were known a sync may lose without an approval. */
+/** Maximum share of the known devices that a sync may lose without an approval. */
 const mostLost = 0.2;
 
-/** Whether a sync that found so many devices needs an approval; `known` is absent before the first one. */
+/** Whether a sync that found this number of devices needs an approval. `known` is absent before the first sync. */
 export function needsApproval(found: number, known: number | undefined): boolean {
   return known === undefined ? found === 0 : found < known * (1 - mostLost);
 }
 
-/** What is said of such a sync. */
+/** Returns the message about a sync that needs an approval. */
 export function lossText(product: string, found: number, known: number | undefined): string {
   const advice = 'the verdicts before it stay; approve it if that is right';
   if (known === undefined) return `${product} knows no devices, so every peer would be kept out; ${advice}`;
   return `${product} knows ${found} devices, and knew ${known} before: more than 20 % are gone; ${advice}`;
 }
 
-/** The actor of what products say. */
+/** Actor of the events that products cause. */
 export const actor: Actor = { type: 'system', id: 'sys', name: 'system' };
 
-/** Whose product said something, and in which state of the account. */
+/** The integration whose product was queried, and the state of the account. */
 interface Source {
   readonly options: { readonly engine: Pick<Engine, 'registry' | 'now'> };
   readonly state: Snapshot;
@@ -72,8 +75,8 @@ interface Source {
 }
 
 /**
- * The verdicts that differ from those before, each with its event: a peer is denied, or approved after it was denied. What
- * else is wrong with a denied peer than before is no event.
+ * Returns the verdicts that changed. A peer that is denied, or approved after it was denied, gets an event. A change in
+ * the faults of a denied peer is written without an event.
  */
 export function verdictChanges(
   { options: { engine }, state, object }: Source,
@@ -97,7 +100,10 @@ export function verdictChanges(
   });
 }
 
-/** The end of verdicts on peers about whom the product decides no longer: were they to come back, they would be old. */
+/**
+ * Returns the removals of verdicts on peers about which the product no longer decides. If such a peer came back, its
+ * verdict would be old.
+ */
 export function endedVerdicts(
   { object }: Pick<Source, 'object'>,
   { peers }: Pick<PresenceImage, 'peers'>,

@@ -3,18 +3,18 @@ import { MailFailure } from '../../../outbound/mail-failure.ts';
 import type { Channel, DeliveryEvent, Target, Verdict } from '../deliveries/target.ts';
 import { type MailFrame, notificationMail } from './mail-text.ts';
 
-/** What mails are sent with. */
+/** Options of sending mails. */
 export interface EmailOptions {
-  /** Absent: the server has no mail server. */
+  /** Absent: no mail server is configured. */
   readonly mail?: { readonly transport: Pick<MailTransport, 'send'>; readonly from: string } | undefined;
-  /** Where people reach the server; absent: nobody said so. */
+  /** Address at which people reach the server. Absent: it is not configured. */
   readonly publicUrl?: string | undefined;
 }
 
-/** When more events than this wait, they come as one mail. */
+/** Maximum number of waiting events that are mailed one by one. More events are listed in one mail. */
 const mostSingly = 20;
 
-/** Mails events: each by itself, or a list of them when many wait. */
+/** Opens a target that mails events: one mail per event, or one list of them when many wait. */
 export function openEmail({ account, id, settings = {} }: Channel, { mail, publicUrl }: EmailOptions): Target {
   const { emails } = settings;
   const frame: MailFrame = {

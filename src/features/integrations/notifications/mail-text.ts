@@ -2,20 +2,22 @@ import type { OutgoingMail } from '../../../outbound/mail.ts';
 import { requestHeader } from '../deliveries/events.ts';
 import type { DeliveryEvent } from '../deliveries/target.ts';
 
-/** What the mails of a channel have in common. */
+/** Values that all mails of a channel share. */
 export interface MailFrame {
   readonly account: string;
   readonly channel: string;
   readonly to: readonly string[];
-  /** The host in the ids of mails. */
+  /** Host in the message ids of mails. */
   readonly host: string;
-  /** Where people change what they get; absent: the server does not know its address. */
+  /**
+   * Address of the page where recipients change their notifications. Absent: the server does not know its own address.
+   */
   readonly settingsUrl?: string | undefined;
 }
 
 const longestSubject = 200;
 
-/** The mail about one event, or about several of them as a list. The same events make the same mail. */
+/** Returns the mail about one event, or about several events as a list. The same events give the same mail. */
 export function notificationMail(frame: MailFrame, events: readonly DeliveryEvent[]): OutgoingMail {
   const [first] = events;
   const subject =
@@ -44,7 +46,7 @@ function nameOf({ target }: DeliveryEvent): string {
   return target.name === '' ? target.id : target.name;
 }
 
-/** What a person wants to know about an event, by name. */
+/** Returns the details of an event for the mail, as pairs of name and value. */
 function rowsOf(event: DeliveryEvent): readonly (readonly [name: string, value: string])[] {
   const { at, code, initiator, target, meta, id, requestId } = event;
   const by = initiator.email === '' ? initiator.name : `${initiator.name} <${initiator.email}>`;
@@ -96,7 +98,7 @@ function readable(timestamp: string): string {
   return `${timestamp.slice(0, 10)} ${timestamp.slice(11, 19)} UTC`;
 }
 
-/** Names come from people: they may not begin a line of their own. */
+/** Returns a text on one line. Names come from users and must not start a new line in the mail. */
 function oneLine(text: string): string {
   return text.replace(/[\p{C}\p{Z}]+/gu, ' ').trim();
 }

@@ -3,16 +3,22 @@ import type { Call, Engine } from '../../../commit/engine.ts';
 import { addFirstKey, followKey, listWebhookKeys, type NewWebhookKey } from '../../../db/deliveries/webhook-keys.ts';
 import { sealPlaces } from '../../../model/schema/sealing.ts';
 
-/** Signs what webhooks of accounts carry. */
+/** Signs the webhooks of accounts. */
 export interface WebhookSigner {
-  /** The signatures of a text by all keys that sign, as Standard Webhooks write them. The first key is made when it is needed. */
+  /**
+   * Returns the signatures of a text by all signing keys, in the form of Standard Webhooks. Makes the first key when it
+   * is needed.
+   */
   sign(account: string, text: string): Promise<string>;
 }
 
-/** How long keys count as they were read, in milliseconds; a key that was followed meanwhile is still good for a day. */
+/**
+ * Time for which keys that were read are used, in milliseconds. A key that is replaced in this time remains valid for a
+ * day.
+ */
 const freshMs = 30_000;
 
-/** Creates a signer; keys are read from the database, so that all servers have the same ones. */
+/** Creates a signer. It reads the keys from the database, so that all servers have the same keys. */
 export function createWebhookSigner(engine: Pick<Engine, 'database' | 'planEnvironment' | 'newId'>): WebhookSigner {
   const known = new Map<string, { readonly keys: readonly KeyObject[]; readonly readAt: number }>();
   const keysOf = async (account: string): Promise<readonly KeyObject[]> => {
@@ -26,7 +32,7 @@ export function createWebhookSigner(engine: Pick<Engine, 'database' | 'planEnvir
     }
     const { vault } = engine.planEnvironment;
     const keys = rows.map(({ id, sealed }) => {
-      // It was sealed by `makeKey`.
+      // Only `makeKey` seals this text.
       const jwk = JSON.parse(vault.open(sealed, sealPlaces.webhookKey(account, id))) as JsonWebKey;
       return createPrivateKey({ key: jwk, format: 'jwk' });
     });
@@ -61,7 +67,7 @@ function makeKey(
   };
 }
 
-/** A key by which receivers verify webhooks. */
+/** A public key with which receivers verify webhooks. */
 export interface PublicWebhookKey {
   readonly id: string;
   readonly key: string;
@@ -69,7 +75,10 @@ export interface PublicWebhookKey {
   readonly retired_at?: string;
 }
 
-/** The keys by which receivers verify webhooks of an account, the newest first; none when there is no such account. */
+/**
+ * Returns the public keys with which receivers verify an account's webhooks, newest first. Empty when there is no such
+ * account.
+ */
 export async function listPublicKeys(
   { database }: Pick<Engine, 'database'>,
   account: string,
@@ -81,7 +90,7 @@ export async function listPublicKeys(
   }));
 }
 
-/** Follows the key that signs with a new one; the former one signs along for a day. Returns the keys. */
+/** Replaces the signing key with a new one. The former key also signs for another day. Returns the public keys. */
 export async function rotateWebhookKey(engine: Engine, { account, actor }: Call): Promise<readonly PublicWebhookKey[]> {
   const key = makeKey(engine, account);
   const event = { code: 'notification.webhook_key.rotate', target: account, meta: { key: key.id } } as const;

@@ -6,23 +6,23 @@ import { eventBody, requestHeader } from '../deliveries/events.ts';
 import type { Channel, DeliveryEvent, Target, Verdict } from '../deliveries/target.ts';
 import type { WebhookSigner } from './webhook-keys.ts';
 
-/** What webhooks are sent with. */
+/** Options of sending webhooks. */
 export interface WebhookOptions {
   readonly outbound: Pick<Outbound, 'send'>;
   readonly signer: WebhookSigner;
-  /** Milliseconds since 1970. */
+  /** Returns the time in milliseconds since 1970. */
   now(): number;
-  /** Where people open the pages of this server; absent: it does not know. */
+  /** Address of the pages of this server. Absent: the server does not know it. */
   readonly publicUrl?: string | undefined;
-  /** How long a receiver may take, in milliseconds; absent: 15 s. */
+  /** Time limit of a receiver's answer, in milliseconds. Absent: 15 s. */
   readonly timeoutMs?: number;
 }
 
 const usualTimeoutMs = 15_000;
-/** Nobody reads what receivers answer. */
+/** Maximum size of an answer, in bytes. Its content is ignored. */
 const mostAnswered = 256 * 1024;
 
-/** Posts events as JSON, one at a time, signed as Standard Webhooks has it. */
+/** Opens a target that posts events as JSON, one at a time, signed according to Standard Webhooks. */
 export function openWebhook({ account, settings = {} }: Channel, options: WebhookOptions): Target {
   const url = new URL(String(settings['url']));
   const headers = headersOf(settings);
@@ -64,18 +64,18 @@ async function post(
   });
 }
 
-/** Where people look at what the event is about. */
+/** Returns the address of the page about the object that the event concerns. */
 function pageOf({ target: { id } }: DeliveryEvent, publicUrl: string | undefined): { readonly url?: string } {
   if (publicUrl === undefined || id === '') return {};
   return { url: `${publicUrl.replace(/\/+$/, '')}/#objects/${encodeURIComponent(id)}` };
 }
 
-/** The id of a message, the same however often it is sent. */
+/** Returns the id of a message. It is the same for each repetition. */
 function webhookId(account: string, { id }: Pick<DeliveryEvent, 'id'>): string {
   return `evt_${account}_${id}`;
 }
 
-/** Names in lower case, as they are the same in any. */
+/** Returns the headers with names in lower case: header names are case-insensitive. */
 function headersOf({ headers }: JsonObject): Readonly<Record<string, string>> {
   const entries = isObject(headers) ? Object.entries(asObject(headers)) : [];
   return Object.fromEntries(entries.map(([name, value]) => [name.toLowerCase(), String(value)]));

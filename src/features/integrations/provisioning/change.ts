@@ -1,62 +1,65 @@
 import type { JsonObject } from '../../../lib/json.ts';
 
-/** A person as an identity provider describes them. What is absent stays as it is. */
+/** A person as an identity provider describes them. Members that are absent stay unchanged. */
 export interface ProvidedUser {
   readonly key: string;
-  /** `null`: the provider has none for the person. Absent with external keys, where it is the key. */
+  /** Id of the person at the provider. `null`: there is none. Absent with external keys, where the key is this id. */
   readonly externalId?: string | null;
   readonly login?: string;
   readonly email?: string;
   readonly name?: string;
-  /** Whether the person may sign in; a new one may unless it says otherwise. */
+  /** Whether the person may sign in. Absent for a new person: they may. */
   readonly active?: boolean;
   readonly facts?: JsonObject;
 }
 
-/** A group as an identity provider describes it, with the keys of users as its members. What is absent stays as it is. */
+/** A group as an identity provider describes it. Its members are keys of users. Absent values stay unchanged. */
 export interface ProvidedGroup {
   readonly key: string;
   readonly externalId?: string | null;
   readonly name?: string;
-  /** All of its members. */
+  /** Keys of all its members. */
   readonly members?: readonly string[];
   readonly joined?: readonly string[];
   readonly left?: readonly string[];
   readonly facts?: JsonObject;
 }
 
-/** What an identity provider says at once. */
+/** Data that an identity provider sends at once. */
 export interface ProvisioningChange {
-  /** What keys are: ids that the provider gave, or ids of users and groups of the account; new ones get the ids of their keys. */
+  /**
+   * Meaning of the keys. `external`: ids that the provider assigned. `objects`: ids of users and groups of the account;
+   * the key of a new user or group becomes its id.
+   */
   readonly keys: 'external' | 'objects';
-  /** It is all that the provider has: what it does not name is gone. */
+  /** Whether this is everything that the provider has: users and groups that it does not name are gone. */
   readonly whole: boolean;
   readonly users: readonly ProvidedUser[];
   readonly groups: readonly ProvidedGroup[];
-  /** Keys of what the provider does not have any more. */
+  /** Keys of users that the provider does not have any more. */
   readonly goneUsers: readonly string[];
-  /** Keys of users whom the provider cannot bring back either. */
+  /** Keys of users that the provider deleted for good, so that it cannot restore them. */
   readonly deletedUsers?: readonly string[];
   readonly goneGroups: readonly string[];
 }
 
-/** A change in which nothing is said. */
+/** An empty change. */
 export const noChange: ProvisioningChange = {
   ...{ keys: 'objects', whole: false, users: [], groups: [], goneUsers: [], goneGroups: [] },
 };
 
-/** The integration through which a provider says it. */
+/** The integration through which a provider sends its data. */
 export interface ProvisioningIntegration {
   readonly id: string;
-  /** Only groups whose names begin so are taken over; all of them when there is none. */
+  /** Prefixes of the names of groups that are imported. Empty: all groups. */
   readonly groupPrefixes: readonly string[];
-  /** Only users in groups whose names begin so are taken over; all of them when there is none. */
+  /** Prefixes of the names of groups whose users are imported. Empty: all users. */
   readonly userGroupPrefixes: readonly string[];
-  /** The identity provider by which its users sign in. */
+  /** Id of the identity provider with which the integration's users sign in. */
   readonly connector?: string;
 }
 
-/** Codes of what cannot be taken over. */
+/** Codes of data that could not be imported. */
 export type FindingCode =
   | 'email_invalid'
   | 'email_kept'
@@ -70,10 +73,10 @@ export type FindingCode =
   | 'object_unknown'
   | 'still_used';
 
-/** Something that could not be taken over as the provider says it; everything else is. */
+/** Data that could not be imported as the provider sent it. Everything else is imported. */
 export interface Finding {
   readonly code: FindingCode;
-  /** The key of the user or group that it is about. */
+  /** Key of the user or group concerned. */
   readonly key: string;
   readonly message: string;
 }

@@ -7,43 +7,43 @@ import type { StoredObject } from '../../../model/state/object.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import { asKind, type Stored } from '../../../model/state/stored.ts';
 
-/** The kinds that providers bring. */
+/** Kinds of objects that providers bring. */
 export type ProvidedKind = 'User' | 'Group';
 
 /** A user or a group before and after a change. */
 export interface Draft<K extends ProvidedKind> {
   readonly before?: Stored<K>;
-  /** Absent: it goes. */
+  /** Absent: the object is deleted. */
   readonly after?: Stored<K>;
 }
 
-/** The users or the groups of an account while a change is worked out: only what is touched is copied. */
+/** The users or the groups of an account while a change is planned. Only objects that the change touches are copied. */
 export interface Drafts<K extends ProvidedKind> {
-  /** As it is so far. */
+  /** Returns the object with the changes so far. */
   get(id: string): Stored<K> | undefined;
-  /** What the integration brought under a key, in the state before the change or since. */
+  /** Returns the object that the integration brought under a key, before this change or with it. */
   find(key: string): Stored<K> | undefined;
-  /** Adds one, or changes it. */
+  /** Adds an object, or changes it. */
   put(id: string, values: DraftValues): void;
   remove(id: string): void;
   changed(): readonly Draft<K>[];
 }
 
-/** What is put into a draft; facts of the server that are absent stay. */
+/** Values to write into a draft. Absent derived values stay unchanged. */
 export interface DraftValues {
   readonly spec: JsonObject;
   readonly provided?: Provided | undefined;
   readonly derived?: JsonObject;
 }
 
-/** How keys name users and groups. */
+/** How keys name users and groups, and the integration (`by`) to which they belong. */
 export interface Naming {
   readonly by: string;
   readonly keys: 'external' | 'objects';
   readonly now: string;
 }
 
-/** Starts with what is in a state. */
+/** Creates drafts from the objects of a state. */
 export function createDrafts<K extends ProvidedKind>(state: Snapshot, kind: K, { by, keys, now }: Naming): Drafts<K> {
   const declared = state.registry.get(kind);
   const touched = new Map<string, Stored<K> | undefined>();
@@ -55,10 +55,13 @@ export function createDrafts<K extends ProvidedKind>(state: Snapshot, kind: K, {
   const get = (id: string): Stored<K> | undefined => (touched.has(id) ? touched.get(id) : before(id));
   const stored = (key: string): string | undefined => {
     if (keys === 'external') return state.lookUp(kind, providedIndex, providedValue(by, 'id', key))[0]?.id;
-    // An id of another integration, or of a user whom none brought, names nothing here.
+    // The id of an object that another integration or none brought names nothing here.
     return before(key)?.derived.provided?.by === by ? key : undefined;
   };
-  /** What is stored may be older than a field, so that only a spec that differs is made canonical. */
+  /**
+   * Returns the new spec and its name. Only a spec that differs is made canonical, because a stored spec may be older
+   * than one of its fields.
+   */
   const renamed = (was: Stored<K>, spec: JsonObject): Pick<StoredObject, 'spec' | 'name'> => {
     if (equalJson(was.spec, spec)) return was;
     const canonical = contentOf(declared.spec, canonicalSpec(declared, spec).spec).spec;

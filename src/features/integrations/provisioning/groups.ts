@@ -5,7 +5,7 @@ import { isOfKind, type Stored } from '../../../model/state/stored.ts';
 import type { ProvidedGroup } from './change.ts';
 import type { Work } from './work.ts';
 
-/** Takes over a group, without its members. Returns whether it is taken over. */
+/** Imports a group without its members. Returns whether the group is imported. */
 export function takeGroup(work: Work, given: ProvidedGroup): boolean {
   const { groups, integration } = work;
   const present = groups.find(given.key);
@@ -30,12 +30,15 @@ export function takeGroup(work: Work, given: ProvidedGroup): boolean {
   return true;
 }
 
-/** Whether a name begins with one of the prefixes; any does when there is none. */
+/** Whether a name begins with one of the prefixes. True when there are no prefixes. */
 export function begins(name: string, prefixes: readonly string[]): boolean {
   return prefixes.length === 0 || prefixes.some((prefix) => name.startsWith(prefix));
 }
 
-/** A group of this name whose integration is gone, or that the provider did not have for a while: policies may still name it. */
+/**
+ * Returns a group of this name whose integration is gone, or that the provider did not have for a while. Policies may
+ * still refer to it.
+ */
 function leftBehind({ state, groups, integration }: Work, name: string): Stored<'Group'> | undefined {
   return state
     .lookUp('Group', 'name', name)
@@ -60,7 +63,7 @@ function saidOf(work: Work, given: ProvidedGroup, group: Stored<'Group'> | undef
   };
 }
 
-/** Puts users into a group and takes them out, as far as the provider says so. */
+/** Adds users to a group and removes users from it, as the provider states. */
 export function* moveMembers(work: Work, given: ProvidedGroup): Generator<undefined, void> {
   const group = work.groups.find(given.key);
   if (group === undefined) return;
@@ -70,7 +73,7 @@ export function* moveMembers(work: Work, given: ProvidedGroup): Generator<undefi
   yield* eachInSteps(left, (id) => leave(work, group.id, id));
 }
 
-/** The users of keys. Those that are not taken over are left out. */
+/** Returns the ids of users by their keys. Users that were not imported are left out and reported. */
 function idsOf(work: Work, group: string, keys: readonly string[]): ReadonlySet<string> {
   const ids = new Set<string>();
   for (const key of keys) {
@@ -86,7 +89,10 @@ function idsOf(work: Work, group: string, keys: readonly string[]): ReadonlySet<
   return ids;
 }
 
-/** Who is not there is in no group either: a removal that comes late or again has nothing left to do. */
+/**
+ * Returns the ids of the users that exist. A user that does not exist is in no group, so a removal that is late or
+ * repeated has nothing to do.
+ */
 function knownIn({ users }: Work, keys: readonly string[]): readonly string[] {
   return keys.flatMap((key) => users.find(key)?.id ?? []);
 }
@@ -117,7 +123,9 @@ function setGroups(work: Work, id: string, change: (groups: readonly string[]) =
   work.users.put(id, { spec: { ...user.spec, auto_groups: change(user.spec.auto_groups ?? []) } });
 }
 
-/** Notes how many users left groups, less those who joined, for the guard that looks at an hour of it. */
+/**
+ * Records how many users left each group, less the users who joined, for the guard that counts the removals of an hour.
+ */
 export function countLeaving(work: Work, leaving: ReadonlyMap<string, readonly string[]>): void {
   for (const id of new Set([...leaving.keys(), ...work.joining.keys()])) {
     const group = work.groups.get(id);
@@ -135,8 +143,8 @@ export function countLeaving(work: Work, leaving: ReadonlyMap<string, readonly s
 }
 
 /**
- * A group that the provider does not have any more loses its users. It goes too, unless something names it: then it stays,
- * empty, until nothing does.
+ * Removes the users from a group that the provider does not have any more, and deletes the group. While anything refers
+ * to the group, it is kept without users instead.
  */
 export function dropGroup(work: Work, group: Stored<'Group'>): void {
   const { provided } = group.derived;

@@ -7,30 +7,33 @@ import type { Stored } from '../../../model/state/stored.ts';
 import type { TrippedGuard } from '../../../plan/plan.ts';
 import type { Removals } from './plan.ts';
 
-/** How long what was removed before counts with what is removed now. */
+/** Time for which earlier removals count together with new ones, in milliseconds. */
 const windowMs = 60 * 60 * 1000;
 
-/** What the guard looks at. */
+/** Input of the guard on removals. */
 export interface GuardInput {
   readonly state: Snapshot;
   readonly integration: string;
   readonly removals: Removals;
-  /** The provider has no users at all. */
+  /** Whether the provider has no users at all. */
   readonly isEmpty: boolean;
-  /** What was removed before this moment counts no more, ISO 8601. */
+  /** Time in ISO 8601 before which removals do not count any more. */
   readonly countedSince: string;
 }
 
-/** Since when removals count together: in the hour before, and since the last approval. */
+/**
+ * Returns the time since which removals count together, in ISO 8601: an hour before, or the last approval if it is
+ * later.
+ */
 export function countedSince(now: string, approvedAt = ''): string {
   const begin = new Date(Date.parse(now) - windowMs).toISOString();
   return approvedAt > begin ? approvedAt : begin;
 }
 
 /**
- * Bad input looks like intent: a directory that is empty all of a sudden, or a mapping that went wrong. What takes much away
- * wants an approval: of the users, of the groups, or of the members of groups. Users and members who were removed in the hour
- * before count, since a little at a time is much in the end.
+ * Returns the guards that a change trips. Bad input looks like intent: a directory that is suddenly empty, or a wrong
+ * mapping. A change that removes many users, groups or members of groups therefore needs an approval. Users and members
+ * who were removed in the hour before also count, since many small removals add up.
  */
 export function removalGuards(input: GuardInput): readonly TrippedGuard[] {
   const one = memberGuards(input);
@@ -47,7 +50,8 @@ function userGuard({
   countedSince: since,
 }: GuardInput): readonly TrippedGuard[] {
   const going = removals.users.length;
-  // Users who are kept out one by one are as many as those who are kept out at once.
+  // A change that keeps out no user trips nothing. Otherwise users who were kept out earlier count like users who are
+  // kept out at once.
   if (going === 0) return [];
   let active = 0;
   let before = 0;
@@ -74,12 +78,15 @@ function groupsText(count: number): string {
   return count === 1 ? 'one group' : `${count} groups`;
 }
 
-/** When a user was kept out; those who never were let in, for want of a group, do not count. */
+/**
+ * Returns when a user was kept out. Returns an empty text for a user who was never let in because no group allowed it:
+ * such users do not count.
+ */
 function keptOutAt({ inactive_since, unassigned_since = '' }: Provided, createdAt: string): string {
   return inactive_since ?? (unassigned_since === createdAt ? '' : unassigned_since);
 }
 
-/** The groups that the integration has brought, and that are there for the provider still. */
+/** Returns the groups that the integration brought and that the provider still has. */
 function groupsOf({ state, integration }: GuardInput): readonly Stored<'Group'>[] {
   return state
     .ofKind('Group')
@@ -95,7 +102,7 @@ function groupGuard(input: GuardInput): readonly TrippedGuard[] {
   return [{ guard: 'deletes', message: `removes ${going} of ${all} groups; up to ${most} need no approval` }];
 }
 
-/** A little of each group may be much of all. */
+/** Guards the memberships of all groups together: few removals from each group may be many in total. */
 function membershipGuard(input: GuardInput): readonly TrippedGuard[] {
   const { state, removals } = input;
   const going = [...removals.members.values()].reduce((sum, users) => sum + users.length, 0);
@@ -124,13 +131,13 @@ function memberGuards(input: GuardInput): readonly TrippedGuard[] {
   });
 }
 
-/** How many users left a group before who count still. */
+/** Returns how many users left a group earlier and still count. */
 function leftBefore({ countedSince: since }: GuardInput, group: Stored<'Group'> | undefined): number {
   const left = group?.derived.provided?.left;
   return left !== undefined && left.since > since ? left.count : 0;
 }
 
-/** What an approval is of: what is removed, whatever else is said beside it. */
+/** Returns the digest that is approved. It covers the removals only, whatever else the change contains. */
 export function removalDigest(integration: string, { users, groups, members }: Removals): string {
   return sha256(
     canonicalJson({

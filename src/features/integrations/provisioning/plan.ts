@@ -10,31 +10,34 @@ import { begins, countLeaving, dropGroup, moveMembers, takeGroup } from './group
 import { assignUser, dropUser, endUser, takeUser } from './users.ts';
 import { openWork, type ProvisioningInput, type Work } from './work.ts';
 
-/** What of a change takes something away. */
+/** Removals that a change makes. */
 export interface Removals {
-  /** Ids of users who are kept out from now on. */
+  /** Ids of users whom the change keeps out. */
   readonly users: readonly string[];
-  /** Ids of groups that the provider has no more, whether they go or something names them. */
+  /**
+   * Ids of groups that the provider does not have any more, whether they are deleted or kept because something refers
+   * to them.
+   */
   readonly groups: readonly string[];
-  /** By id of a group: ids of users who leave it although they stay. */
+  /** Ids of users who leave a group although they are not kept out, by id of the group. */
   readonly members: ReadonlyMap<string, readonly string[]>;
 }
 
-/** What a change does to the account. */
+/** Effect of a change on the account. */
 export interface Provisioning {
   readonly edits: readonly Edit[];
   readonly removals: Removals;
-  /** What could not be taken over. */
+  /** Data that could not be imported. */
   readonly findings: readonly Finding[];
-  /** The ids of users and groups, by the keys under which they were taken over. */
+  /** Ids of users and groups, by the keys under which they were imported. */
   readonly ids: ReadonlyMap<string, string>;
-  /** Keys of what the prefixes of the integration leave out. */
+  /** Keys of users and groups that the prefixes of the integration exclude. */
   readonly outside: { readonly users: readonly string[]; readonly groups: readonly string[] };
 }
 
 /**
- * Works out what an identity provider's word does to an account, yielding now and then. Costs by the change, unless the
- * provider names all that it has.
+ * Plans the effect of an identity provider's data on an account, yielding now and then. The cost depends on the size of
+ * the change, unless the provider names everything that it has.
  */
 export function* planProvisioningInSteps(input: ProvisioningInput): Generator<undefined, Provisioning> {
   const { change } = input;
@@ -56,7 +59,7 @@ export function* planProvisioningInSteps(input: ProvisioningInput): Generator<un
   };
 }
 
-/** Takes over the users in scope; returns the keys of the others. */
+/** Imports the users in scope. Returns the keys of the others. */
 function* takeUsers(work: Work, change: ProvisioningChange): Generator<undefined, readonly string[]> {
   const { userGroupPrefixes: prefixes } = work.integration;
   const named = new Set(
@@ -68,7 +71,7 @@ function* takeUsers(work: Work, change: ProvisioningChange): Generator<undefined
   yield* eachInSteps(change.users, (user) => {
     const present = work.users.find(user.key);
     const isKnown = present !== undefined && present.derived.provided?.removed_since === undefined;
-    // A provider that pushes users says before its groups who they are, and says it once.
+    // A provider that pushes users sends them before its groups, and only once.
     const isIn = prefixes.length === 0 || named.has(user.key) || change.keys === 'objects';
     if (isIn || (isKnown && !change.whole)) takeUser(work, user);
     else outside.push(user.key);
@@ -76,7 +79,7 @@ function* takeUsers(work: Work, change: ProvisioningChange): Generator<undefined
   return outside;
 }
 
-/** Something that the provider says is gone. */
+/** Calls `end` for an object that the provider reports as gone. */
 function drop<K extends ProvidedKind>(
   work: Work,
   drafts: Drafts<K>,
@@ -84,11 +87,14 @@ function drop<K extends ProvidedKind>(
   end: (work: Work, object: Stored<K>) => void,
 ): void {
   const present = drafts.find(key);
-  // What was never taken over goes without a word.
+  // An object that was never imported is ignored.
   if (present !== undefined) end(work, present);
 }
 
-/** Users whom the provider deleted for good; one who is linked to another person of the provider by now stays. */
+/**
+ * Ends the users that the provider deleted for good, except a user who is linked to another person of the provider by
+ * now.
+ */
 function* endUsers(work: Work, keys: readonly string[]): Generator<undefined, void> {
   const taken = new Set(work.ids.values());
   yield* eachInSteps(keys, (key) => {
@@ -97,7 +103,7 @@ function* endUsers(work: Work, keys: readonly string[]): Generator<undefined, vo
   });
 }
 
-/** What the provider has named before and does not name now is gone. */
+/** Drops the users and groups of the integration that are not in the provider's complete data any more. */
 function* dropUnnamed(work: Work, change: ProvisioningChange): Generator<undefined, void> {
   const { state, integration, users, groups } = work;
   const named = new Set(
@@ -113,7 +119,7 @@ function dropOne<O>(work: Work, object: O | undefined, end: (work: Work, object:
   if (object !== undefined) end(work, object);
 }
 
-/** Who left the last group by which the prefixes let them in is out of scope. */
+/** Drops the users who left the last group whose prefix put them in scope. */
 function* leaveScope(work: Work, change: ProvisioningChange): Generator<undefined, void> {
   const { userGroupPrefixes: prefixes } = work.integration;
   if (prefixes.length === 0) return;
@@ -128,7 +134,7 @@ function* leaveScope(work: Work, change: ProvisioningChange): Generator<undefine
   });
 }
 
-/** Of users who are pushed one by one, those in no group by which users are taken over are kept out. */
+/** Keeps out pushed users who are in no group whose users are imported, and lets in those who are. */
 function* assignUsers(work: Work, change: ProvisioningChange): Generator<undefined, void> {
   const { userGroupPrefixes: prefixes } = work.integration;
   const isIn = (user: Stored<'User'>) =>
@@ -149,7 +155,7 @@ function touchedUsers({ users }: Work): readonly string[] {
   return users.changed().flatMap(({ after }) => after?.id ?? []);
 }
 
-/** The members of groups that got or lost a prefix. */
+/** Returns the members of groups whose names gained or lost a prefix. */
 function usersOfRenamed(
   { state, groups }: Work,
   change: ProvisioningChange,
@@ -184,13 +190,19 @@ function finish(work: Work): Pick<Provisioning, 'edits' | 'removals' | 'findings
   };
 }
 
-/** Whether a group goes, or stays because something names it although the provider has it no more. */
+/**
+ * Whether a group is deleted, or kept only because something refers to it although the provider does not have it any
+ * more.
+ */
 function isGone(before: Stored<'Group'>, after: Stored<'Group'> | undefined): boolean {
   if (after === undefined) return true;
   return after.derived.provided?.removed_since !== undefined && before.derived.provided?.removed_since === undefined;
 }
 
-/** What the documents of sources allow: a field that one manages stays as it is, and everything else is taken over. */
+/**
+ * Returns the drafts that the documents of sources allow: a field that a source manages keeps its value, and everything
+ * else is imported.
+ */
 function allowed<K extends ProvidedKind>(work: Work, drafts: Drafts<K>): readonly Draft<K>[] {
   const { state } = work;
   for (const { before, after } of drafts.changed()) {
@@ -205,7 +217,7 @@ function allowed<K extends ProvidedKind>(work: Work, drafts: Drafts<K>): readonl
   return drafts.changed();
 }
 
-/** The spec with these fields of another one. */
+/** Returns `spec` with the named fields taken from `from`. */
 function withFields(spec: JsonObject, from: JsonObject, names: ReadonlySet<string>): JsonObject {
   const kept = Object.entries(from).filter(([name]) => names.has(name));
   return {
@@ -214,7 +226,7 @@ function withFields(spec: JsonObject, from: JsonObject, names: ReadonlySet<strin
   };
 }
 
-/** Edits of the server: what forbids people to change what a provider brought does not forbid this. */
+/** Returns an edit of the server. Rules that forbid users to change what a provider brought do not apply to it. */
 function editOf({ before, after }: { readonly before?: StoredObject; readonly after?: StoredObject }): Edit {
   return {
     ...(before === undefined ? {} : { before }),

@@ -21,35 +21,38 @@ import { countedSince, removalDigest, removalGuards } from './guard.ts';
 import { type Provisioning, planProvisioningInSteps } from './plan.ts';
 import type { ProvisioningInput } from './work.ts';
 
-/** What an identity provider says through an integration. */
+/** Data that an identity provider sends through an integration. */
 export interface ProvisioningRequest {
   readonly account: string;
   /** The stored id of the integration. */
   readonly integration: string;
-  /** What it says, where that depends on the account as it is at that moment. May throw what refuses the request. */
+  /** Returns the change for the current state of the account. May throw an error that refuses the request. */
   change(state: Snapshot): ProvisioningChange;
-  /** Throws what refuses the request, after a look at what could not be taken over; absent: everything else is taken over. */
+  /**
+   * Throws an error that refuses the request because of data that could not be imported. Absent: everything else is
+   * imported.
+   */
   check?(made: Provisioning, state: Snapshot): void;
-  /** The caller has seen this revision. */
+  /** Revision that the caller has seen. */
   readonly revision?: number;
-  /** Nothing is written unless this lease is held. */
+  /** Lease without which nothing is written. */
   readonly lease?: Lease;
-  /** Nothing is written; the plan is what would be. */
+  /** Whether nothing is written, and the plan only shows the effect. */
   readonly dryRun?: boolean;
 }
 
-/** What became of it. */
+/** Result of a provisioning request. */
 export interface Provisioned extends Omit<Provisioning, 'edits'> {
   readonly plan: Plan;
   readonly before: Snapshot;
   readonly after: Snapshot;
   /** Absent when there was nothing to write. */
   readonly revision?: number;
-  /** It takes too much away: nothing was written, and this stored plan waits for an approval. */
+  /** Stored plan that waits for an approval, because the change takes too much away. Nothing was written. */
   readonly waiting?: PlanView & { readonly id: string };
 }
 
-/** On whose behalf an integration changes an account. */
+/** Returns the actor of the changes that an integration makes. */
 export function actorOf(integration: Stored<ProvidingKind>): Actor {
   const { id, name } = integration;
   const what = isOfKind<ProvidingKind>(integration, 'ScimIntegration') ? 'SCIM' : 'directory';
@@ -60,24 +63,24 @@ export function actorOf(integration: Stored<ProvidingKind>): Actor {
   };
 }
 
-/** The kinds of integrations through which providers bring users and groups. */
+/** Kinds of integrations through which providers bring users and groups. */
 export type ProvidingKind = 'ScimIntegration' | 'DirectoryIntegration';
 
-/** An integration in a state. Throws `NotFound`. */
+/** Returns an integration of a state. Throws `NotFound`. */
 function requireIntegration(state: Snapshot, id: string): Stored<ProvidingKind> {
   const object = state.get(id);
   if (isOfKind(object, 'ScimIntegration') || isOfKind(object, 'DirectoryIntegration')) return object;
   throw new NotFound(`the integration ${id} is not there any more`);
 }
 
-/** The name under which plans of an integration are stored. */
+/** Returns the source name under which plans of an integration are stored. */
 export function planSourceOf(integration: string): string {
   return `integration/${integration}`;
 }
 
 /**
- * Takes over what a provider says, as one revision or not at all. What takes too much away is written only once its plan was
- * approved: the provider, or the next sync, says the same again then.
+ * Applies the data of a provider, as one revision or not at all. A change that takes too much away is written only
+ * after its plan was approved, when the provider or the next sync sends the same data again.
  */
 export async function provision(engine: Engine, request: ProvisioningRequest): Promise<Provisioned> {
   const linked = await findLinked(engine, request);
@@ -165,7 +168,10 @@ async function proposeOn(
   return { made, outcome: { ...finished, plan }, isHalted: plan.digest !== approval?.digest };
 }
 
-/** Plans, and plans again once it is known who of those whose address would change signs in by themselves. */
+/**
+ * Plans the change. Plans it again after finding out which of the users whose address would change sign in by
+ * themselves.
+ */
 async function planKnowing(database: AccountAccess, input: ProvisioningInput): Promise<Provisioning> {
   const known = new Set<string>();
   const signsIn = new Set<string>();
@@ -178,20 +184,19 @@ async function planKnowing(database: AccountAccess, input: ProvisioningInput): P
   }
 }
 
-/** The users who get another address. */
+/** Returns the users whose address changes. */
 function readdressed({ edits }: Provisioning): readonly string[] {
   return edits.flatMap(({ before, after }) =>
     before !== undefined && after !== undefined && before.spec['email'] !== after.spec['email'] ? [before.id] : [],
   );
 }
 
-/** The groups that may go, which pending invites may name. */
+/** Returns the groups that may be deleted, to which pending invites may refer. */
 function goneGroups(state: Snapshot, by: string, change: ProvisioningChange): readonly string[] {
   if (!change.whole && change.goneGroups.length === 0) return [];
   return state.ofKind('Group').flatMap(({ id, derived }) => (derived.provided?.by === by ? [id] : []));
 }
 
-/** What an integration is set to. */
 function settingsOf(object: Stored<ProvidingKind>): ProvisioningIntegration {
   const { group_prefixes: groups = [], user_group_prefixes: users = [], connector_id: connector = '' } = object.spec;
   return {
@@ -207,7 +212,7 @@ async function planOnly(engine: Engine, account: string, propose: Propose): Prom
   return { ok: true, plan: outcome.plan, before: state, after: state };
 }
 
-/** New users may be there already, by how they signed in. */
+/** Returns the existing users that new users of the provider match, found by how they signed in, by external id. */
 async function findLinked(
   engine: Engine,
   { account, integration, revision = 0, change }: ProvisioningRequest,
@@ -223,7 +228,10 @@ async function findLinked(
   return new Map(found.map(({ subject, user }) => [subjects.get(subject) ?? subject, user]));
 }
 
-/** What a person may be called in a sign-in: by the id of the provider, with or without the prefix of the connection. */
+/**
+ * Returns the subjects that a person may have in a sign-in: the id of the provider, with or without the prefix of the
+ * connection.
+ */
 function subjectsOf(prefix: string, id: string): readonly string[] {
   return prefix === '' ? [id] : [id, `${prefix}|${id}`, `${prefix}${id}`];
 }
@@ -270,7 +278,10 @@ function asIs<Value>(value: Value): Value {
   return value;
 }
 
-/** Who is kept out is refused everywhere by then; what they had open is closed, so that it does not come back with them. */
+/**
+ * Deletes the sessions, grants and tokens of users who are kept out. The server refuses these users already. The
+ * deletion ensures that nothing is restored when they are let in again. Errors are only reported.
+ */
 async function endSignIns(engine: Engine, account: string, users: readonly string[]): Promise<void> {
   if (users.length === 0) return;
   await deleteRecordsOfUsers(engine.database, users).catch((error) =>

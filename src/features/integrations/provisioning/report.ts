@@ -3,10 +3,12 @@ import { noteSync } from '../../../db/logs/integration-syncs.ts';
 import { addSyncLogs, type SyncLog } from '../../../db/logs/sync-logs.ts';
 import type { Provisioned } from './provision.ts';
 
-/** How many findings of one change the log of an integration lists. */
+/** Maximum number of findings of one change that the log of an integration lists. */
 const mostListed = 100;
 
-/** What the log of an integration says about a change: what it did, what it could not take over, and whether it waits. */
+/**
+ * Returns the log entries about a change: its effect, what could not be imported, and whether it waits for an approval.
+ */
 export function syncLogsOf(made: Provisioned, timestamp: string): readonly SyncLog[] {
   const { findings, waiting, plan } = made;
   const warnings = findings
@@ -33,7 +35,7 @@ function summaryOf(
   return `revision ${revision}: ${create} created, ${update} changed, ${gone} deleted${out}`;
 }
 
-/** Notes that an integration took over what its provider says, and what its log says about it. */
+/** Records the time at which an integration applied its provider's data, and the log entries about it. */
 export async function recordSync(
   engine: Engine,
   account: string,

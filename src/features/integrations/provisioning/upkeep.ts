@@ -15,13 +15,16 @@ import { planEnd } from '../../../plan/requests/requests.ts';
 
 const day = 24 * 60 * 60 * 1000;
 
-/** For how long users are kept whom their identity provider does not have any more, and may bring back. */
+/**
+ * Time for which a user is kept after the identity provider removed the user, in milliseconds. Until then the provider
+ * may bring the user back.
+ */
 export const keptMs = 30 * day;
 
-/** The actor of what ends by time. */
+/** Actor of deletions that happen because a time has passed. */
 const clock: Actor = { type: 'system', id: 'sys', name: 'system' };
 
-/** How the loop runs that ends what providers do not have any more. */
+/** Options of the loop that deletes users and groups that providers have removed. */
 export interface RemovalLoopOptions {
   readonly engine: Engine;
   readonly everyMs?: number;
@@ -32,8 +35,9 @@ export interface RemovalLoopOptions {
 const usualMs = 60_000;
 
 /**
- * Deletes users whom their provider has not had for 30 days or deleted for good, and groups that it does not have as soon as nothing names them,
- * each account on one server at a time. Returns a function that stops it.
+ * Starts the loop that deletes users whom their provider removed 30 days ago or deleted for good, and groups that their
+ * provider removed, as soon as no object refers to them. Each account is processed by one server at a time. Returns a
+ * function that stops the loop.
  */
 export function runRemovals({ engine, everyMs = usualMs, report }: RemovalLoopOptions): () => Promise<void> {
   return runAccountRounds({
@@ -46,16 +50,18 @@ export function runRemovals({ engine, everyMs = usualMs, report }: RemovalLoopOp
   });
 }
 
-/** Something that could not be deleted, and why. */
+/** An object that could not be deleted, and the reason. */
 interface Refused {
   readonly name: string;
   readonly message: string;
 }
 
-/** How many of an account are deleted in one round. */
+/** Maximum number of objects of one account that are deleted in one round. */
 const mostAtOnce = 200;
 
-/** Deletes what is due of an account. Returns what could not be. */
+/**
+ * Deletes the removed users and groups of an account whose time is over. Returns the objects that could not be deleted.
+ */
 export async function endRemoved(engine: Engine, account: string, lease?: Lease): Promise<readonly Refused[]> {
   const state = await engine.snapshots.fresh(account);
   const due = dueIn(state, engine.now()).slice(0, mostAtOnce);
@@ -73,7 +79,7 @@ function isDue(object: Removed, state: Snapshot, now: string): boolean {
   const { removed_since: since, deleted_since: deleted } = object.derived.provided ?? {};
   if (since === undefined) return false;
   if (isOfKind(object, 'Group')) return state.referrersOf(object.id).length === 0;
-  // What cannot come back is not kept.
+  // A user whom the provider deleted for good cannot come back, so the user is not kept.
   return deleted !== undefined || Date.parse(now) - Date.parse(since) >= keptMs;
 }
 
@@ -86,7 +92,7 @@ async function endOne(
   const call = { account, actor: clock, revision };
   const end = async (now: Snapshot, alsoUsedBy: OtherUses = new Map()): Promise<Outcome> => {
     const object = now.find('User', id) ?? now.find('Group', id);
-    // The provider may have it again meanwhile.
+    // The provider may have brought the object back since the round began.
     if (object === undefined || !isDue(object, now, engine.now())) return planEdits(engine, now, []);
     const context = { ...contextOf(engine, call, now, { strict: false }), alsoUsedBy };
     return planEnd(context, engine.registry.get(kind), object);

@@ -6,7 +6,10 @@ import type { Stored } from '../../../model/state/stored.ts';
 import type { FindingCode, ProvidedUser } from './change.ts';
 import type { Work } from './work.ts';
 
-/** Takes over what the provider says about a person: a user who is there already is linked, and not made twice. */
+/**
+ * Applies the provider's data of a person. A user who exists already is linked to the person instead of being created
+ * twice.
+ */
 export function takeUser(work: Work, all: ProvidedUser): void {
   const { users, integration } = work;
   const present = users.find(all.key);
@@ -37,7 +40,7 @@ export function takeUser(work: Work, all: ProvidedUser): void {
 
 const newSpec = { email: '', name: '', role: 'user', auto_groups: [], is_service_user: false, is_blocked: false };
 
-/** A person whom the provider does not have any more is kept out at once, and leaves the groups that it brought. */
+/** Blocks a user whom the provider removed, at once, and removes the user from the groups that the provider brought. */
 export function dropUser(work: Work, user: Stored<'User'>): void {
   const { provided } = user.derived;
   if (provided === undefined || provided.removed_since !== undefined) return;
@@ -54,12 +57,15 @@ export function dropUser(work: Work, user: Stored<'User'>): void {
   });
 }
 
-/** A person who never comes back is kept out as any other who is gone, and is not kept for 30 days. */
+/**
+ * Blocks a user whom the provider deleted for good, like any removed user, and marks the user so that it is not kept
+ * for 30 days.
+ */
 export function endUser(work: Work, user: Stored<'User'>): void {
   dropUser(work, user);
   const dropped = work.users.get(user.id);
   const provided = dropped?.derived.provided;
-  // An owner stays.
+  // `dropUser` leaves owners unchanged.
   if (dropped === undefined || provided?.removed_since === undefined || provided.deleted_since !== undefined) return;
   work.users.put(user.id, { spec: dropped.spec, provided: { ...provided, deleted_since: work.now } });
 }
@@ -73,8 +79,8 @@ function ownerKept({ name }: { readonly name: string } = { name: '' }): string {
 }
 
 /**
- * What is said without the address, where the provider may not replace it: that of an owner, and that of a user with a
- * password or a sign-in, whose address decides who gets in under that name.
+ * Returns the provider's data without the e-mail address where the provider may not replace the address: for an owner,
+ * and for a user with a password or a sign-in, because the address decides who can sign in as that user.
  */
 function keepAddress(work: Work, given: ProvidedUser, user: Stored<'User'> | undefined): ProvidedUser {
   const said = canonicalEmail(work, given.email ?? '').value?.toLowerCase() ?? '';
@@ -94,7 +100,10 @@ function keepAddress(work: Work, given: ProvidedUser, user: Stored<'User'> | und
   return rest;
 }
 
-/** The user whom the person is already, though the provider has not said so yet: by a sign-in, a name or an address. */
+/**
+ * Returns the existing user to link to a person whom the provider names for the first time: found by a sign-in, an id,
+ * a login or an e-mail address. Returns `taken` when that user belongs to another person or integration.
+ */
 function linkable(work: Work, given: ProvidedUser): Stored<'User'> | 'taken' | undefined {
   const { users, state, integration, linked } = work;
   const signedIn = users.get(linked.get(given.externalId ?? given.key) ?? '');
@@ -137,7 +146,7 @@ interface Fault {
   readonly message: string;
 }
 
-/** Why what is said cannot be taken over. */
+/** Returns why the provider's data of a person cannot be applied, `undefined` when it can. */
 function faultOf(work: Work, given: ProvidedUser, user: Stored<'User'> | undefined): Fault | undefined {
   const isOther = (other: { readonly id: string } | undefined) => other !== undefined && other.id !== user?.id;
   const email = canonicalEmail(work, given.email ?? '');
@@ -156,7 +165,10 @@ function faultOf(work: Work, given: ProvidedUser, user: Stored<'User'> | undefin
     : undefined;
 }
 
-/** What the server keeps of what is said. A person who is said again is there again. */
+/**
+ * Returns the provider's data to store with the user. A removed user whom the provider sends again is no longer
+ * removed.
+ */
 function saidOf(work: Work, given: ProvidedUser, user: Stored<'User'> | undefined): Provided {
   const own = user?.derived.provided?.by === work.integration.id ? user.derived.provided : undefined;
   const { removed_since: wasRemoved, deleted_since: _, inactive_since: was, external_id: known, ...rest } = own ?? {};
@@ -172,7 +184,10 @@ function saidOf(work: Work, given: ProvidedUser, user: Stored<'User'> | undefine
   };
 }
 
-/** Who was kept out because of the provider comes in again with it; who was blocked by people stays so. */
+/**
+ * Returns whether a user is blocked. A user who was blocked because of the provider is unblocked by the provider; a
+ * user whom an administrator blocked stays blocked.
+ */
 function isBlocked(user: Stored<'User'> | undefined, said: Provided): boolean {
   return isKeptOut(said) || (!isKeptOut(user?.derived.provided) && user?.spec.is_blocked === true);
 }
@@ -181,7 +196,10 @@ function isKeptOut(provided: Provided | undefined): boolean {
   return provided?.inactive_since !== undefined || provided?.unassigned_since !== undefined;
 }
 
-/** Keeps a user out while none of their groups is one by which users are taken over. */
+/**
+ * Blocks a user while none of the user's groups matches the prefixes of `userGroupPrefixes`, and unblocks the user
+ * otherwise.
+ */
 export function assignUser(work: Work, user: Stored<'User'>, isAssigned: boolean): void {
   const { provided } = user.derived;
   if (provided === undefined || isAssigned === (provided.unassigned_since === undefined)) return;
@@ -204,7 +222,7 @@ function namesOf(work: Work, { name, email }: ProvidedUser, user: Stored<'User'>
   };
 }
 
-/** An address as it is stored; nothing is no fault. */
+/** Returns an e-mail address in its canonical form, as it is stored. An empty address is not a fault. */
 function canonicalEmail(
   { state }: Work,
   text: string,

@@ -3,46 +3,50 @@ import type { OtherUses } from '../../../objects/invite-uses.ts';
 import type { Finding, FindingCode, ProvisioningChange, ProvisioningIntegration } from './change.ts';
 import { createDrafts, type Drafts } from './drafts.ts';
 
-/** What a change is worked out from. */
+/** Input from which a provisioning change is planned. */
 export interface ProvisioningInput {
   readonly state: Snapshot;
   readonly integration: ProvisioningIntegration;
   readonly change: ProvisioningChange;
-  /** ISO 8601. */
+  /** Current time, in ISO 8601. */
   readonly now: string;
   newId(): string;
-  /** Users who signed in already, by the ids that the provider gives them. */
+  /** Ids of users who have signed in already, by the id that the provider gives them. */
   readonly linked?: ReadonlyMap<string, string>;
-  /** Users with a password or a sign-in of their own, among those whose address the change would replace. */
+  /**
+   * Ids of users with a password or their own sign-in, among the users whose e-mail address the change would replace.
+   */
   readonly signsIn?: ReadonlySet<string>;
-  /** Groups that pending invites name. */
+  /** Uses of groups in pending invites. */
   readonly usedByInvites?: OtherUses;
-  /** What was removed before this moment counts no more, ISO 8601; absent: it counts whenever that was. */
+  /** Removals before this time (ISO 8601) do not count for the guards. Absent: all removals count. */
   readonly countedSince?: string;
-  /** What is removed was approved, and does not count with what is removed later. */
+  /** True when an approval covers the removals of this change. They do not count together with later removals. */
   readonly isApproved?: boolean;
 }
 
-/** A change while it is worked out. */
+/** State of a change while it is planned. */
 export interface Work extends Required<Omit<ProvisioningInput, 'change'>> {
   readonly keys: ProvisioningChange['keys'];
   readonly users: Drafts<'User'>;
   readonly groups: Drafts<'Group'>;
-  /** The ids of users and groups, by the keys under which they were taken over. */
+  /** Ids of users and groups, by the keys under which the provider named them. */
   readonly ids: Map<string, string>;
-  /** Who got an address or a name in this change, by these. */
+  /**
+   * Ids of the users that got an e-mail address or a login in this change, by `email …` and `login …` in lower case.
+   */
   readonly claimed: Map<string, string>;
-  /** The users who leave a group although they stay, by its id. */
+  /** Ids of users who leave a group but are not removed themselves, by id of the group. */
   readonly leaving: Map<string, Set<string>>;
-  /** How many users join a group, by its id. */
+  /** Number of users who join a group, by id of the group. */
   readonly joining: Map<string, number>;
   readonly findings: Finding[];
   find(code: FindingCode, key: string, message: string): void;
-  /** Whether a group is one that the provider brought. */
+  /** Whether the provider brought the group. */
   isOfProvider(group: string): boolean;
 }
 
-/** Starts to work out a change. */
+/** Returns the initial state for planning a change. */
 export function openWork(input: ProvisioningInput): Work {
   const { state, integration, change, now } = input;
   const naming = { by: integration.id, keys: change.keys, now };

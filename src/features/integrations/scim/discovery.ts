@@ -5,7 +5,7 @@ import { describeAttribute, messages, type ResourceType, resourceTypes } from '.
 
 const core = 'urn:ietf:params:scim:schemas:core:2.0';
 
-/** What this server can do, RFC 7643, section 5. */
+/** Returns the capabilities of this server, see RFC 7643, section 5. */
 function serviceProviderConfig(base: string): JsonObject {
   return {
     schemas: [`${core}:ServiceProviderConfig`],
@@ -41,7 +41,10 @@ function schemaOf(base: string, { name, schema, description, attributes }: Resou
   };
 }
 
-/** What the server says about itself at a path; `undefined` where it says nothing. Throws for a filter, which is refused there. */
+/**
+ * Returns the server's description of itself at a path (service provider config, resource types, schemas), `undefined`
+ * for an unknown path. Throws for a filter, which these paths do not support.
+ */
 export function describeServer(base: string, path: readonly string[], isFiltered: boolean): JsonObject | undefined {
   const [what = '', id, ...rest] = path;
   if (rest.length > 0) return undefined;

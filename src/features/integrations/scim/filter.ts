@@ -1,6 +1,6 @@
 import { type ScimRefusal, type ScimType, wrong } from './refusal.ts';
 
-/** The name of an attribute, with the schema before it and the sub-attribute behind it where they are written. */
+/** Path of an attribute: its name, with the schema and the sub-attribute if the path contains them. */
 export interface AttributePath {
   readonly schema?: string;
   readonly name: string;
@@ -10,10 +10,10 @@ export interface AttributePath {
 /** Operators that compare an attribute with a value. */
 export type Comparison = (typeof comparisons)[number];
 
-/** What an attribute is compared with. */
+/** A value that an attribute is compared with. */
 export type Literal = string | number | boolean | null;
 
-/** A filter of RFC 7644, section 3.4.2.2. */
+/** A filter, see RFC 7644, section 3.4.2.2. */
 export type Filter =
   | { readonly op: 'and' | 'or'; readonly filters: readonly Filter[] }
   | { readonly op: 'not'; readonly filter: Filter }
@@ -21,19 +21,22 @@ export type Filter =
   | { readonly op: 'values'; readonly path: AttributePath; readonly filter: Filter }
   | { readonly op: Comparison; readonly path: AttributePath; readonly value: Literal };
 
-/** The path of an operation of a PATCH: an attribute, or those of its values that a filter finds. */
+/** Path of a PATCH operation: an attribute, or those of its values that match a filter. */
 export interface PatchPath extends AttributePath {
   readonly filter?: Filter;
 }
 
 const comparisons = ['eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le'] as const;
 
-/** Longer filters, deeper ones, and those of more comparisons are none that a provider sends. */
+/**
+ * Limits of a filter: its length in characters, its depth, and its number of comparisons. No provider sends larger
+ * filters.
+ */
 const longest = 8192;
 const deepest = 32;
 const mostComparisons = 100;
 
-/** Reads a filter. Throws `invalidFilter` with the place of the fault. */
+/** Parses a filter. Throws `invalidFilter` with the position of the fault. */
 export function parseFilter(text: string): Filter {
   const tokens = readTokens(text, 'invalidFilter');
   const filter = readOr(tokens, 0);
@@ -47,16 +50,16 @@ function bounded(filter: Filter, scimType: ScimType): Filter {
   throw wrong(scimType, `the filter has ${count} comparisons; up to ${mostComparisons} are taken`);
 }
 
-/** How many comparisons the filters of one PATCH may make with values, all together. */
+/** Maximum number of comparisons with values that all filters of one PATCH may make together. */
 const mostOfPatch = 1_000_000;
 
-/** The comparisons that the filters of one PATCH may still make. */
+/** Budget of comparisons for the filters of one PATCH. */
 export interface Comparisons {
-  /** Throws `tooMany` where a filter looks at more values than are left. */
+  /** Throws `tooMany` when the filter needs more comparisons than are left. */
   use(filter: Filter, values: number): void;
 }
 
-/** Starts to count for one PATCH. */
+/** Creates the budget for one PATCH. */
 export function createComparisons(): Comparisons {
   let left = mostOfPatch;
   return {
@@ -69,7 +72,7 @@ export function createComparisons(): Comparisons {
   };
 }
 
-/** How many comparisons a filter makes at most for one resource, or one value. */
+/** Returns the maximum number of comparisons that a filter makes for one resource, or for one value. */
 function countComparisons(filter: Filter): number {
   switch (filter.op) {
     case 'and':
@@ -83,7 +86,7 @@ function countComparisons(filter: Filter): number {
   }
 }
 
-/** Reads the path of an operation. Throws `invalidPath` with the place of the fault. */
+/** Parses the path of a PATCH operation. Throws `invalidPath` with the position of the fault. */
 export function parsePath(text: string): PatchPath {
   const tokens = readTokens(text, 'invalidPath');
   const path = pathOf(tokens, tokens.next()?.text ?? '');
@@ -112,7 +115,7 @@ interface Tokens {
   unexpected(expected: string): ScimRefusal;
 }
 
-/** Each step takes at least one character, so that reading costs by the length. */
+/** Each match consumes at least one character, so parsing takes time linear in the length. */
 const tokenPattern = /\s*(?:([()[\]])|("(?:[^"\\]|\\.)*")|([^\s()[\]"]+))/y;
 
 function readTokens(text: string, scimType: ScimType): Tokens {
@@ -212,7 +215,7 @@ function literalOf(tokens: Tokens): Literal {
 const namePattern = /^(?:(urn:[\w.:-]+):)?([A-Za-z$][\w$-]*)(?:\.([A-Za-z$][\w$-]*))?$/i;
 
 function pathOf(tokens: Tokens, word: string): AttributePath {
-  // The version in the name of a schema has a dot, which separates nothing.
+  // The name of a schema contains a version with a dot, such as `2.0`. That dot does not start a sub-attribute.
   const match = namePattern.exec(word);
   if (match === null) throw tokens.unexpected('the name of an attribute');
   const [, schema, name = '', sub] = match;

@@ -11,7 +11,10 @@ import { groupType } from './schema.ts';
 import { isPresent } from './users.ts';
 import type { Needs, Resources, View } from './view.ts';
 
-/** Groups as SCIM shows them. Their members are changed one by one: a group of thousands is never sent or written whole for it. */
+/**
+ * Groups as SCIM resources. A change of members is applied member by member: a group of thousands is never sent or
+ * written as a whole.
+ */
 export const groups: Resources<Stored<'Group'>> = {
   type: groupType,
   isLarge: true,
@@ -45,7 +48,10 @@ function indexed(view: View, value: string): readonly Stored<'Group'>[] {
   return found.filter((group) => isPresent(view, group));
 }
 
-/** A directory may have two groups of one name, by different ids; what differs in nothing is one that was sent before. */
+/**
+ * Throws 409 when the group exists already: a group with the same external id, or one with the same name unless both
+ * have different external ids. A directory may have two groups with the same name and different ids.
+ */
 function refuseTwin(view: View, { name = '', externalId }: ProvidedGroup): void {
   const others = view.state.lookUp('Group', 'name', name).filter((group) => isPresent(view, group));
   const twin =
@@ -97,7 +103,7 @@ function idsIn(members: Json): readonly string[] {
   });
 }
 
-/** What steps change, without the members that they leave alone. */
+/** Returns the changes that the steps make. Members that the steps do not mention are left out. */
 function patched(view: View, group: Stored<'Group'>, steps: readonly Step[]): ProvidedGroup {
   const said: { name?: string; externalId?: string | null } = {};
   const change: MemberChange = { joined: new Set(), left: new Set(), comparisons: createComparisons() };
@@ -116,7 +122,7 @@ function nameOf(value: Json | undefined): string {
   throw wrong('invalidValue', '`displayName` must not be empty');
 }
 
-/** Who comes and goes; `whole` is set once the members are said in full. */
+/** Members that join and leave a group. `whole` is set once a step gives the complete list of members. */
 interface MemberChange {
   whole?: Set<string>;
   readonly joined: Set<string>;
@@ -136,7 +142,7 @@ function moveMembers(view: View, group: Stored<'Group'>, step: Step, change: Mem
   if (step.sub !== undefined)
     throw wrong('mutability', 'what is said about a member cannot be removed; remove the member');
   if (step.filter !== undefined) for (const id of found(view, group, step, change)) leave(change, id);
-  // By the letter of the RFC the list would be ignored, and the group left empty.
+  // Taken literally, the RFC ignores the list and leaves the group empty.
   else if (value !== undefined) for (const id of idsIn(valuesIn(value))) leave(change, id);
   else change.whole = new Set();
 }
@@ -153,7 +159,10 @@ function leave({ whole, joined, left }: MemberChange, id: string): void {
   left.add(id);
 }
 
-/** The members that a filter finds, so far; one who is named by id is not looked for among all. */
+/**
+ * Returns the ids of the members that a filter matches after the earlier steps of the PATCH. A member named by its id
+ * is returned without a scan of all members.
+ */
 function found(
   view: View,
   group: Stored<'Group'>,

@@ -9,24 +9,24 @@ import { wrong } from './refusal.ts';
 import { attributeOf, messages, type ResourceType } from './schema.ts';
 import { everything, type Resources, type View, versionOf, withMeta } from './view.ts';
 
-/** A query for resources, RFC 7644, section 3.4.2. */
+/** A query for resources, see RFC 7644, section 3.4.2. */
 export interface ListQuery {
   readonly filter?: Filter;
   readonly sortBy?: AttributePath;
   readonly isDescending: boolean;
-  /** From 1 on. */
+  /** Index of the first resource, starting at 1. */
   readonly startIndex: number;
   readonly count: number;
   readonly projection: Projection;
 }
 
-/** How many resources a page has unless said otherwise, and at most. */
+/** Number of resources on a page: the default, and the maximum. */
 export const pageSize = { usual: 100, most: 500 } as const;
 
-/** How many members the groups of a page have together at most: what comes behind is on the next page. */
+/** Maximum number of members that all groups of a page have together. Groups beyond it are on the next page. */
 const mostMembers = 20_000;
 
-/** Reads the parameters of a query, from an address or a body. */
+/** Reads the parameters of a query, from a URL or a body. */
 export function readListQuery(type: ResourceType, given: JsonObject): ListQuery {
   const text = (name: string) => (typeof given[name] === 'string' ? String(given[name]).trim() : '');
   const filter = text('filter') === '' ? undefined : parseFilter(text('filter'));
@@ -54,7 +54,7 @@ function numberIn(given: JsonObject, name: string, usual: number): number {
   throw wrong('invalidValue', `\`${name}\` must be a whole number`);
 }
 
-/** One page of the resources that a query finds. */
+/** Returns one page of the resources that match a query. */
 export async function listResources<O extends StoredObject>(
   resources: Resources<O>,
   view: View,
@@ -99,7 +99,7 @@ function* findInSteps<O extends StoredObject>(
 
 type Key = ReturnType<typeof sortValueOf>;
 
-/** What has no value comes last. */
+/** Compares two sort keys. Resources without a value are last. */
 function compare(a: Key, b: Key): number {
   if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined);
   return a < b ? -1 : Number(a > b);
@@ -118,14 +118,14 @@ function* renderInSteps<O extends StoredObject>(
     const resource = showResource(resources, view, object, projection);
     const { members: listed } = resource;
     members += Array.isArray(listed) ? listed.length : 0;
-    // The next page begins with it; a group that is larger alone is shown all the same.
+    // The next page begins with this group. A single group that is above the limit is shown nevertheless.
     if (members > mostMembers && shown.length > 0) break;
     shown.push(resource);
   }
   return shown;
 }
 
-/** A resource as an answer shows it. */
+/** Returns a resource as an answer shows it. */
 export function showResource<O extends StoredObject>(
   resources: Resources<O>,
   view: View,
@@ -136,7 +136,8 @@ export function showResource<O extends StoredObject>(
   const isWhole = projection.attributes === undefined && projection.excluded === undefined;
   const needs = isWhole ? everything : (name: string) => hasAttribute(type, name, projection);
   const resource = resources.render(view, object, needs);
-  // The version is of the whole resource: where members are left out, it is not worth the work.
+  // The version covers the whole resource. For a partial answer, it is not worth rendering the attributes that are left
+  // out.
   const version = isWhole ? versionOf(resource) : undefined;
   return project(type, withMeta(view, type, object, resource, version), projection);
 }

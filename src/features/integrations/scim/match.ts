@@ -3,7 +3,7 @@ import type { AttributePath, Comparison, Filter, Literal } from './filter.ts';
 import { wrong } from './refusal.ts';
 import { type Attribute, attributeOf, isIgnored, type ResourceType, subAttributeOf } from './schema.ts';
 
-/** Checks that a filter can be asked of a type of resources. Throws `invalidFilter`. */
+/** Checks that a filter is valid for a type of resources. Throws `invalidFilter`. */
 export function checkFilter(type: ResourceType, filter: Filter): void {
   eachPath(filter, (path, op) => {
     const attribute = lookUp(type, path);
@@ -34,7 +34,7 @@ function eachPath(filter: Filter, visit: (path: AttributePath, op?: Comparison) 
   }
 }
 
-/** The names of the attributes that a filter is about. */
+/** Returns the names of the attributes that a filter uses. */
 export function attributesIn(type: ResourceType, filter: Filter): ReadonlySet<string> {
   const names = new Set<string>();
   eachPath(filter, ({ name }) => {
@@ -44,7 +44,10 @@ export function attributesIn(type: ResourceType, filter: Filter): ReadonlySet<st
   return names;
 }
 
-/** A value that an attribute must equal for a filter to pass, where the filter demands one. */
+/**
+ * Returns the value that an attribute must equal for the filter to match, `undefined` when the filter does not require
+ * one value.
+ */
 export function equalityIn(type: ResourceType, filter: Filter, name: string): string | undefined {
   if (filter.op === 'and')
     return filter.filters.map((part) => equalityIn(type, part, name)).find((it) => it !== undefined);
@@ -52,7 +55,10 @@ export function equalityIn(type: ResourceType, filter: Filter, name: string): st
   return attributeOf(type, filter.path.name)?.name === name ? filter.value : undefined;
 }
 
-/** The attribute of a path; `undefined` for one of which nothing is kept. Throws `invalidFilter` for one that is unknown. */
+/**
+ * Returns the attribute of a path, `undefined` for an attribute that the server does not store. Throws `invalidFilter`
+ * for an unknown attribute.
+ */
 function lookUp(type: ResourceType, { schema, name, sub }: AttributePath): Attribute | undefined {
   const isOther = schema !== undefined && schema.toLowerCase() !== type.schema.toLowerCase();
   if (isOther || isIgnored(type, name)) return undefined;
@@ -63,7 +69,7 @@ function lookUp(type: ResourceType, { schema, name, sub }: AttributePath): Attri
   return found;
 }
 
-/** Whether a resource passes a filter that was checked. */
+/** Returns whether a resource matches a filter, which `checkFilter` has accepted. */
 export function matches(type: ResourceType, filter: Filter, resource: JsonObject): boolean {
   return passes(filter, (path) => {
     const attribute = attributeOf(type, path.name);
@@ -72,7 +78,7 @@ export function matches(type: ResourceType, filter: Filter, resource: JsonObject
   });
 }
 
-/** Whether one value of a multi-valued attribute passes a filter about its sub-attributes. */
+/** Returns whether one value of a multi-valued attribute matches a filter on its sub-attributes. */
 export function valueMatches(attribute: Attribute, filter: Filter, value: Json): boolean {
   return passes(filter, ({ name }) => {
     const sub = subAttributeOf(attribute, name);
@@ -104,14 +110,17 @@ function passes(filter: Filter, find: (path: AttributePath) => Found): boolean {
   }
 }
 
-/** A complex value is there when anything in it is. */
+/** Returns whether an attribute is present. A complex value is present when any of its sub-attributes is. */
 function isPresent(path: AttributePath, found: Found): boolean {
   const isWhole = found.attribute?.type === 'complex' && path.sub === undefined;
   const { values } = isWhole ? found : scalars(path, found);
   return values.some((value) => value !== null && value !== '' && (!isObject(value) || Object.keys(value).length > 0));
 }
 
-/** The values to compare: of complex ones their sub-attribute, `value` unless another one is named. */
+/**
+ * Returns the values to compare. For complex values, these are the values of the named sub-attribute, by default
+ * `value`.
+ */
 function scalars({ sub }: AttributePath, { attribute, values }: Found): Found {
   if (attribute?.type !== 'complex') return { ...(attribute && { attribute }), values };
   const inner = subAttributeOf(attribute, sub ?? 'value');
@@ -152,7 +161,7 @@ const tests: Readonly<Record<Comparison, (one: Comparable, expected: Comparable)
   le: (one, expected) => one <= expected,
 };
 
-/** The value by which a resource is sorted; of several the primary one, or the first. */
+/** Returns the value by which a resource is sorted. Of several values, this is the primary one, else the first. */
 export function sortValueOf(type: ResourceType, path: AttributePath, resource: JsonObject): Comparable | undefined {
   const attribute = attributeOf(type, path.name);
   if (attribute === undefined) return undefined;
@@ -164,7 +173,7 @@ export function sortValueOf(type: ResourceType, path: AttributePath, resource: J
   return first === undefined || first === null ? undefined : comparable(first, inner);
 }
 
-/** What an attribute has: none, one, or the values of a list. */
+/** Returns the values of an attribute as a list: none, one, or all items of a list. */
 export function valuesIn(value: Json | undefined): readonly Json[] {
   if (value === undefined || value === null) return [];
   return Array.isArray(value) ? value : [value];

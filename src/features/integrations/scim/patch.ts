@@ -6,20 +6,20 @@ import { boundValues, readValue, withOnePrimary } from './read-resource.ts';
 import { wrong } from './refusal.ts';
 import { type Attribute, attributeOf, isIgnored, messages, type ResourceType, subAttributeOf } from './schema.ts';
 
-/** One step of a PATCH: an operation on an attribute that the schema knows, or on some of its values. */
+/** One step of a PATCH: an operation on a known attribute, or on some of its values. */
 export interface Step {
   readonly op: 'add' | 'replace' | 'remove';
   readonly attribute: Attribute;
   readonly sub?: Attribute;
   readonly filter?: Filter;
-  /** With the types of the schema. Absent: nothing is given, which only a removal may. */
+  /** Value in the types of the schema. Absent: the operation has no value, which only a removal allows. */
   readonly value?: Json;
 }
 
-/** How many operations one request may have, where each member of a value without `path` is one. */
+/** Maximum number of operations of one request. Without `path`, each member of the value counts as one operation. */
 const mostOperations = 1000;
 
-/** The steps of a PATCH, in order. Throws before the first of them for whatever is wrong with any. */
+/** Parses the steps of a PATCH, in order. Throws for any fault before a step is applied. */
 export function readPatch(type: ResourceType, body: JsonObject): readonly Step[] {
   const members = Object.entries(body);
   const find = (name: string) => members.find(([one]) => one.toLowerCase() === name)?.[1];
@@ -35,7 +35,10 @@ export function readPatch(type: ResourceType, body: JsonObject): readonly Step[]
   return operations.flatMap((operation: Json, at) => readOperation(type, operation, at));
 }
 
-/** How many steps an operation is at most: without `path` each member of its value, and of a schema in it, is one. */
+/**
+ * Returns the maximum number of steps of an operation. Without `path`, each member of its value, and of a schema in the
+ * value, is one step.
+ */
 function countSteps(type: ResourceType, operation: Json): number {
   const value = Object.entries(membersOf(operation)).find(([name]) => name.toLowerCase() === 'value')?.[1];
   return Object.entries(membersOf(value)).reduce(
@@ -62,20 +65,24 @@ function readOperation(type: ResourceType, operation: Json, at: number): readonl
   if (op === 'remove') throw wrong('noTarget', `operation ${at + 1}: a removal needs a \`path\``);
   if (!isObject(value))
     throw wrong('invalidValue', `operation ${at + 1}: without \`path\`, \`value\` must be an object of attributes`);
-  // Some providers write paths as the names of members. What is read-only is in whole resources that are sent back.
+  // Some providers use paths as the names of members. Read-only attributes are skipped, because some providers send
+  // whole resources back.
   return Object.entries(value as JsonObject).flatMap(([name, item]) =>
     attributeOf(type, name)?.mutability === 'readOnly' ? [] : stepsAt(type, op, name, item),
   );
 }
 
-/** What has no brackets and begins as schemas do: the name of a schema, or of an attribute with that of its schema. */
+/**
+ * Matches a text without brackets that begins like the URN of a schema: the name of a schema, or of an attribute
+ * qualified by its schema.
+ */
 const schemaName = /^urn:[\w.:-]+$/i;
 
 function stepsAt(type: ResourceType, op: Step['op'], text: string, value: Json | undefined): readonly Step[] {
-  // The name of the schema alone stands for the attributes in it; those of extensions are of no use here.
+  // The name of a schema alone stands for the attributes in its value. Attributes of extensions are ignored.
   if (schemaName.test(text)) {
     const isOurs = isSchemaOf(type, text);
-    // Members that are schemas again would nest without an end.
+    // Members that are schemas again are skipped, because they could nest without end.
     if (isOurs && isObject(value))
       return Object.entries(value as JsonObject).flatMap(([name, item]) =>
         schemaName.test(name) ? [] : stepsAt(type, op, name, item),
@@ -100,7 +107,7 @@ function stepsAt(type: ResourceType, op: Step['op'], text: string, value: Json |
     return [value === undefined || value === null ? step : { ...step, value: readStepValue(step, value) }];
   }
   if (value === undefined) throw wrong('invalidValue', `\`${text}\` is to be changed, and there is no \`value\``);
-  // Nothing is what a removal leaves.
+  // The value `null` means the same as a removal.
   if (value === null) return attribute.required === true ? [] : [{ ...step, op: 'remove' }];
   return [{ ...step, value: readStepValue(step, value) }];
 }
@@ -125,7 +132,7 @@ function unknownPath(type: ResourceType, { name, sub }: PatchPath): string {
   return `a ${type.name} has no attribute \`${sub === undefined ? name : `${name}.${sub}`}\`${hint}`;
 }
 
-/** The resource after some steps. Throws `tooMany` as soon as an attribute has more values than it may. */
+/** Returns the resource after the steps. Throws `tooMany` as soon as an attribute has more values than allowed. */
 export function applySteps(resource: JsonObject, steps: readonly Step[]): JsonObject {
   const comparisons = createComparisons();
   return steps.reduce((result, step) => {
@@ -169,7 +176,8 @@ function changedValues(before: readonly Json[], step: Step, comparisons: Compari
     sub === undefined ? { ...membersOf(one), ...membersOf(value) } : (changedObject(membersOf(one), sub, step) ?? {});
   const after = before.map((one) => (meant.has(one) ? change(one) : one));
   if (op === 'remove' || meant.size > 0) return after.filter((one) => Object.keys(membersOf(one)).length > 0);
-  // Some providers replace a value that is not there yet: it begins with what the filter says about it.
+  // Some providers replace a value that does not exist yet. The new value starts with the sub-attributes that the
+  // filter names.
   return [...before, change(seedOf(attribute, filter))];
 }
 
@@ -178,13 +186,16 @@ function withoutValues(before: readonly Json[], gone: readonly Json[]): readonly
   return before.filter((one) => !keys.has(keyOf(one)));
 }
 
-/** Values of one attribute are the same by their `value`, where they have one. */
+/** Returns the key that identifies a value of an attribute: its `value` if present, else the whole value. */
 function keyOf(one: Json): string {
   const { value } = membersOf(one);
   return canonicalJson(value === undefined ? { whole: one } : { value });
 }
 
-/** What a filter of equalities says about a value. Throws `noTarget` for any other filter. */
+/**
+ * Returns the sub-attributes that a filter of `eq` comparisons names, with their values. Throws `noTarget` for any
+ * other filter.
+ */
 function seedOf(attribute: Attribute, filter: Filter | undefined): JsonObject {
   if (filter === undefined) return {};
   if (filter.op === 'and') return Object.assign({}, ...filter.filters.map((part) => seedOf(attribute, part)));

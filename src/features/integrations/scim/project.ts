@@ -3,17 +3,17 @@ import { type AttributePath, parsePath } from './filter.ts';
 import { ScimRefusal, wrong } from './refusal.ts';
 import { attributeOf, type ResourceType, subAttributeOf } from './schema.ts';
 
-/** Which attributes of resources an answer has. */
+/** Selection of the attributes that an answer contains. */
 export interface Projection {
-  /** Only these, and those that are always there. */
+  /** Only these attributes, and the attributes that are always returned. */
   readonly attributes?: readonly AttributePath[];
-  /** All but these. */
+  /** All attributes except these. */
   readonly excluded?: readonly AttributePath[];
 }
 
 const most = 100;
 
-/** Reads lists of attributes, as they stand in a query separated by commas. Throws when both are given. */
+/** Reads lists of attributes, separated by commas as in a query. Throws when both lists are given. */
 export function readProjection(attributes: Json | undefined, excluded: Json | undefined): Projection {
   const [only, but] = [pathsOf(attributes), pathsOf(excluded)];
   if (only !== undefined && but !== undefined)
@@ -29,14 +29,14 @@ function pathsOf(value: Json | undefined): readonly AttributePath[] | undefined 
   return texts.length === 0 ? undefined : texts.map(parsePath);
 }
 
-/** Whether an answer has an attribute at all: what it has not need not be made. */
+/** Returns whether an answer contains an attribute. Other attributes need not be rendered. */
 export function hasAttribute(type: ResourceType, name: string, { attributes, excluded }: Projection): boolean {
   const isNamed = (path: AttributePath) => attributeOf(type, path.name)?.name === name;
   if (attributes !== undefined) return attributes.some(isNamed);
   return !(excluded ?? []).some((path) => path.sub === undefined && isNamed(path));
 }
 
-/** The resource as an answer shows it. */
+/** Returns the resource with the selected attributes only. */
 export function project(type: ResourceType, resource: JsonObject, { attributes, excluded }: Projection): JsonObject {
   if (attributes === undefined && excluded === undefined) return resource;
   return Object.fromEntries(
@@ -56,6 +56,6 @@ export function project(type: ResourceType, resource: JsonObject, { attributes, 
 function keep(value: Json, isKept: (name: string) => boolean): Json {
   if (Array.isArray(value)) return value.map((item: Json) => keep(item, isKept));
   if (!isObject(value)) return value;
-  // What is in a JSON object is JSON.
+  // The members of a JSON object are JSON.
   return Object.fromEntries(Object.entries(value as JsonObject).filter(([name]) => isKept(name)));
 }

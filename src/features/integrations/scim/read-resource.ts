@@ -2,15 +2,15 @@ import { isObject, type Json, type JsonObject } from '../../../lib/json.ts';
 import { wrong } from './refusal.ts';
 import { type Attribute, attributeOf, isIgnored, type ResourceType, subAttributeOf } from './schema.ts';
 
-/** How many values an attribute of a user may have, and how long a text may be. */
+/** Maximum number of values of an attribute of a user, and maximum length of a text, in characters. */
 const most = { values: 100, characters: 1024 };
 
-/** How many members one request may name. */
+/** Maximum number of members that one request may name. */
 const mostMembers = 20_000;
 
 /**
- * A resource that a provider sends, with the names and types of its schema: what is read-only or of no use here is left out.
- * Throws `invalidValue` for a value of another type.
+ * Reads a resource that a provider sends, and returns it with the names and types of its schema. Read-only attributes,
+ * and attributes that the server does not store, are left out. Throws `invalidValue` for a value of another type.
  */
 export function readResource(type: ResourceType, body: JsonObject): JsonObject {
   const entries = Object.entries(body).flatMap(([name, value]): readonly (readonly [string, Json])[] => {
@@ -21,16 +21,16 @@ export function readResource(type: ResourceType, body: JsonObject): JsonObject {
   return withOnePrimary(Object.fromEntries(entries));
 }
 
-/** A value of an attribute, of the type that its schema gives it. */
+/** Reads a value of an attribute in the type that its schema requires. */
 export function readValue(attribute: Attribute, value: Json, path: string): Json {
   if (attribute.multiValued !== true) return readSingle(attribute, value, path);
-  // Some providers send a single value where a list belongs.
+  // Some providers send a single value instead of a list.
   const list = Array.isArray(value) ? value : [value];
   boundValues(attribute, list.length, path);
   return list.map((item: Json) => readSingle(attribute, item, path));
 }
 
-/** Throws `tooMany` where an attribute would have more values than it may. */
+/** Throws `tooMany` when an attribute would have more values than allowed. */
 export function boundValues(attribute: Attribute, count: number, path: string): void {
   const limit = attribute.name === 'members' ? mostMembers : most.values;
   if (count > limit) throw wrong('tooMany', `\`${path}\` has ${count} values; up to ${limit} are taken at once`);
@@ -50,7 +50,7 @@ function readSingle(attribute: Attribute, value: Json, path: string): Json {
   }
 }
 
-/** Some providers write true and false in quotes. */
+/** Reads a boolean. Some providers write true and false in quotes. */
 function readBoolean(value: Json, path: string): boolean {
   if (typeof value === 'boolean') return value;
   if (typeof value === 'string' && /^(true|false)$/i.test(value)) return value.toLowerCase() === 'true';
@@ -58,7 +58,7 @@ function readBoolean(value: Json, path: string): boolean {
 }
 
 function readComplex(attribute: Attribute, value: Json, path: string): JsonObject {
-  // Some providers send the bare value of a value with sub-attributes.
+  // For an attribute with sub-attributes, some providers send only its bare `value`.
   const whole = typeof value === 'string' && subAttributeOf(attribute, 'value') !== undefined ? { value } : value;
   if (!isObject(whole)) throw wrong('invalidValue', `\`${path}\` must be an object`);
   return Object.fromEntries(
@@ -70,7 +70,7 @@ function readComplex(attribute: Attribute, value: Json, path: string): JsonObjec
   );
 }
 
-/** Of the values of an attribute one at most is the primary one: the last that says so. */
+/** Returns the resource with at most one primary e-mail address: the last one that is marked as primary. */
 export function withOnePrimary(resource: JsonObject): JsonObject {
   const { emails } = resource;
   if (!Array.isArray(emails)) return resource;

@@ -1,4 +1,4 @@
-/** The reasons of RFC 7644, section 3.12, that a refusal may name. */
+/** Error types of RFC 7644, section 3.12, that a refusal may name. */
 export type ScimType =
   | 'invalidFilter'
   | 'tooMany'
@@ -9,11 +9,11 @@ export type ScimType =
   | 'noTarget'
   | 'invalidValue';
 
-/** A request of an identity provider that is refused, as SCIM answers it. */
+/** Refusal of an identity provider's request, in the form that SCIM requires. */
 export class ScimRefusal extends Error {
   readonly statusCode: number;
   readonly scimType: ScimType | undefined;
-  /** After how many seconds to ask again. */
+  /** Time after which the provider should repeat the request, in seconds. */
   readonly retryAfter: number | undefined;
 
   constructor(
@@ -28,12 +28,12 @@ export class ScimRefusal extends Error {
   }
 }
 
-/** A request that is wrong in itself. */
+/** Returns the refusal of an invalid request, with status 400. */
 export function wrong(scimType: ScimType, message: string): ScimRefusal {
   return new ScimRefusal(400, message, { scimType });
 }
 
-/** The answer about a resource that is not there. */
+/** Returns the refusal for a resource that does not exist, with status 404. */
 export function missing(type: string, id: string): ScimRefusal {
   return new ScimRefusal(404, `${type} ${id.slice(0, 100)} not found`);
 }

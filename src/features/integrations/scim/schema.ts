@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../lib/json.ts';
 
-/** One attribute of a schema, RFC 7643, section 7. What is absent has the default of that section. */
+/** One attribute of a schema, see RFC 7643, section 7. Absent members have the defaults of that section. */
 export interface Attribute {
   readonly name: string;
   readonly type: 'string' | 'boolean' | 'complex' | 'reference' | 'dateTime';
@@ -16,20 +16,20 @@ export interface Attribute {
   readonly subAttributes?: readonly Attribute[];
 }
 
-/** What a resource is, and where. */
+/** A type of resources, with its endpoint and schema. */
 export interface ResourceType {
   readonly name: 'User' | 'Group';
   readonly endpoint: '/Users' | '/Groups';
   readonly schema: string;
   readonly description: string;
   readonly attributes: readonly Attribute[];
-  /** Attributes of the RFC of which nothing is kept here: providers may send them. */
+  /** Attributes of the RFC that the server does not store. Providers may send them. */
   readonly ignored: readonly string[];
 }
 
 const core = 'urn:ietf:params:scim:schemas:core:2.0';
 
-/** What the messages of SCIM are called. */
+/** URNs of the SCIM messages. */
 export const messages = {
   list: 'urn:ietf:params:scim:api:messages:2.0:ListResponse',
   search: 'urn:ietf:params:scim:api:messages:2.0:SearchRequest',
@@ -39,7 +39,7 @@ export const messages = {
 
 const text = (name: string, description: string): Attribute => ({ name, type: 'string', description });
 
-/** What every resource has. They stand in no schema. */
+/** Attributes that every resource has. They are part of no schema. */
 const common: readonly Attribute[] = [
   {
     ...text('id', 'The id that the server gave.'),
@@ -62,7 +62,7 @@ const common: readonly Attribute[] = [
   },
 ];
 
-/** Users. */
+/** Resource type of users. */
 export const userType: ResourceType = {
   name: 'User',
   endpoint: '/Users',
@@ -115,7 +115,7 @@ export const userType: ResourceType = {
   ],
 };
 
-/** Groups. */
+/** Resource type of groups. */
 export const groupType: ResourceType = {
   name: 'Group',
   endpoint: '/Groups',
@@ -145,12 +145,12 @@ export const groupType: ResourceType = {
 /** All types of resources. */
 export const resourceTypes: readonly ResourceType[] = [userType, groupType];
 
-/** Finds an attribute by its name, in whatever letter case, among those of a type and those of every resource. */
+/** Finds an attribute by its name, ignoring case, among the attributes of a type and the common attributes. */
 export function attributeOf(type: ResourceType, name: string): Attribute | undefined {
   return named([...type.attributes, ...common], name);
 }
 
-/** Finds a sub-attribute by its name, in whatever letter case. */
+/** Finds a sub-attribute by its name, ignoring case. */
 export function subAttributeOf(attribute: Attribute, name: string): Attribute | undefined {
   return named(attribute.subAttributes ?? [], name);
 }
@@ -160,12 +160,12 @@ function named(attributes: readonly Attribute[], name: string): Attribute | unde
   return attributes.find((attribute) => attribute.name.toLowerCase() === expected);
 }
 
-/** Whether providers may send an attribute of which nothing is kept. */
+/** Returns whether the server accepts an attribute without storing it. */
 export function isIgnored(type: ResourceType, name: string): boolean {
   return type.ignored.some((one) => one.toLowerCase() === name.toLowerCase());
 }
 
-/** An attribute as `/Schemas` describes it. */
+/** Returns an attribute as `/Schemas` describes it. */
 export function describeAttribute(attribute: Attribute): JsonObject {
   const { name, type, description, subAttributes, canonicalValues, referenceTypes } = attribute;
   return {

@@ -13,44 +13,46 @@ import { missing, ScimRefusal, type ScimType } from './refusal.ts';
 import type { SyncRecorder } from './sync-recorder.ts';
 import { everything, type Resources, type View, versionOf } from './view.ts';
 
-/** A request of an identity provider, which a token tied to one integration. */
+/** A request of an identity provider whose token identified an integration. */
 export interface ScimCall {
   readonly account: string;
   readonly integration: string;
-  /** The account's revision when the token was looked up. */
+  /** Revision of the account when the token was looked up. */
   readonly revision: number;
-  /** Where the interface is, without a slash at the end. */
+  /** Base URL of the SCIM interface, without a slash at the end. */
   readonly base: string;
 }
 
-/** Versions one of which a resource must have; `*` for any. */
+/** Versions of an `If-Match` header, one of which the resource must have. `*` accepts any version. */
 export type IfMatch = readonly string[] | undefined;
 
-/** What is shown of a resource, with its ETag. */
+/** A resource as an answer shows it, with its ETag. */
 export interface Shown {
   readonly id: string;
   readonly resource: JsonObject;
   readonly version?: string;
 }
 
-/** What providers do with resources of one type. */
+/** Operations of providers on resources of one type. */
 export interface ScimEndpoint {
   list(call: ScimCall, query: ListQuery): Promise<JsonObject>;
   read(call: ScimCall, id: string, projection: Projection): Promise<Shown>;
   create(call: ScimCall, body: JsonObject, projection: Projection): Promise<Shown>;
   replace(call: ScimCall, id: string, body: JsonObject, options: WriteOptions): Promise<Shown>;
-  /** Returns nothing where the resource is too large to be shown without being asked for. */
+  /**
+   * Returns `undefined` when the resource may be too large to be returned without an explicit selection of attributes.
+   */
   patch(call: ScimCall, id: string, body: JsonObject, options: WriteOptions): Promise<Shown | undefined>;
   remove(call: ScimCall, id: string, ifMatch: IfMatch): Promise<void>;
 }
 
-/** Conditions of a change, and what is shown of its result. */
+/** Condition of a change, and the attributes of its result to show. */
 export interface WriteOptions {
   readonly ifMatch: IfMatch;
   readonly projection: Projection;
 }
 
-/** Lets providers read and change resources of one type. */
+/** Creates the operations by which providers read and change resources of one type. */
 export function createEndpoint<O extends StoredObject>(
   engine: Engine,
   resources: Resources<O>,
@@ -68,7 +70,7 @@ export function createEndpoint<O extends StoredObject>(
     return { id: object.id, resource, ...(typeof version === 'string' ? { version } : {}) };
   };
   const write = createWriter(engine, recorder);
-  /** Changes one resource, which must have one of these versions at that moment. */
+  /** Changes one resource, which must have one of the versions of `ifMatch` at the time of the change. */
   const alter = async (
     call: ScimCall,
     id: string,
@@ -117,7 +119,10 @@ function viewOf({ integration, base }: ScimCall, state: Snapshot): View {
 
 type Write = (call: ScimCall, change: (view: View) => ProvisioningChange) => Promise<Provisioned>;
 
-/** Carries changes out. What is refused stands in the log of the integration, for those who do not see that of the provider. */
+/**
+ * Creates the function that commits changes. Refusals are also written to the log of the integration, for users who
+ * cannot see the log of the provider.
+ */
 function createWriter(engine: Engine, recorder: SyncRecorder): Write {
   return async (call, change) => {
     const { account, integration, revision } = call;
@@ -151,7 +156,10 @@ function requireVersion<O extends StoredObject>(
   );
 }
 
-/** What a refusal by what could not be taken over says; absent: the rest is done, and the log says what was left. */
+/**
+ * Refusals by finding. A finding without an entry does not refuse the request: the rest is applied, and the log names
+ * the finding.
+ */
 const refusals: Partial<Record<FindingCode, { readonly status: number; readonly scimType?: ScimType }>> = {
   email_invalid: { status: 400, scimType: 'invalidValue' },
   email_taken: { status: 409, scimType: 'uniqueness' },
@@ -163,7 +171,7 @@ const refusals: Partial<Record<FindingCode, { readonly status: number; readonly 
   owner_kept: { status: 403 },
 };
 
-/** A request is carried out as it is or not at all. */
+/** Throws when a finding refuses the request. A request is carried out completely or not at all. */
 function refuseFindings({ findings, outside }: Pick<Provisioned, 'findings' | 'outside'>, prefixes: string): void {
   const refused = findings.flatMap(({ code, message }) => {
     const how = refusals[code];
@@ -189,7 +197,7 @@ function prefixesOf(state: Snapshot, integration: string): string {
   return (state.find('ScimIntegration', integration)?.spec.group_prefixes ?? []).join(', ');
 }
 
-/** How long a provider waits before it asks again for what waits for an approval, in seconds. */
+/** Value of `Retry-After` for a change that waits for an approval, in seconds. */
 const approvalSeconds = 300;
 
 function waitsFor(plan: string, guards: readonly { readonly message: string }[]): ScimRefusal {

@@ -2,26 +2,32 @@ import type { Engine } from '../../../commit/engine.ts';
 import { addSyncLogs, type SyncLog } from '../../../db/logs/sync-logs.ts';
 import { recordSync } from '../provisioning/report.ts';
 
-/** Writes down what integrations took over, without a write for each request. */
+/** Writes the sync logs of integrations, in batches instead of once for each request. */
 export interface SyncRecorder {
   note(account: string, integration: string, entries: readonly SyncLog[]): void;
-  /** A request was refused: the log says so, and nothing was taken over. */
+  /** Notes that a request was refused. It does not count as a synchronisation. */
   noteRefused(account: string, integration: string, message: string): void;
-  /** Writes what is noted and stops. */
+  /** Writes the entries that are noted and stops. */
   close(): Promise<void>;
 }
 
-/** How long entries are gathered before they are written together, and how many of one integration at most. */
+/**
+ * Time for which entries are gathered before they are written, in milliseconds, and maximum number of entries of one
+ * integration in one write.
+ */
 const gatherMs = 1000;
 const most = 1000;
 
-/** What is written of an integration. */
+/** Entries of one integration that are to be written. */
 interface Noted {
   readonly entries: readonly SyncLog[];
   readonly isSynced: boolean;
 }
 
-/** The log of an integration is for people: what a server that dies has not written of it is in the audit events all the same. */
+/**
+ * Creates a sync recorder. The log of an integration is only for reading by people: entries that a crashing server has
+ * not written are lost, but the audit events of the same changes are stored.
+ */
 export function createSyncRecorder(engine: Engine): SyncRecorder {
   let pending = new Map<string, Map<string, Noted>>();
   let timer: NodeJS.Timeout | undefined;

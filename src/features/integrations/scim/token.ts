@@ -7,13 +7,13 @@ import { scimTokenEntry } from '../../../model/declare/provided.ts';
 import { ScimRefusal } from './refusal.ts';
 import type { ScimCall } from './server.ts';
 
-/** Finds the integration of a token, or throws. */
+/** Returns the integration of the token in an `Authorization` header. Throws `ScimRefusal` when there is none. */
 export type ScimAuthenticator = (header: string | undefined) => Promise<Omit<ScimCall, 'base'>>;
 
-/** The prefix of the tokens of SCIM integrations. */
+/** Prefix of the tokens of SCIM integrations. */
 const tokenPrefix = 'nbs_';
 
-/** Authenticates providers by the tokens of their integrations, of which only hashes are known. */
+/** Creates the authenticator of providers. The server stores only the hashes of the integrations' tokens. */
 export function createScimAuthenticator({
   database,
   snapshots,

@@ -9,7 +9,7 @@ import { wrong } from './refusal.ts';
 import { userType } from './schema.ts';
 import type { Needs, Resources, View } from './view.ts';
 
-/** Users as SCIM shows them. */
+/** Users as SCIM resources. */
 export const users: Resources<Stored<'User'>> = {
   type: userType,
   isLarge: false,
@@ -45,7 +45,9 @@ function indexed(view: View, what: 'id' | 'login', value: string): readonly Stor
   return found.filter((user) => isPresent(view, user));
 }
 
-/** Whether a provider has a user: brought through this integration, and not gone since. */
+/**
+ * Returns whether the provider has a user or group: it was brought by this integration and has not been removed since.
+ */
 export function isPresent({ integration }: View, { derived: { provided } }: Stored<'User'> | Stored<'Group'>): boolean {
   return provided?.by === integration && provided.removed_since === undefined;
 }
@@ -76,7 +78,7 @@ function groupsOf(view: View, { spec }: Stored<'User'>): readonly JsonObject[] {
   });
 }
 
-/** What a resource says about a person. */
+/** Converts a resource to the data of a person. */
 function userOf(key: string, resource: JsonObject): ProvidedUser {
   const login = textIn(resource, 'userName')?.trim() ?? '';
   if (login === '') throw wrong('invalidValue', '`userName` is required');
@@ -96,7 +98,7 @@ function userOf(key: string, resource: JsonObject): ProvidedUser {
   };
 }
 
-/** The name that people see. Some providers send an empty one. */
+/** Returns the name to show. Some providers send an empty display name. */
 function nameIn(resource: JsonObject, login: string): string {
   const { formatted, givenName, familyName } = membersOf(resource['name']);
   const parts = [givenName, familyName].filter((part) => typeof part === 'string' && part.trim() !== '').join(' ');
@@ -104,7 +106,10 @@ function nameIn(resource: JsonObject, login: string): string {
   return String(names.find((name) => typeof name === 'string' && name.trim() !== '') ?? login).trim();
 }
 
-/** The primary address, that for work, or the first; the name by which the provider knows the person, when it is one. */
+/**
+ * Returns the primary e-mail address, else the address for work, else the first one. Without any, returns the login if
+ * it is an e-mail address.
+ */
 function addressIn(resource: JsonObject, login: string): string | undefined {
   const emails = valuesIn(resource['emails'])
     .map(membersOf)

@@ -7,30 +7,33 @@ import type { Filter } from './filter.ts';
 import type { Step } from './patch.ts';
 import type { ResourceType } from './schema.ts';
 
-/** An account as one integration shows it to its provider. */
+/** An account as one integration shows it to its provider: the snapshot, the integration, and the URL. */
 export interface View {
   readonly state: Snapshot;
-  /** The stored id of the integration. */
+  /** Stored id of the integration. */
   readonly integration: string;
-  /** Where the interface is, without a slash at the end. */
+  /** Base URL of the SCIM interface, without a slash at the end. */
   readonly base: string;
 }
 
-/** Whether an answer needs an attribute. */
+/** Returns whether an answer needs an attribute. */
 export type Needs = (name: string) => boolean;
 
-/** How objects of one kind are resources of SCIM. */
+/** Mapping between objects of one kind and SCIM resources. */
 export interface Resources<O extends StoredObject = StoredObject> {
   readonly type: ResourceType;
-  /** Resources may be so large that a change does not answer with them. */
+  /** Whether resources may be so large that the answer to a change leaves them out. */
   readonly isLarge: boolean;
-  /** The object with an id, if the provider brought it and has it still. */
+  /** Returns the object with an id if the provider brought it and has not removed it. */
   find(view: View, id: string): O | undefined;
-  /** All of them. */
+  /** Returns all objects that the provider has. */
   all(view: View): readonly O[];
-  /** Those among which are all that pass a filter, where there is a shorter way than to look at all. */
+  /**
+   * Returns the objects among which all matches of a filter are, found by an index. `undefined` when all objects must
+   * be checked.
+   */
   candidates(view: View, filter: Filter): readonly O[] | undefined;
-  /** The resource, with the attributes that are needed; `meta` comes beside it. */
+  /** Returns the resource with the needed attributes. `withMeta` adds `meta`. */
   render(view: View, object: O, needs: Needs): JsonObject;
   create(view: View, key: string, given: JsonObject): ProvisioningChange;
   replace(view: View, object: O, given: JsonObject): ProvisioningChange;
@@ -38,15 +41,15 @@ export interface Resources<O extends StoredObject = StoredObject> {
   remove(object: O): ProvisioningChange;
 }
 
-/** Whatever is there. */
+/** Selects all attributes. */
 export const everything: Needs = () => true;
 
-/** The ETag of a resource: another one whenever anything in it is another. */
+/** Returns the ETag of a resource. It changes whenever any attribute of the resource changes. */
 export function versionOf(resource: JsonObject): string {
   return `W/"${sha256(canonicalJson(resource)).slice(0, 24)}"`;
 }
 
-/** A resource with what SCIM says about every resource. */
+/** Returns a resource with the attribute `meta`. */
 export function withMeta(
   view: View,
   type: ResourceType,

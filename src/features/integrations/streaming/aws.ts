@@ -5,7 +5,7 @@ import type { Outbound } from '../../../outbound/outbound.ts';
 import { verdictAbout, verdictOf } from '../deliveries/answer.ts';
 import type { Verdict } from '../deliveries/target.ts';
 
-/** A signed request as clients of AWS hand it on. */
+/** A signed request, as AWS clients pass it to their request handler. */
 interface AwsRequest {
   readonly protocol: string;
   readonly hostname: string;
@@ -17,21 +17,21 @@ interface AwsRequest {
   readonly body?: string | Uint8Array | undefined;
 }
 
-/** One request of a client of AWS, which goes the way of all requests. */
+/** One request of an AWS client, sent by the outbound client as all requests are. */
 interface Exchange {
-  /** What the client gives its requests to. */
+  /** Request handler to configure in the AWS client. */
   readonly requestHandler: {
     readonly metadata: { readonly handlerProtocol: string };
     handle(request: AwsRequest): Promise<{ readonly response: object }>;
   };
-  /** Runs the request; what the service answers, or that it does not, is a verdict. */
+  /** Runs the request and returns the verdict for the answer of the service, or for its failure to answer. */
   verdictOf(work: () => Promise<Verdict>, now: () => number): Promise<Verdict>;
 }
 
-/** Answers are short. */
+/** Maximum size of an answer, in bytes. Answers are short. */
 const mostAnswered = 4 * 1024 * 1024;
 
-/** Prepares one request: a client signs it and reads the answer, and connects to nothing itself. */
+/** Prepares one request. The AWS client signs the request and parses the answer, but opens no connection itself. */
 export function openExchange(outbound: Pick<Outbound, 'send'>, timeoutMs: number): Exchange {
   let host = 'the service';
   let answer: OutboundAnswer | undefined;
@@ -65,8 +65,8 @@ export function openExchange(outbound: Pick<Outbound, 'send'>, timeoutMs: number
 }
 
 /**
- * What clients of a service are made with: the settings alone. Everything is given that clients otherwise look for in the
- * environment and the files of the server, which are not the user's.
+ * Returns the options of an AWS client, made from the settings of the channel only. Every option is set that the client
+ * would otherwise look up in the environment and files of the server, which do not belong to the user.
  */
 export function awsClientOptions(service: 's3' | 'firehose', settings: JsonObject, { requestHandler }: Exchange) {
   const { access_key_id, secret_access_key } = settings;
@@ -79,7 +79,7 @@ export function awsClientOptions(service: 's3' | 'firehose', settings: JsonObjec
     region: region ?? '',
     endpoint: endpoint === '' || endpoint === undefined ? `https://${service}.${region}.${domain}` : endpoint,
     credentials: { accessKeyId: String(access_key_id), secretAccessKey: String(secret_access_key) },
-    // Deliveries are tried again by themselves.
+    // The client must not retry: deliveries are retried anyway.
     ...{ maxAttempts: 1, retryMode: 'standard', defaultsMode: 'standard' as const },
     ...{ useFipsEndpoint: false, useDualstackEndpoint: false, authSchemePreference: [], userAgentAppId: 'heddle' },
   };
@@ -95,7 +95,7 @@ function urlOf({ protocol, hostname, port, path, query = {} }: AwsRequest): URL 
   return new URL(parameters === '' ? address : `${address}?${parameters}`);
 }
 
-/** As signatures count it. */
+/** Escapes a text as AWS signatures require. */
 function escaped(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
 }
@@ -105,7 +105,10 @@ function methodOf({ method }: AwsRequest): NonNullable<OutboundRequest['method']
   throw new Error(`a client of AWS wants to send ${method}, which it has no reason for`);
 }
 
-/** The body goes at once, so that there is nothing to wait for; the name of this program is in its own place. */
+/**
+ * Headers that are not passed on. The body is sent immediately, so `Expect` has no use, and the outbound client sets
+ * its own `User-Agent`.
+ */
 const notSent: readonly string[] = ['expect', 'user-agent'];
 
 function headersOf({ headers }: AwsRequest): Readonly<Record<string, string>> {
@@ -120,7 +123,7 @@ function textHeaders(headers: OutboundAnswer['headers']): Readonly<Record<string
   );
 }
 
-/** By itself it becomes possible. */
+/** Error codes of conditions that pass without a change of settings. */
 const passing: ReadonlySet<string> = new Set([
   ...['BadDigest', 'IncompleteBody', 'InternalFailure', 'LimitExceededException', 'OperationAborted', 'RequestTimeout'],
   ...['ServiceUnavailable', 'ServiceUnavailableException', 'SlowDown', 'Throttling', 'ThrottlingException'],
@@ -142,15 +145,16 @@ const regionCodes: ReadonlySet<string> = new Set([
   'IllegalLocationConstraintException',
 ]);
 
-/** What is wrong is a setting here or there, whatever the events are. */
+/** Error codes of wrong settings, in Heddle or in the service. They do not depend on the events. */
 const settingCodes: ReadonlySet<string> = new Set([
   ...['InvalidBucketName', 'InvalidKMSResourceException', 'InvalidRequest', 'InvalidStorageClass'],
   ...['KMS.DisabledException', 'KMS.InvalidStateException', 'KMS.NotFoundException', 'OptInRequired'],
 ]);
 
 /**
- * Services say by a code what their statuses do not: 400 is also what they answer to wrong credentials. A code that is not
- * known is taken for one about what was sent, so that one event cannot stop all that come after it.
+ * Returns the verdict for an error code. The status alone is not enough: services answer 400 for wrong credentials,
+ * too. An unknown code counts as an error of the events that were sent, so that a single event cannot block all later
+ * ones.
  */
 function verdictOfError(code: string, answer: OutboundAnswer, host: string, now: number): Verdict {
   const { status } = answer;

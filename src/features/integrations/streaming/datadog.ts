@@ -12,13 +12,17 @@ const compress = promisify(gzip);
 const usualTimeoutMs = 30_000;
 const mostAnswered = 256 * 1024;
 
-/** What the intake takes in one request, uncompressed; the brackets of the list count too. */
+/**
+ * Limits of the Datadog intake for one request, before compression. The brackets of the list count towards the bytes.
+ */
 const limits = { entries: 1000, bytes: 5_000_000 - 2, entryBytes: 1_000_000 };
 
-/** The intake drops what is older than 18 hours: from here on events get the time at which they are sent. */
+/**
+ * Age above which events are sent with the current time, in milliseconds. The intake drops events older than 18 hours.
+ */
 const oldestMs = 17 * 3_600_000;
 
-/** Sends events to the intake of logs (version 2), compressed. */
+/** Creates a target that sends events to the Datadog log intake (version 2), compressed. */
 export function openDatadog({ account, settings = {} }: Channel, options: StreamOptions): Target {
   const { outbound, now, timeoutMs = usualTimeoutMs } = options;
   const url = intakeOf(settings);
@@ -50,7 +54,10 @@ function* sizesOf(events: readonly DeliveryEvent[], write: (event: DeliveryEvent
   for (const event of events) yield Buffer.byteLength(write(event)) + 1;
 }
 
-/** An entry of the log. Its message is JSON, which Datadog reads as attributes; `message` among them is what people see. */
+/**
+ * Returns a log entry. Its message is JSON, which Datadog parses into attributes; the attribute `message` is the text
+ * that Datadog shows.
+ */
 function entryOf(account: string, event: DeliveryEvent, now: number): JsonObject {
   const { at, code, activity, target } = event;
   const { timestamp, ...attributes } = eventBody(account, event);
@@ -63,18 +70,18 @@ function entryOf(account: string, event: DeliveryEvent, now: number): JsonObject
   };
 }
 
-/** Regions by the names that clients have for them, where the site is not named after them. */
+/** Datadog sites by the region names that clients use, for regions whose site is not named after the region. */
 const sites: Readonly<Record<string, string>> = {
   ...{ us: 'datadoghq.com', us1: 'datadoghq.com', eu: 'datadoghq.eu', eu1: 'datadoghq.eu', gov: 'ddog-gov.com' },
 };
 
 const intakePath = '/api/v2/logs';
 
-/** Where entries go: `api_url` as it is, or the intake of the site. */
+/** Returns the URL that entries are sent to: `api_url` unchanged, or the intake of the site. */
 function intakeOf({ api_url: address, site, region }: JsonObject): URL {
   if (typeof address !== 'string' || address === '') return intakeOfSite(siteOf(site, region));
   const url = new URL(address);
-  // People copy the address of the API or of the pages, which take no logs.
+  // Users copy the URL of the API or of the web application, which do not accept logs.
   const [, named] =
     /^(?:api|app)\.((?:[a-z0-9]+\.)?(?:datadoghq\.com|datadoghq\.eu|ddog-gov\.com))$/.exec(url.hostname) ?? [];
   if (named !== undefined) return intakeOfSite(named);

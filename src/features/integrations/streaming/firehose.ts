@@ -6,10 +6,13 @@ import type { StreamOptions } from './options.ts';
 
 const usualTimeoutMs = 30_000;
 
-/** What one request takes, before records are encoded for the way. */
+/** Limits of one request, before the records are encoded for transport. */
 const limits = { entries: 500, bytes: 4_000_000, entryBytes: 1_000_000 };
 
-/** Puts events into a stream as records with a line each. Those that the stream has no room for are sent again, and only those. */
+/**
+ * Creates a target that puts events into a Firehose stream, as records of one line each. Only the records that the
+ * stream rejects are sent again.
+ */
 export function openFirehose({ account, settings = {} }: Channel, options: StreamOptions): Target {
   const { now, timeoutMs = usualTimeoutMs } = options;
   const recordOf = (event: DeliveryEvent) => Buffer.from(`${JSON.stringify(eventBody(account, event))}\n`);
@@ -43,7 +46,7 @@ interface RecordAnswer {
   readonly ErrorCode?: string | undefined;
 }
 
-/** Answers come in the order of the records. */
+/** Returns the verdict for a batch. The answers are in the order of the records. */
 function verdictOfRecords(events: readonly DeliveryEvent[], answers: readonly RecordAnswer[]): Verdict {
   const failed = events.filter((_, at) => answers[at]?.RecordId === undefined);
   if (failed.length === 0) return { outcome: 'accepted' };

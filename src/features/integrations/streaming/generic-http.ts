@@ -7,11 +7,11 @@ import { countWithin } from './limits.ts';
 import { deliveryId, type StreamOptions, unusableTarget } from './options.ts';
 
 const usualTimeoutMs = 15_000;
-/** What platforms answer counts for nothing but its status. */
+/** Maximum size of an answer, in bytes. Only the status of an answer matters. */
 const mostAnswered = 256 * 1024;
 const mostBytes = 5_000_000;
 
-/** Posts events as JSON: each by itself, or a list of them where `batch` says how many. */
+/** Creates a target that posts events as JSON: one by one, or as lists when `batch` sets their length. */
 export function openGenericHttp({ account, settings = {} }: Channel, options: StreamOptions): Target {
   const { outbound, now, timeoutMs = usualTimeoutMs } = options;
   const url = new URL(String(settings['url']));
@@ -42,11 +42,11 @@ export function openGenericHttp({ account, settings = {} }: Channel, options: St
 }
 
 function* sizesOf(events: readonly DeliveryEvent[], text: (event: DeliveryEvent) => string): Iterable<number> {
-  // A comma stands between two of them.
+  // A comma separates two events.
   for (const event of events) yield Buffer.byteLength(text(event)) + 1;
 }
 
-/** How an event is written, or why it cannot be. */
+/** Returns the function that writes an event, or why the template cannot be used. */
 function writerOf(
   account: string,
   { body_template: text }: JsonObject,
@@ -65,7 +65,7 @@ function valuesOf(event: DeliveryEvent): EventValues {
   };
 }
 
-/** Names in lower case, as they are the same in any. */
+/** Parses the headers of the settings. Their names are changed to lower case, because header names ignore case. */
 function headersOf({ headers }: JsonObject): Readonly<Record<string, string>> {
   if (typeof headers !== 'string' || headers === '') return {};
   const parsed = parseJson(headers);

@@ -1,12 +1,15 @@
-/** What one request may hold. */
+/** Limits of one request. */
 export interface RequestLimits {
   readonly entries: number;
   readonly bytes: number;
-  /** What one entry may have; a larger one goes by itself, to be refused. */
+  /** Maximum size of one entry, in bytes. A larger entry is sent alone, to be refused. */
   readonly entryBytes: number;
 }
 
-/** How many of some entries fit in one request, at least one; an entry that is too large ends it. */
+/**
+ * Returns how many of the first entries fit in one request, at least one. An entry that is too large is counted only
+ * when it is the first, and then alone.
+ */
 export function countWithin(sizes: Iterable<number>, { entries, bytes, entryBytes }: RequestLimits): number {
   let [count, total] = [0, 0];
   for (const size of sizes) {

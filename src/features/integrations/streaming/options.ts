@@ -2,23 +2,29 @@ import type { Outbound } from '../../../outbound/outbound.ts';
 import { eventName } from '../deliveries/events.ts';
 import type { DeliveryEvent, Target } from '../deliveries/target.ts';
 
-/** What events are streamed with. */
+/** Options for streaming events. */
 export interface StreamOptions {
   readonly outbound: Pick<Outbound, 'send'>;
   /** Milliseconds since 1970. */
   now(): number;
-  /** How long a platform may take, in milliseconds; absent: as long as is usual for it. */
+  /** Maximum time for a request, in milliseconds. Absent: the default of the platform. */
   readonly timeoutMs?: number;
-  /** How long events are gathered for one object, in milliseconds; absent: a minute. */
+  /** Time for which events are gathered for one S3 object, in milliseconds. Absent: one minute. */
   readonly gatherMs?: number;
 }
 
-/** A platform whose settings an earlier release took, and this one cannot use. */
+/**
+ * Returns the target for settings that an earlier release accepted and this release cannot use. Its deliveries are
+ * paused.
+ */
 export function unusableTarget(reason: string): Target {
   return { take: () => 1, deliver: async () => ({ outcome: 'pause', reason: `${reason}; correct the settings` }) };
 }
 
-/** The id of an event, or of the first and the last one of a batch, as receivers may recognise a repetition. */
+/**
+ * Returns an id of a delivery, made of the id of its event or the ids of its first and last event. Receivers recognise
+ * a repeated delivery by it.
+ */
 export function deliveryId(account: string, batch: readonly DeliveryEvent[]): string {
   const ends = [batch[0], batch.at(-1)].flatMap((event) => (event === undefined ? [] : [eventName(event)]));
   const ids = [...new Set(ends)];

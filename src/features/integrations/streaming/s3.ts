@@ -11,12 +11,13 @@ const compress = promisify(gzip);
 const usualTimeoutMs = 60_000;
 const usualGatherMs = 60_000;
 
-/** What one object holds, before it is compressed. */
+/** Limits of one S3 object, before compression. */
 const limits = { entries: 10_000, bytes: 5_000_000, entryBytes: 5_000_000 };
 
 /**
- * Puts events into a bucket, a minute of them or 5 MB in one object. An object has the numbers of its first and last event in
- * its name, and a batch is sent again as it was: a repetition overwrites what was put before with the same content.
+ * Creates a target that puts events into a bucket, one minute or 5 MB of events per object. The name of an object
+ * contains the numbers of its first and last event, and a batch is retried unchanged, so a retry overwrites the object
+ * with the same content.
  */
 export function openS3(channel: Channel, options: StreamOptions): Target {
   const { account, settings = {} } = channel;
@@ -38,10 +39,10 @@ export function openS3(channel: Channel, options: StreamOptions): Target {
       const exchange = openExchange(options.outbound, timeoutMs);
       const client = new S3Client({
         ...awsClientOptions('s3', settings, exchange),
-        // Names of buckets are not part of the host names of other services.
+        // Services other than AWS do not resolve the name of a bucket as a part of their host name.
         forcePathStyle: settings['endpoint'] !== undefined,
         ...{ useArnRegion: false, disableS3ExpressSessionAuth: true, sigv4aSigningRegionSet: [] },
-        // Buckets that keep objects for a time want a checksum.
+        // Buckets with a retention period for objects require a checksum.
         ...{ requestChecksumCalculation: 'WHEN_SUPPORTED', responseChecksumValidation: 'WHEN_REQUIRED' },
       });
       const Bucket = String(settings['bucket_name']);
@@ -58,7 +59,7 @@ function* sizesOf(events: readonly DeliveryEvent[], write: (event: DeliveryEvent
   for (const event of events) yield Buffer.byteLength(write(event));
 }
 
-/** By what an object is known: names sort as events happened. */
+/** Returns the key of an object. Keys sort in the order of the events. */
 function keyOf({ account, id, settings = {} }: Channel, events: readonly DeliveryEvent[]): string {
   const [first, last] = [events[0], events.at(-1)];
   const [day = '', time = ''] = (first?.at ?? '').split('T');

@@ -8,15 +8,15 @@ import { openValue, sealValue, type Ticket } from './sealed.ts';
 
 const ticket: Ticket = { prefix: 'nbc_', purpose: 'challenge' };
 const lifetimeMs = 120_000;
-/** How long challenges are made with one key. */
+/** Time for which challenges are made with one key pair, in milliseconds. */
 const keyMs = 60_000;
-/** How many challenges are remembered as they are checked. */
+/** Maximum number of opened challenges that are cached for checking answers. */
 const mostOpened = 16;
 
-/** The answer by which a machine proves that it holds the key of a tunnel. */
+/** A challenge. A machine proves by its answer that it holds the private key of a tunnel. */
 export interface Challenge {
   readonly challenge: string;
-  /** X25519, raw, base64url: that of the challenges of a minute. */
+  /** X25519 public key, raw in base64url. The challenges of one minute share it. */
   readonly public_key: string;
   readonly server_time: string;
   readonly expires_at: string;
@@ -25,27 +25,31 @@ export interface Challenge {
 /** An answer to a challenge. */
 export interface TunnelProof {
   readonly challenge: string;
-  /** The hash of `tunnelText` under the secret that both keys share. */
+  /** Keyed hash of `tunnelText`. Its key is the secret that the keys of the challenge and of the tunnel share. */
   readonly mac: string;
 }
 
-/** Makes challenges and checks answers, to those of other servers of the installation too. */
+/** Makes challenges and checks answers, also those to challenges of other servers of the installation. */
 export interface Challenges {
-  /** Nothing is kept: a challenge carries, sealed, all that is needed to check the answer. */
+  /**
+   * Makes a challenge. The server stores nothing: the challenge itself contains, sealed, everything that is needed to
+   * check the answer.
+   */
   make(now: number): Challenge;
-  /** Checks that the holder of one key also holds the key of this tunnel. Throws `Unauthenticated`. */
+  /** Checks that the holder of the signing key also holds the private key of the tunnel. Throws `Unauthenticated`. */
   check(proof: TunnelProof, keys: { readonly tunnel: string; readonly signing: string }, now: number): void;
 }
 
-/** What a challenge carries. */
+/** Content of a challenge. */
 interface Opened {
   readonly until: string;
   readonly key: KeyObject;
 }
 
 /**
- * Creates them. Very many machines may come at once, and to make, to seal and to read keys is most of the work: all
- * challenges of a second are one, and those of a minute have one key.
+ * Creates the maker of challenges. Very many machines may enrol at the same time, and most of the work is making,
+ * sealing and reading keys. So all challenges of one second are the same, and the challenges of one minute share a key
+ * pair.
  */
 export function createChallenges({ vault }: PlanEnvironment): Challenges {
   const opened = new Map<string, Opened>();

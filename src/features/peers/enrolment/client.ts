@@ -10,17 +10,17 @@ export interface MachineKeys {
   readonly tunnel: KeyPair;
 }
 
-/** Makes the keys of a machine. */
+/** Makes the key pairs of a machine. */
 export function makeMachineKeys(): MachineKeys {
   return { signing: makeKeyPair('Ed25519'), tunnel: makeKeyPair('X25519') };
 }
 
-/** The public key of the tunnel as tunnels write it. */
+/** Returns the public key of the tunnel in the spelling of WireGuard (base64). */
 export function tunnelKeyOf({ tunnel }: MachineKeys): string {
   return tunnelSpelling(tunnel.publicKey);
 }
 
-/** The header that proves a request; the time and the nonce are those of this moment unless given. */
+/** Returns the header with the proof of a request. By default, it has the current time and a new nonce. */
 export function proofFor(
   { signing }: MachineKeys,
   request: { readonly method: string; readonly path: string; readonly body?: string },
@@ -31,7 +31,7 @@ export function proofFor(
   return writeProof(claims, signText(proofText(claims, { ...request, body }), signing));
 }
 
-/** The answer to a challenge. Throws when the server sent no key. */
+/** Returns the answer to a challenge. Throws when the challenge contains no usable key. */
 export function answerTo(
   keys: MachineKeys,
   { challenge, public_key }: { readonly challenge: string; readonly public_key: string },

@@ -12,27 +12,27 @@ import { type Authorizer, type Enrolled, enrolPeer } from './enrolment.ts';
 import { readFacts } from './facts.ts';
 import type { Proof } from './proof.ts';
 
-/** A request to become a peer, whose signature holds. */
+/** A request to become a peer, whose signature was checked. */
 export interface EnrolRequest {
   readonly body: JsonObject;
   readonly proof: Proof;
-  /** The user who signs the machine in; absent when a setup key does. */
+  /** The user who signs the machine in. Absent when a setup key does. */
   readonly call?: Call;
   readonly place: JsonObject;
   /** Throws when the machine does not hold the key of the tunnel. */
   checkTunnel(proof: TunnelProof, keys: Parameters<Challenges['check']>[1]): void;
-  /** Finds the object that a setup key is, by its hash. */
+  /** Finds a setup key by its hash. */
   findKey(hash: string): Promise<FoundEntry | undefined>;
-  /** Uses the nonce of the proof up, in the account that is being joined. */
+  /** Marks the nonce of the proof as used in the account that the machine joins. */
   useNonce(account: string): Promise<void>;
 }
 
-/** A peer that is in. */
+/** An enrolled peer and its account. */
 export interface Joined extends Enrolled {
   readonly account: string;
 }
 
-/** Lets a machine in. Throws what keeps it out. */
+/** Enrols a machine. Throws the reason when the machine is refused. */
 export async function enrol({ engine, now }: PeeringOptions, request: EnrolRequest): Promise<Joined> {
   const { proof } = request;
   const body = readBody(request.body, proof.key, now());

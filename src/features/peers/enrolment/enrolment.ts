@@ -13,7 +13,7 @@ import type { Stored } from '../../../model/state/stored.ts';
 import { refusalOf } from '../../../objects/objects.ts';
 import type { Edit } from '../../../plan/finish.ts';
 
-/** Who lets a new peer in, and the revision at which they were found. */
+/** The setup key or user that authorizes a new peer, and the revision at which it was found. */
 export type Authorizer =
   | { readonly way: 'setup_key'; readonly id: string; readonly hash: string; readonly revision: number }
   | { readonly way: 'user'; readonly actor: Actor; readonly revision: number };
@@ -24,24 +24,27 @@ export interface EnrolmentRequest {
   readonly authorizer: Authorizer;
   readonly name: string;
   readonly hostname: string;
-  /** Base64, as tunnels write it. */
+  /** Base64, as WireGuard writes keys. */
   readonly tunnelKey: string;
   /** Base64url. */
   readonly signingKey: string;
   readonly extraLabels: readonly string[];
-  /** Its location, as far as its address shows it. */
+  /** Location of the machine, as far as its address shows it. */
   readonly place: JsonObject;
-  /** The facts that it reported about itself. */
+  /** Facts that the machine reported about itself. */
   readonly facts?: JsonObject;
 }
 
-/** A peer that was let in, in the state that has it. */
+/** An enrolled peer, and a state that contains it. */
 export interface Enrolled {
   readonly peer: Stored<'Peer'>;
   readonly state: Snapshot;
 }
 
-/** Lets a machine in, by one revision, with everything that follows. Throws what keeps it out. */
+/**
+ * Enrols a machine in one revision, with all changes that follow from it. Throws the reason when the machine is
+ * refused.
+ */
 export async function enrolPeer(engine: Engine, request: EnrolmentRequest): Promise<Enrolled> {
   const { account, authorizer, place, facts } = request;
   let id = engine.newId();
@@ -55,7 +58,7 @@ export async function enrolPeer(engine: Engine, request: EnrolmentRequest): Prom
       id = edits.id;
       return planEdits(engine, state, edits.edits, edits.now);
     },
-    // A peer that is enrolled is stored with all that it reported: by one commit, or not at all.
+    // The peer and everything that it reported are stored by one commit, or not at all.
     observe: () => [
       {
         ...{ peer: id, place },
@@ -71,14 +74,14 @@ export async function enrolPeer(engine: Engine, request: EnrolmentRequest): Prom
   return { peer, state: committed.after };
 }
 
-/** The initiator of an enrolment by key is the key. */
+/** Returns the actor of an enrolment. With a setup key, the key itself is the actor. */
 async function actorOf({ registry, snapshots }: Engine, { account, authorizer }: EnrolmentRequest): Promise<Actor> {
   if (authorizer.way === 'user') return authorizer.actor;
   const name = (await snapshots.at(account, authorizer.revision)).get(authorizer.id)?.name ?? 'setup key';
   return { type: 'system', id: String(wireId(registry.get('SetupKey'), authorizer.id)), name };
 }
 
-/** What happens to which peer. */
+/** The edits of an enrolment, and the id of the peer. */
 interface Edits {
   readonly id: string;
   readonly edits: readonly Edit[];
@@ -94,7 +97,8 @@ function editsFor(engine: Engine, state: Snapshot, request: EnrolmentRequest, id
   if (isTaken || (claim !== undefined && !isClaim(claim)))
     throw new Conflict('taken', 'a peer with this key already exists; log in, or enrol with a new key pair');
   const isMaker = authorizer.way === 'user' && claim?.derived.made_by === authorizer.actor.id;
-  // Who looks after the account is no user of it, and makes only what was asked for before come to life.
+  // An actor who manages the account from another one is not a user of it. Such an actor can only complete the
+  // temporary peer that it requested before.
   if (isMaker && claim !== undefined && authorizer.actor.granted !== undefined)
     return { id: claim.id, edits: [fulfilled(claim, request, now)], now };
   const by = authorizer.way === 'user' ? byUser(state, authorizer.actor) : byKey(engine, state, request);
@@ -102,7 +106,7 @@ function editsFor(engine: Engine, state: Snapshot, request: EnrolmentRequest, id
     throw new NotAllowed('further DNS labels need a setup key that allows them (`allow_extra_dns_labels`)');
   if (isMaker && claim !== undefined) return { id: claim.id, edits: [fulfilled(claim, request, now)], now };
   const foreign = extraLabels.find((label) => state.holderOf(kind.name, 'dns_label', label) !== undefined);
-  // Several peers may share a further label; none may take over another peer's own name.
+  // Several peers may share an extra label, but an extra label must not be another peer's own label.
   if (foreign !== undefined)
     throw new Conflict('taken', `a peer with the label \`${foreign}\` already exists; choose another extra DNS label`);
   const waits = wantsApproval(state);
@@ -119,12 +123,13 @@ function editsFor(engine: Engine, state: Snapshot, request: EnrolmentRequest, id
   const reason = waits ? { disapproval_reason: 'new peers of this account wait for an administrator' } : {};
   const derived = { ...request.place, ...by.derived, ...reason };
   const after = storedObject(engine, { id, kind: kind.name, spec, derived }, now);
-  // The machine that proves a key gets the peer that was reserved for it, whatever else it was reserved for.
+  // A machine that proves its key may use it, even if a temporary peer was reserved for the key. The reserved peer is
+  // deleted.
   const leaving: readonly Edit[] = claim === undefined ? [] : [{ before: claim, internal: true }];
   return { id, edits: [...leaving, { after, given: { enrolment: { ...by.given, at: now } } }], now };
 }
 
-/** The temporary peer that was reserved for this key, from now on with a machine. */
+/** Completes the temporary peer that was reserved for this key: it has a machine now. */
 function fulfilled(before: Stored<'Peer'>, { signingKey, place }: EnrolmentRequest, now: string): Edit {
   const spec = { ...before.spec, signing_key: signingKey };
   return {
@@ -134,7 +139,7 @@ function fulfilled(before: Stored<'Peer'>, { signingKey, place }: EnrolmentReque
   };
 }
 
-/** What follows from who lets the peer in. */
+/** Consequences of the authorization by a user or a setup key. */
 interface Terms {
   readonly spec: JsonObject;
   readonly derived: JsonObject;
@@ -173,7 +178,7 @@ function byKey(engine: Engine, state: Snapshot, { authorizer }: EnrolmentRequest
   const now = engine.now();
   const former = key.derived.former?.find(({ key_hash }) => key_hash === authorizer.hash);
   if (former === undefined && key.derived.key_hash !== authorizer.hash) throw new Unauthenticated('setup key invalid');
-  // A value that was replaced ends when it was to end.
+  // A replaced value of a setup key stays valid only until its own expiry.
   const hasEnded = former !== undefined && former.expires <= now;
   const standing = hasEnded ? 'expired' : kind.computed['state']?.value(key, state.seen({ now, viewer: '' }));
   if (standing !== 'valid') throw new NotAllowed(refusals[String(standing)] ?? 'the setup key enrols no peers');
@@ -189,7 +194,7 @@ function byKey(engine: Engine, state: Snapshot, { authorizer }: EnrolmentRequest
   };
 }
 
-/** Whether the account lets new peers wait. */
+/** Returns whether new peers of the account need an approval. */
 function wantsApproval(state: Snapshot): boolean {
   return extraSettingsOf(state).peer_approval_enabled === true;
 }

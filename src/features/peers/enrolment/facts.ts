@@ -4,10 +4,10 @@ import { parseAddress, parseCidr } from '../../../lib/net/address.ts';
 import type { Problem } from '../../../model/problem.ts';
 import { certificateText } from './proof-text.ts';
 
-/** What reads one member: the value as it is kept, or what is wrong with it. */
+/** Function that reads one member. Returns the value to store, or adds a fault and returns `undefined`. */
 type Read = (value: Json, path: string, faults: Faults) => Json | undefined;
 
-/** Collects what is wrong. */
+/** Adds a fault. */
 type Faults = (path: string, message: string) => undefined;
 
 const text =
@@ -15,7 +15,7 @@ const text =
   (value, path, fault) => {
     if (typeof value !== 'string') return fault(path, 'must be a text');
     if (value.length > longest) return fault(path, `must not be longer than ${longest} characters`);
-    // Postgres stores neither, and nothing else here looks at characters.
+    // Postgres can store neither NUL nor unpaired surrogates, and nothing else here checks characters.
     if (value.includes('\0') || !value.isWellFormed()) return fault(path, 'contains characters that cannot be stored');
     return value;
   };
@@ -37,7 +37,7 @@ const members =
   (fields: Readonly<Record<string, Read>>, required: readonly string[] = []): Read =>
   (value, path, fault) => {
     if (!isObject(value)) return fault(path, 'must be an object');
-    // A JSON body holds JSON.
+    // An object in a JSON body contains only JSON.
     const given = value as JsonObject;
     for (const name of required) if ((given[name] ?? null) === null) fault(path, `needs \`${name}\``);
     for (const name of Object.keys(given))
@@ -90,12 +90,15 @@ const fields: Readonly<Record<string, Read>> = {
   certificates: list(16, members({ chain: list(8, text(16_384)), signature: text(2048) }, ['chain', 'signature'])),
 };
 
-/** Facts as they are kept, or everything that is wrong with them. */
+/** The facts to store, or all problems in them. */
 export type FactsResult =
   | { readonly ok: true; readonly facts: JsonObject }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
-/** Reads what a peer reports about itself. `key` is its signing key, to which its certificates are bound. */
+/**
+ * Reads the facts that a peer reports about itself. `key` is the signing key of the peer, to which its certificates are
+ * bound.
+ */
 export function readFacts(given: Json, key: string, now: number, path = ''): FactsResult {
   const problems: Problem[] = [];
   const fault: Faults = (at, message) => {
@@ -106,7 +109,7 @@ export function readFacts(given: Json, key: string, now: number, path = ''): Fac
   const kept = members(fields)(given, path, fault);
   if (!isObject(kept) || problems.length > 0) return { ok: false, problems: problems.slice(0, 100) };
   const { certificates = [], ...facts } = kept as JsonObject;
-  // What `fields` let through has these members.
+  // `fields` has checked that these members are present.
   const claims = certificates as unknown as readonly CertificateClaim[];
   const held: Json[] = [];
   for (const [at, claim] of claims.entries()) {
@@ -118,20 +121,25 @@ export function readFacts(given: Json, key: string, now: number, path = ''): Fac
   return { ok: true, facts: { ...facts, ...osOf(facts), ...(held.length === 0 ? {} : { certificates: held }) } };
 }
 
-/** People see the system with its version, unless the peer knows a better name. */
+/**
+ * Makes the name of the operating system that users see from `system` and its version, unless the peer reported `os`.
+ */
 function osOf({ os, system, system_version }: JsonObject): JsonObject {
   if (os !== undefined || system === undefined) return {};
   return { os: [system, system_version].filter((part) => part !== undefined).join(' ') };
 }
 
-/** A certificate that a peer claims to hold: in PEM, behind it those that lead to an authority, and a signature by its key. */
+/**
+ * A certificate that a peer claims to hold: the certificate in PEM, followed by its chain to an authority, and a
+ * signature by its key.
+ */
 export interface CertificateClaim {
   readonly chain: readonly string[];
-  /** Of `certificateText`, base64. */
+  /** Signature of `certificateText`, in base64. */
   readonly signature: string;
 }
 
-/** What is wrong with the claim, `undefined` when it holds. */
+/** Returns what is wrong with the claim, `undefined` when it is valid. */
 function checkCertificate({ chain, signature }: CertificateClaim, key: string, now: number): string | undefined {
   const read = chain.map(readCertificate);
   const [leaf] = read;
@@ -146,7 +154,7 @@ function readCertificate(text: string): X509Certificate | undefined {
   try {
     return new X509Certificate(text);
   } catch {
-    // The constructor has no other way to say that the text is no certificate.
+    // The constructor throws when the text is not a certificate.
     return undefined;
   }
 }
@@ -156,7 +164,7 @@ function isHeld({ publicKey }: X509Certificate, key: string, signature: string):
   try {
     return verify(digest, Buffer.from(certificateText(key)), publicKey, Buffer.from(signature, 'base64'));
   } catch {
-    // A key that cannot sign.
+    // The key type cannot sign.
     return false;
   }
 }

@@ -5,13 +5,16 @@ import { type NonceLifetime, useNonces } from '../../../db/peers/agent-nonces.ts
 import { Unauthenticated } from '../../../model/errors.ts';
 import type { Proof } from './proof.ts';
 
-/** Protects accounts against requests of strangers. Many at once cost few queries. */
+/** Protects accounts against requests of strangers. Concurrent requests share queries. */
 export interface Guard {
-  /** What the directory says about a value. */
+  /** Returns the directory entry of a value, `undefined` when there is none. */
   find(kind: string, value: string): Promise<FoundEntry | undefined>;
-  /** Uses a proof up. Throws `Unauthenticated` for one that was used before, on whatever server. */
+  /** Marks a proof as used. Throws `Unauthenticated` when it was used before, on any server. */
   use(account: string, proof: Proof): Promise<void>;
-  /** The same for a proof whose use is only acknowledged behind a commit: the store need not wait for its disk twice. */
+  /**
+   * Does the same as `use` for a proof of a request that is only answered after a commit. The nonce reaches the disk
+   * with that commit, so there is no second wait for the disk.
+   */
   useBefore(account: string, proof: Proof): Promise<void>;
 }
 
@@ -24,7 +27,7 @@ export function createGuard(database: Database): Guard {
   const claimBy = (lifetime: NonceLifetime) => {
     const claim = createBatcher<string, Proof, boolean>(async (account, proofs) => {
       const nonces = proofs.map((proof) => ({ nonce: nameOf(proof), expires: proof.expires }));
-      // What comes twice among these is fresh once.
+      // A nonce that occurs twice in a batch is fresh only once.
       const fresh = new Set(await useNonces(database, account, nonces, lifetime));
       return (proof) => fresh.delete(nameOf(proof));
     });

@@ -1,44 +1,47 @@
 import { createHash } from 'node:crypto';
 
-/** What every text that a key of a peer signs begins with, so that it means nothing anywhere else. */
+/** First line of every text that a key of a peer signs. It makes the signature useless for any other purpose. */
 const proofScheme = 'heddle-agent-v1';
 
-/** What a proof says. */
+/** Claims of a proof. */
 export interface ProofClaims {
-  /** The public key that signs: Ed25519, 32 bytes in base64url. */
+  /** Public key of the signature: Ed25519, 32 bytes in base64url. */
   readonly key: string;
   /** ISO 8601. */
   readonly time: string;
-  /** Never used before by this key: 16 random bytes in base64url. */
+  /** Value that the key has not used before: 16 random bytes in base64url. */
   readonly nonce: string;
 }
 
-/** A request that a proof is about. */
+/** The request that a proof is about. */
 export interface ProvenRequest {
   readonly method: string;
-  /** With its query. */
+  /** Path with its query. */
   readonly path: string;
-  /** The bytes of the body; empty for none. */
+  /** Bytes of the body, empty when there is none. */
   readonly body: Uint8Array;
 }
 
-/** The text that a proof signs: who asks, when, and for what. */
+/** Returns the text that a proof signs. It covers the key, the time, the nonce and the request. */
 export function proofText({ key, time, nonce }: ProofClaims, { method, path, body }: ProvenRequest): string {
   const digest = createHash('sha256').update(body).digest('base64url');
   return [proofScheme, 'request', method, path, key, time, nonce, digest].join('\n');
 }
 
-/** The text whose keyed hash proves that a machine holds the key of a tunnel. */
+/** Returns the text whose keyed hash proves that a machine holds the private key of a tunnel. */
 export function tunnelText(challenge: string, signingKey: string): string {
   return [proofScheme, 'tunnel', challenge, signingKey].join('\n');
 }
 
-/** The text that the key of a certificate signs, to show that it is on the machine of this peer. */
+/**
+ * Returns the text that the key of a certificate signs. The signature proves that the key is on the machine of this
+ * peer.
+ */
 export function certificateText(signingKey: string): string {
   return [proofScheme, 'certificate', signingKey].join('\n');
 }
 
-/** Writes the header of a proof. */
+/** Returns the header of a proof. */
 export function writeProof({ key, time, nonce }: ProofClaims, signature: string): string {
   return `key=${key}, time=${time}, nonce=${nonce}, signature=${signature}`;
 }

@@ -3,16 +3,16 @@ import { Unauthenticated } from '../../../model/errors.ts';
 import { isSigned } from './keys.ts';
 import { type ProofClaims, type ProvenRequest, proofText } from './proof-text.ts';
 
-/** How far the clock of a peer may be off, either way. */
+/** Maximum difference between the clocks of a peer and the server, in milliseconds. */
 const mostSkewMs = 60_000;
 
-/** A valid proof, but for its nonce: the caller checks whether that was used before. */
+/** A proof that is valid except for its nonce. The caller must check that the nonce was not used before. */
 export interface Proof extends ProofClaims {
-  /** When its nonce need not be remembered any more; ISO 8601. */
+  /** Time after which the nonce need not be remembered, in ISO 8601. */
   readonly expires: string;
 }
 
-/** Checks that a key signed this very request just now. Throws `Unauthenticated`. */
+/** Checks that the key signed exactly this request within the allowed clock difference. Throws `Unauthenticated`. */
 export function checkProof(header: string | undefined, request: ProvenRequest, now: number): Proof {
   const { key, time, nonce, signature } = readHeader(header);
   const at = Date.parse(time);

@@ -5,21 +5,21 @@ import { openValue, sealValue, type Ticket } from './sealed.ts';
 const ticket: Ticket = { prefix: 'nba_', purpose: 'session' };
 const lifetimeMs = 3_600_000;
 
-/** The content of a session. It is worth nothing without the key that it is bound to. */
+/** Content of a session. It is useless without the signing key that it is bound to. */
 export interface Session {
   readonly account: string;
   readonly peer: string;
-  /** The signing key. */
+  /** Public signing key of the peer. */
   readonly key: string;
 }
 
-/** A session as a peer gets it. */
+/** A session as the peer receives it. */
 export interface IssuedSession {
   readonly token: string;
   readonly expires_at: string;
 }
 
-/** Issues a session. Nothing is kept: it is sealed. */
+/** Issues a session. The server stores nothing: the token is the sealed session. */
 export function issueSession({ vault, random }: PlanEnvironment, session: Session, now: number): IssuedSession {
   const expires_at = new Date(now + lifetimeMs).toISOString();
   const id = Buffer.from(random(8)).toString('base64url');

@@ -7,7 +7,7 @@ import type { Exposure } from './exposure.ts';
 
 const known = ['port', 'mode', 'name', 'cluster', 'password', 'pin'];
 
-/** Reads what a peer wants to expose. Throws everything that is wrong with it. */
+/** Reads the service that a peer wants to expose. Throws `InvalidInput` with all problems. */
 export function readExposure(body: JsonObject): Exposure {
   const problems: Problem[] = [];
   const fault = (path: string, message: string): void => {
@@ -33,7 +33,7 @@ export function readExposure(body: JsonObject): Exposure {
   return { mode, port: Number(port), auth: authOf(secrets), ...textAs('name', name), ...textAs('cluster', cluster) };
 }
 
-/** A DNS name in its one spelling; nothing when it is absent. */
+/** Returns a DNS name in its canonical form, `undefined` when it is absent, `wrong` when it is invalid. */
 function read(
   value: Json | undefined,
   fits: (text: string) => boolean,

@@ -12,31 +12,31 @@ import { isOfKind, type Stored } from '../../../model/state/stored.ts';
 import { contextOf, type Found, write } from '../../../objects/objects.ts';
 import { planCreate, planDelete, planReplace, type RequestOutcome } from '../../../plan/requests/requests.ts';
 
-/** How long a service is exposed unless the peer renews it. */
+/** Time for which a service is exposed unless the peer renews it, in milliseconds. */
 const lifetimeMs = 10 * 60_000;
 
-/** How many services one peer may expose at once. */
+/** Maximum number of services that one peer exposes at once. */
 const mostServices = 10;
 
 /** A local service that a peer wants to offer through a cluster of proxies. */
 export interface Exposure {
   readonly mode: ServiceMode;
   readonly port: number;
-  /** The first label of the domain; made of the label of the peer and the port unless given. */
+  /** First label of the domain. Absent: it is made of the peer's label and the port. */
   readonly name?: string;
-  /** The address of the cluster; the account's own, or the first there is, unless given. */
+  /** Address of the cluster. Absent: the account's own cluster, else the first one. */
   readonly cluster?: string;
-  /** The ways to sign in, as services have them. */
+  /** Ways to sign in, in the format of services. */
   readonly auth: JsonObject;
 }
 
-/** The peer that asks, in the state in which it was authenticated. */
+/** The peer that makes the request, in the state in which it was authenticated. */
 export interface Exposer {
   readonly peer: Stored<'Peer'>;
   readonly state: Snapshot;
 }
 
-/** Offers a local service of a peer for a while. Throws why that is refused. */
+/** Exposes a local service of a peer for a limited time. Throws the reason when that is refused. */
 export async function exposeService(engine: Engine, by: Exposer, exposure: Exposure): Promise<Found> {
   const { account } = by.state;
   const { peers, now } = await engine.presence.at(account);
@@ -61,7 +61,10 @@ export async function exposeService(engine: Engine, by: Exposer, exposure: Expos
   });
 }
 
-/** A machine that began again does not know what it exposed: what it wants again goes on, anything else is refused. */
+/**
+ * A restarted machine does not know what it exposed. A repeated request for the same service extends it; a different
+ * request for its domain is refused.
+ */
 function exposeAgain(outcome: RequestOutcome, { id, spec }: Stored<'ProxyService'>): RequestOutcome {
   if (outcome.ok || outcome.problems.every(({ code }) => code !== 'managed_field')) return outcome;
   throw new Conflict(
@@ -70,7 +73,7 @@ function exposeAgain(outcome: RequestOutcome, { id, spec }: Stored<'ProxyService
   );
 }
 
-/** Lets a service be exposed for as long again. Throws `NotFound` for one that the peer does not expose. */
+/** Extends an exposed service for another full period. Throws `NotFound` when the peer does not expose it. */
 export async function renewExposure(engine: Engine, by: Exposer, id: string): Promise<Found> {
   const { now } = await engine.presence.at(by.state.account);
   const kind = engine.registry.get('ProxyService');
@@ -83,7 +86,7 @@ export async function renewExposure(engine: Engine, by: Exposer, id: string): Pr
   });
 }
 
-/** Ends what a peer exposes. Throws `NotFound` for what the peer does not expose. */
+/** Ends an exposed service. Throws `NotFound` when the peer does not expose it. */
 export async function withdrawExposure(engine: Engine, by: Exposer, id: string): Promise<void> {
   const kind = engine.registry.get('ProxyService');
   const call = callOf(by);
@@ -92,12 +95,12 @@ export async function withdrawExposure(engine: Engine, by: Exposer, id: string):
   );
 }
 
-/** When the time of an exposed service is over, ISO 8601; absent for services that no peer exposes. */
+/** Returns the time at which an exposed service ends, in ISO 8601. `undefined` for services that no peer exposes. */
 export function exposedUntil({ derived }: Stored<'ProxyService'>): string | undefined {
   return derived.exposed_until;
 }
 
-/** A peer that acts for itself. */
+/** Returns a peer as an actor. */
 export function actorOf({ id, name }: Pick<Stored<'Peer'>, 'id' | 'name'>): Actor {
   return { type: 'system', id, name };
 }
@@ -110,7 +113,7 @@ function untilOf(now: string): string {
   return new Date(Date.parse(now) + lifetimeMs).toISOString();
 }
 
-/** The peer as it is now, if the account lets it expose services. */
+/** Returns the peer in its current state. Throws unless the account lets it expose services. */
 function requireExposer(state: Snapshot, id: string): Stored<'Peer'> {
   const peer = state.find('Peer', id);
   if (peer === undefined) throw new NotFound(`peer ${id} not found`);
@@ -119,7 +122,7 @@ function requireExposer(state: Snapshot, id: string): Stored<'Peer'> {
   return peer;
 }
 
-/** Why a peer may not expose services, `undefined` when it may. */
+/** Returns why a peer may not expose services, `undefined` when it may. */
 export function whyNotExpose(state: Snapshot, { id, spec }: Stored<'Peer'>): string | undefined {
   if (spec.approval_required === true)
     return 'the peer waits for the approval of an administrator, and exposes nothing until then';
@@ -152,7 +155,7 @@ function bodyOf(state: Snapshot, peer: Stored<'Peer'>, exposure: Exposure): Json
   };
 }
 
-/** The address of the cluster that is to serve. */
+/** Returns the address of the cluster that serves the domain. */
 function clusterFor(state: Snapshot, requested: string | undefined): string {
   const clusters = state.ofKind('ProxyCluster');
   const own = clusters.find(({ spec }) => spec.type === 'account');

@@ -8,15 +8,15 @@ import type { Stored } from '../../../model/state/stored.ts';
 import type { Outcome } from '../../../plan/plan.ts';
 import { actorOf, exposedUntil, whyNotExpose } from './exposure.ts';
 
-/** An exposed service whose time is over; `failed` says why it is still there. */
+/** An exposed service that is due to end. `failed` is the reason why it could not be ended. */
 export interface EndedExposure {
   readonly id: string;
   readonly failed?: string;
 }
 
 /**
- * Ends the services whose peers did not renew them in time, by the clock of the database, or may not expose any longer, under
- * the lease of who does it.
+ * Ends the exposed services that their peers did not renew in time, by the clock of the database, or whose peers may
+ * not expose services any more. The changes are made under the caller's lease.
  */
 export async function endExposures(engine: Engine, account: string, lease: Lease): Promise<readonly EndedExposure[]> {
   const { now } = await engine.presence.at(account);
@@ -58,9 +58,9 @@ async function end(
 
 function planEnd(engine: Engine, state: Snapshot, id: string, now: string): Outcome {
   const service = state.find('ProxyService', id);
-  // It may have been renewed or withdrawn in the meantime.
+  // The service may have been renewed or withdrawn since it was found.
   if (service === undefined || !isDue(state, service, now)) return planEdits(engine, state, []);
-  // Its last state says why it goes, for the event.
+  // The audit event takes the reason, expired or not, from the last state of the service.
   const expired = (exposedUntil(service) ?? '') <= now;
   const before = { ...service, derived: { ...service.derived, expired } };
   return planEdits(engine, state, [{ before, internal: true }]);

@@ -7,13 +7,13 @@ import { Preparation } from './preparation.ts';
 import type { Stream } from './stream.ts';
 import { type SharedBytes, sendUpdate, updateFor } from './update.ts';
 
-/** How many images of the past are kept for readers that come back. */
+/** Number of past images that are kept for readers that reconnect. */
 const pastImages = 16;
 
-/** For how long streams are sent updates before other work gets its turn. */
+/** Time for which updates are sent before other work gets its turn, in milliseconds. */
 const turnMs = 10;
 
-/** The options of the streams of an account. */
+/** Options of the streams of an account. */
 export interface AccountStreamOptions {
   readonly engine: Engine;
   readonly account: string;
@@ -23,7 +23,7 @@ export interface AccountStreamOptions {
   failed(error: unknown): void;
 }
 
-/** The connected peers of one account, and the image from which they are sent their maps. */
+/** The connected peers of one account, and the image from which their maps are made. */
 export class AccountStreams {
   readonly #options: AccountStreamOptions;
   readonly #streams = new Map<string, Stream>();
@@ -44,7 +44,7 @@ export class AccountStreams {
     return this.#streams.values();
   }
 
-  /** Adds a stream. The previous one of the peer is sent the reason, and ends. */
+  /** Adds a stream. A previous stream of the peer is sent the reason `replaced`, and ends. */
   add(stream: Stream): void {
     const before = this.#streams.get(stream.peer);
     this.#streams.set(stream.peer, stream);
@@ -55,15 +55,15 @@ export class AccountStreams {
     if (this.#streams.get(stream.peer) === stream) this.#streams.delete(stream.peer);
   }
 
-  /** Resolves when there is an image of this revision or a later one; says whether there is. */
+  /** Waits for an image of this revision or a later one. Returns `false` when it could not be read. */
   async ready(revision: number): Promise<boolean> {
     const isReady = (): boolean => (this.#past.at(-1)?.state.revision ?? -1) >= revision;
-    // Thousands may wait for one reading; only what it did not reach is read again.
+    // Thousands of streams may wait for the same read. It is repeated only if it did not reach the revision.
     for (let attempt = 0; attempt < 3 && !isReady(); attempt++) await (this.#running ?? this.follow(revision));
     return isReady();
   }
 
-  /** Sends a stream what changed for it; ends it while there is no map to send. */
+  /** Sends a stream its changes. Ends the stream when there is no map to send. */
   sendMap(stream: Stream): void {
     const image = this.#past.at(-1);
     const { bytes, now, failed } = this.#options;
@@ -75,15 +75,16 @@ export class AccountStreams {
       if (!stream.isOpen) return;
       sendUpdate(stream, this.#preparation?.take(stream, image) ?? updateFor(stream, image, this.#past, bytes), now());
     } catch (error) {
-      // An error about one map is reported, and the others continue.
+      // An error in one map is reported. The other streams continue.
       failed(error);
       stream.end('failed');
     }
   }
 
   /**
-   * Computes what the streams will be sent at a state that is on its way to the database, while there is nothing to
-   * send: then it need only be sent. Only from the state that they have, and discarded when the state is not written.
+   * Computes, while no update is running, the updates for a state that is being written to the database. Then they only
+   * need to be sent. Starts only from the state that the streams have now. The updates are discarded when the state is
+   * not written.
    */
   prepare(base: Snapshot, next: Snapshot): void {
     const before = this.#past.at(-1);
@@ -97,8 +98,8 @@ export class AccountStreams {
   }
 
   /**
-   * Brings the image to a revision, or to all that is acknowledged, and sends the changes to the streams concerned.
-   * Requests that arrive meanwhile are handled together afterwards.
+   * Updates the image to a revision, or to everything that is acknowledged, and sends the changes to the streams
+   * concerned. Calls during the update are combined into one more update.
    */
   follow(revision?: number): Promise<void> {
     if (this.#due !== 'all') this.#due = revision === undefined ? 'all' : Math.max(this.#due ?? 0, revision);
@@ -115,7 +116,7 @@ export class AccountStreams {
         if (image !== undefined) await this.#show(image);
       }
     } finally {
-      // At once: a caller that asks a moment later must not wait for a run that is over.
+      // Must be reset at once, so that a later caller does not wait for an update that is finished.
       this.#running = undefined;
     }
   }
@@ -125,8 +126,8 @@ export class AccountStreams {
     try {
       return await readMapImage(engine, account, revision);
     } catch (error) {
-      // An account that is gone has no peers. Otherwise the store is away: connected peers stay, and are sent changes
-      // later.
+      // A deleted account has no peers. Any other error means that the database is not reachable: connected peers stay,
+      // and are sent their changes later.
       if (error instanceof NotFound) for (const stream of [...this.#streams.values()]) stream.end('deleted');
       else failed(error);
       return undefined;

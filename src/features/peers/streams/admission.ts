@@ -1,18 +1,24 @@
 import { setImmediate } from 'node:timers';
 
-/** Lets work in at a pace: so much of the time of the event loop, and so many at once that are not through yet. */
+/**
+ * Starts work at a limited pace: for a limited time in each turn of the event loop, and with a limited number of
+ * unfinished works.
+ */
 export interface Admission {
-  /** Runs the work when its turn comes; it says whether it is through, otherwise `release` is called when it is. */
+  /**
+   * Runs the work when its turn comes. The work returns whether it is finished; otherwise `release` must be called when
+   * it is.
+   */
   admit(work: () => boolean): void;
   release(): void;
-  /** How many wait. */
+  /** Number of works that wait. */
   readonly waiting: number;
 }
 
-/** How long one turn of the event loop may be taken. */
+/** Maximum time that the works take in one turn of the event loop, in milliseconds. */
 const turnMs = 10;
 
-/** Creates an admission with room for this many at once. */
+/** Creates an admission. `room` is the maximum number of unfinished works. */
 export function createAdmission(room: number): Admission {
   const queue: (() => boolean)[] = [];
   let next = 0;

@@ -1,15 +1,18 @@
-/** Gathers changes of the facts of machines for a moment, so that the streams of an account follow them together. */
+/** Collects changes of machine facts for a short time, so that the streams of an account process them together. */
 export interface FactsDebouncer {
-  /** Facts of machines of an account changed. */
+  /** Reports that facts of machines of an account changed. */
   changed(account: string): void;
-  /** A stream of the account was opened: changes are followed from now on. */
+  /** Reports that a stream of the account was opened. From then on, changes are passed on. */
   watched(account: string): void;
   close(): void;
 }
 
-/** Creates a debouncer. `follow` says whether the account has streams that follow; otherwise it is called again when one opens. */
+/**
+ * Creates a debouncer. `follow` returns whether the account has streams; otherwise it is called again after a stream
+ * was opened.
+ */
 export function createFactsDebouncer(waitMs: number, follow: (account: string) => boolean): FactsDebouncer {
-  /** Accounts with changes that are not followed yet, and the timer that will. */
+  /** Accounts with changes that were not passed on, and the timers that will do so. */
   const waiting = new Map<string, NodeJS.Timeout | undefined>();
   let closed = false;
   const flush = (account: string): void => {

@@ -2,8 +2,8 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Sink } from './sink.ts';
 
 /**
- * Takes an answer over as a stream of Server-Sent Events, with what every answer says in its head. `gone` is called once when
- * the connection is.
+ * Turns an HTTP response into a stream of Server-Sent Events, with `headers` that every answer has. `gone` is called
+ * once, when the connection is closed.
  */
 export function openHttpSink(raw: ServerResponse, gone: () => void, headers: OutgoingHttpHeaders = {}): Sink {
   raw.writeHead(200, {
@@ -20,14 +20,15 @@ export function openHttpSink(raw: ServerResponse, gone: () => void, headers: Out
       if (several) raw.cork();
       for (const piece of pieces) raw.write(piece);
       if (several) raw.uncork();
-      // What the socket says about itself and its event go together; those of the answer may not while it is corked.
+      // The socket's `writableNeedDrain` matches its `drain` event. The response's own value may not match while it is
+      // corked.
       return socket?.writableNeedDrain !== true;
     },
     drained: () => undefined,
     end: () => void raw.end(),
     destroy: () => void raw.destroy(),
   };
-  // A reader that left while it was admitted is reported at once.
+  // Calls `gone` at once for a reader that disconnected while it was admitted.
   if (socket === null || socket.destroyed) setImmediate(gone);
   const drained = (): void => sink.drained();
   socket?.on('drain', drained);

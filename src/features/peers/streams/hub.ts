@@ -7,40 +7,40 @@ import type { Sink } from './sink.ts';
 import { Stream } from './stream.ts';
 import { createSharedBytes } from './update.ts';
 
-/** Called when peers connect and disconnect. */
+/** Listener for peers that connect and disconnect. */
 export interface ConnectionListener {
   connected(account: string, peer: string, stream: string, place?: JsonObject): void;
   gone(account: string, peer: string, stream: string): void;
 }
 
-/** What the streams of a server need. */
+/** Options of the streams of a server. */
 export interface HubOptions {
   readonly engine: Engine;
   readonly listener: ConnectionListener;
   /** Milliseconds since 1970. */
   now(): number;
   failed(error: unknown): void;
-  /** How many first events may be on their way at once. */
+  /** Maximum number of first events that readers have not received completely. */
   readonly room?: number;
-  /** How often silent streams show that they are alive, and everything acknowledged is looked for. */
+  /** Interval of keep-alives on silent streams and of reading everything acknowledged, in milliseconds. */
   readonly tickMs?: number;
-  /** How long a reader may lag behind. */
+  /** Time for which a reader may lag behind, in milliseconds. */
   readonly patienceMs?: number;
-  /** How long a slow reader keeps its room from others who come. */
+  /** Time for which a slow reader keeps its place in the admission, in milliseconds. */
   readonly roomMs?: number;
-  /** How long facts that machines reported are collected before they are processed together. */
+  /** Time for which reported facts of machines are collected before they are processed together, in milliseconds. */
   readonly factsMs?: number;
 }
 
-/** A peer that connects. */
+/** A connecting peer. */
 export interface Joining {
   readonly account: string;
   readonly peer: string;
-  /** The revision at which it was let in. */
+  /** Revision at which the peer was authenticated. */
   readonly revision: number;
-  /** The id of the last event that it saw. */
+  /** Id of the last event that the peer saw. */
   readonly last: string | undefined;
-  /** Where it is now. */
+  /** Current location of the peer. */
   readonly place?: JsonObject;
   readonly sink: Sink;
 }
@@ -48,17 +48,17 @@ export interface Joining {
 /** The connected peers of this server. */
 export interface Hub {
   /**
-   * Admits a peer: it is sent its map when its turn comes, and from then on what changes. Returns a function for when
-   * it is gone.
+   * Admits a peer. It is sent its map when its turn comes, and then every change. Returns a function to call when the
+   * connection is closed.
    */
   join(joining: Joining): () => void;
-  /** How many peers are connected. */
+  /** Number of connected peers. */
   readonly size: number;
-  /** Sends all streams that the server stops, and ends them. */
+  /** Tells all streams that the server stops, and ends them. */
   close(): void;
 }
 
-/** Creates the registry of connected peers; it learns of revisions by the notices of all servers. */
+/** Creates the registry of connected peers. It learns of new revisions from the notices of all servers. */
 export function createHub(options: HubOptions): Hub {
   const { engine, listener, now, failed, room = 64 } = options;
   const { tickMs = 15_000, patienceMs = 60_000, roomMs = 2000, factsMs = 500 } = options;
@@ -81,7 +81,7 @@ export function createHub(options: HubOptions): Hub {
   });
   const unlisten = [
     engine.notices.on((notice) => {
-      // An account that is gone ends the streams of its peers.
+      // When an account is deleted, reading it fails, which ends the streams of its peers.
       if (notice.what === 'gone') void accounts.get(notice.account)?.follow();
       if (notice.what === 'verdicts') debouncer.changed(notice.account);
       if (notice.what === 'revision') void accounts.get(notice.account)?.follow(notice.revision);
@@ -98,7 +98,7 @@ export function createHub(options: HubOptions): Hub {
     for (const [id, account] of accounts) {
       for (const stream of account.streams()) stream.tick(now() - patienceMs, now());
       if (account.size > 0) continue;
-      // Who was cut off a moment ago comes back for what it missed.
+      // A peer that was just disconnected reconnects, and needs the past images to get only the changes that it missed.
       if ((idle.get(id) ?? 0) < forgetAfter) idle.set(id, (idle.get(id) ?? 0) + 1);
       else accounts.delete(id);
     }
@@ -112,7 +112,7 @@ export function createHub(options: HubOptions): Hub {
       const streams = accountOf(joining.account);
       const leave = join(streams, joining, { engine, listener, admission, roomMs });
       debouncer.watched(joining.account);
-      // Who was on the way in when the server began to stop would keep it from doing so.
+      // A peer that is admitted after the server began to stop would keep the server running.
       if (closed) for (const stream of [...streams.streams()]) stream.end('stopping');
       return leave;
     },
@@ -129,13 +129,13 @@ export function createHub(options: HubOptions): Hub {
   };
 }
 
-/** Adds a listener; returns what takes it away. */
+/** Adds a listener. Returns a function that removes it. */
 function hear<L>(listeners: Set<L>, listener: L): () => void {
   listeners.add(listener);
   return () => void listeners.delete(listener);
 }
 
-/** After how many ticks the images of an account without streams are forgotten. */
+/** Number of ticks after which the images of an account without streams are dropped. */
 const forgetAfter = 20;
 
 function join(
@@ -172,11 +172,11 @@ function join(
   const begin = (): boolean => {
     streams.sendMap(stream);
     holding = stream.isOpen && stream.isLagging;
-    // Readers that do not read must not keep everybody else out; they are given up in their own time.
+    // Readers that do not read must not block the admission of other readers. They are disconnected later, by `tick`.
     if (holding) waiting = setTimeout(release, roomMs).unref();
     return !holding;
   };
-  // Reading does not fail: errors are reported. Older images may not contain the peer, and must not be read as its
+  // `ready` does not throw: errors are reported. Older images may not contain the peer, which must not be taken for its
   // deletion.
   void streams.ready(revision).then((isReady) => (isReady ? admission.admit(begin) : stream.end('failed')));
   return () => stream.closed();

@@ -12,22 +12,25 @@ import type { Access } from '../../../access/ruleset/access.ts';
 import type { Engine } from '../../../commit/engine.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 
-/** From what the network maps of an account are worked out: one state under what was known of its peers. */
+/**
+ * Input of the network maps of an account: a state, and the access that follows from it and from the observations of
+ * its peers.
+ */
 export interface MapImage {
   readonly state: Snapshot;
   readonly access: Access;
 }
 
-/** The map of a peer, and its digest. */
+/** Map of a peer, and its digest. */
 export interface SentMap {
   readonly map: PeerMap;
-  /** Equal for equal maps, on whatever server. */
+  /** Digest that is equal for equal maps, on every server. */
   readonly digest: string;
 }
 
 /**
- * The image of an account at this revision or a later one, under what was known of its peers the last time; without a
- * revision everything that was acknowledged and observed is in it.
+ * Returns the image of an account at this revision or a later one, with the last known observations of its peers.
+ * Without a revision, the image contains everything that is acknowledged and observed.
  */
 export async function readMapImage(engine: Engine, account: string, revision?: number): Promise<MapImage> {
   const { snapshots, access } = engine;
@@ -39,10 +42,10 @@ export async function readMapImage(engine: Engine, account: string, revision?: n
   return { state, access: await access.soon(state) };
 }
 
-/** Why a peer gets no map any more. */
+/** Reason why a peer gets no map any more. */
 export type Dismissal = 'deleted' | 'blocked' | 'expired';
 
-/** The map of a peer, or why it gets none. */
+/** Returns the map of a peer, or the reason why the peer gets none. */
 export function mapIn(image: MapImage, peer: string): SentMap | Dismissal {
   const dismissal = dismissalOf(image, peer);
   if (dismissal !== undefined) return dismissal;
@@ -50,27 +53,33 @@ export function mapIn(image: MapImage, peer: string): SentMap | Dismissal {
   return map === undefined ? 'deleted' : { map, digest: mapDigest(map) };
 }
 
-/** Ids of peers whose map may be another, or that may get none any more; none is missing. */
+/**
+ * Returns the ids of all peers whose map may differ, or that may not get a map any more. It may contain unaffected
+ * peers, but misses none.
+ */
 export function touchedBetween(before: MapImage, after: MapImage): ReadonlySet<string> {
   if (before.state === after.state && before.access === after.access) return new Set();
   const changed = after.state.changedSince(before.state);
   const touched = new Set(touchedMaps(before.access, after.access, changed));
   for (const id of changed) {
-    // A deleted peer is sent that, and so are the peers of a blocked user.
+    // The reason must be sent to a deleted peer, and to the peers of a blocked user.
     touched.add(id);
     for (const { from, field } of after.state.referrersOf(id)) if (field === 'user_id') touched.add(from.id);
   }
   return touched;
 }
 
-/** A map in full: the part that the peer alone is sent, and the shared part, as members of a JSON object. */
+/**
+ * Returns a complete map as members of a JSON object, in two parts: the part of this peer alone, and the part that
+ * peers share.
+ */
 export function fullText({ map }: SentMap): { readonly own: string; shared(): string; readonly key: object } {
   return { own: ownText(map), shared: () => sharedText(map.shared), key: map.shared };
 }
 
 /**
- * The difference of two maps, in the same two parts; each empty when there is none. The shared part is the same value
- * for peers that are alike.
+ * Returns the difference of two maps in the same two parts, each empty when there is none. The shared part is the same
+ * string for peers with the same shared map.
  */
 export function changeText(before: SentMap, after: SentMap): { readonly own: string; readonly shared: string } {
   return { own: ownChange(before.map, after.map), shared: sharedChange(before.map.shared, after.map.shared) };

@@ -6,29 +6,29 @@ import type { Stream } from './stream.ts';
 import { type SharedBytes, type Update, updateFor } from './update.ts';
 
 /**
- * For how long updates are prepared before the answer of the database is checked, in milliseconds: the writer waits for
- * it.
+ * Time for which updates are prepared before the event loop can receive the answer of the database, in milliseconds.
+ * The writer waits for that answer.
  */
 const sliceMs = 0.5;
 
-/** What is prepared, and from what. */
+/** Input of a preparation. */
 export interface PreparedState {
   readonly images: Pick<AccessImages, 'ahead'>;
-  /** The image that the streams have now. */
+  /** Image that the streams have now. */
   readonly before: MapImage;
-  /** A state that may come. */
+  /** State that is being written. */
   readonly next: Snapshot;
   readonly streams: ReadonlyMap<string, Stream>;
   readonly bytes: SharedBytes;
 }
 
 interface Prepared {
-  /** The map that the stream had when the update was computed. */
+  /** Map of the stream when the update was computed. */
   readonly from: SentMap;
   readonly update: Update | Dismissal;
 }
 
-/** What the streams of an account will be sent if a state is written, as far as there was time to compute it. */
+/** Updates of an account's streams for a state that is being written, as far as there was time to compute them. */
 export class Preparation {
   readonly #prospect: PreparedState;
   readonly #updates = new Map<string, Prepared>();
@@ -39,10 +39,10 @@ export class Preparation {
     this.#prospect = prospect;
   }
 
-  /** Works things out until all is done or there is no time any more. */
+  /** Computes updates until all are done or `isTime` returns `false`. */
   async run(isTime: () => boolean): Promise<void> {
     const { images, before, next, streams, bytes } = this.#prospect;
-    // The statement leaves first.
+    // The statement that writes the state must be sent first.
     await nextTurn();
     if (!isTime()) return;
     const access = await images.ahead(next);
@@ -54,7 +54,7 @@ export class Preparation {
     for (const peer of this.#touched) {
       const stream = streams.get(peer);
       if (stream?.sent === undefined || stream.isLagging) continue;
-      // A stream that has a map needs no images of the past.
+      // A stream that has a map does not need past images.
       this.#updates.set(stream.id, { from: stream.sent, update: updateFor(stream, image, [], bytes) });
       if (performance.now() < until) continue;
       await nextTurn();
@@ -63,12 +63,14 @@ export class Preparation {
     }
   }
 
-  /** Ids of the peers whose map differs between an image and the one before; nothing when that was not prepared. */
+  /**
+   * Returns the ids of the peers whose map differs between the images, `undefined` when these images were not prepared.
+   */
   touched(before: MapImage, image: MapImage): ReadonlySet<string> | undefined {
     return before === this.#prospect.before && this.#isOf(image) ? this.#touched : undefined;
   }
 
-  /** The update of a stream at an image; nothing when that was not prepared. */
+  /** Returns the update of a stream for an image, `undefined` when it was not prepared. */
   take(stream: Stream, image: MapImage): Update | Dismissal | undefined {
     const prepared = this.#isOf(image) ? this.#updates.get(stream.id) : undefined;
     return prepared?.from === stream.sent ? prepared?.update : undefined;

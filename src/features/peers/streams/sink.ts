@@ -1,25 +1,28 @@
 /** Parts of one event, in order. */
 export type Chunks = readonly (string | Uint8Array)[];
 
-/** Where a stream is written to, whatever carries it. */
+/** Destination of a stream, independent of the transport. */
 export interface Sink {
-  /** Writes pieces of text together. Says whether the reader keeps up: otherwise `drained` is called when it has. */
+  /**
+   * Writes the parts of an event together. Returns whether the reader keeps up; otherwise `drained` is called when the
+   * reader has caught up.
+   */
   write(pieces: Chunks): boolean;
-  /** Is called each time when the reader has caught up. */
+  /** Called each time when the reader has caught up. */
   drained: () => void;
-  /** Ends the stream after what was handed over. */
+  /** Ends the stream after everything that was written. */
   end(): void;
-  /** Gives it up at once. */
+  /** Closes the connection at once. */
   destroy(): void;
 }
 
-/** A comment, which readers pass over. */
+/** Comment of an event stream, which readers ignore. */
 export const keepAlive = ':\n\n';
 
 const tail = Buffer.from('}\n\n');
 const copied = 16_384;
 
-/** Writes the parts of an event around a common part that is written once for many. */
+/** Returns the parts of an event around a shared part, which is encoded once for many streams. */
 export function eventChunks(
   event: { readonly type: string; readonly id?: string },
   own: string,
@@ -28,7 +31,7 @@ export function eventChunks(
   const id = event.id === undefined ? '' : `id: ${event.id}\n`;
   const head = `${id}event: ${event.type}\ndata: {${own}`;
   if (shared === undefined) return [`${head}}\n\n`];
-  // To copy little is faster than to write in three pieces.
+  // Copying a small part is faster than three writes.
   if (shared.length < copied) return [Buffer.concat([Buffer.from(`${head},`), shared, tail])];
   return [`${head},`, shared, tail];
 }

@@ -2,7 +2,7 @@ import type { Json } from '../../../lib/json.ts';
 import type { Dismissal, SentMap } from './maps.ts';
 import { type Chunks, eventChunks, keepAlive, type Sink } from './sink.ts';
 
-/** Why a stream ends that its reader did not end. */
+/** Reasons for which the server ends a stream. */
 export type EndReason = Dismissal | 'replaced' | 'stopping' | 'failed';
 
 const sentences: Readonly<Record<EndReason, string>> = {
@@ -14,26 +14,26 @@ const sentences: Readonly<Record<EndReason, string>> = {
   failed: 'the server cannot work out what the peer has to know at the moment; connect again',
 };
 
-/** Reasons after which it is worth connecting again. */
+/** Reasons after which the peer should reconnect. */
 const passing: readonly EndReason[] = ['stopping', 'failed'];
 
 /**
- * One connected peer: the map that it was sent last, and whether it keeps up. Nothing is queued for a reader that does
- * not.
+ * One connected peer: the last map that it was sent, and whether it keeps up. Nothing is queued for a reader that lags
+ * behind.
  */
 export class Stream {
   readonly peer: string;
-  /** Distinguishes this connection of the peer from others. */
+  /** Id of this connection, different from other connections of the peer. */
   readonly id: string;
   readonly #sink: Sink;
   readonly #ended: () => void;
-  /** Absent until the first event. */
+  /** Last map that was sent. Absent until the first event. */
   sent: SentMap | undefined;
-  /** The `Last-Event-ID` with which the reader came. */
+  /** `Last-Event-ID` that the reader sent. */
   readonly last: string | undefined;
-  /** Something may be new that was not looked at for this peer. */
+  /** Whether there may be changes for this peer that were not computed, because the reader lagged behind. */
   stale = false;
-  /** When the reader began to lag behind. */
+  /** Time at which the reader began to lag behind. */
   #laggingSince: number | undefined;
   #silent = true;
   #open = true;
@@ -72,7 +72,7 @@ export class Stream {
     if (!this.#sink.write(event)) this.#laggingSince ??= now;
   }
 
-  /** Shows a silent reader that the stream is alive, and gives up one that has lagged behind since before `limit`. */
+  /** Sends a keep-alive to a silent reader, and disconnects a reader that has lagged behind since before `limit`. */
   tick(limit: number, now: number): void {
     if (!this.#open) return;
     if (this.#laggingSince !== undefined) {
@@ -83,7 +83,7 @@ export class Stream {
     this.#silent = true;
   }
 
-  /** Says why, and ends. */
+  /** Sends the reason, and ends the stream. */
   end(reason: EndReason): void {
     if (!this.#open) return;
     const message: Json = sentences[reason];
@@ -99,7 +99,7 @@ export class Stream {
     this.#sink.destroy();
   }
 
-  /** The connection is gone. */
+  /** Called when the connection is closed. */
   closed(): void {
     if (!this.#open) return;
     this.#open = false;

@@ -2,16 +2,16 @@ import { changeText, type Dismissal, fullText, type MapImage, mapIn, type SentMa
 import { type Chunks, eventChunks } from './sink.ts';
 import type { Stream } from './stream.ts';
 
-/** The texts that many streams are sent at the same time, as bytes, made once. */
+/** Texts that many streams are sent at the same time, encoded once. */
 export interface SharedBytes {
   full(sent: SentMap): Uint8Array;
   change(text: string): Uint8Array;
 }
 
-/** How many bytes of full maps are kept for those who connect next. */
+/** Maximum size of the cached full maps, in bytes. */
 const capacity = 32_000_000;
 
-/** Creates a store of the bytes that were made last. */
+/** Creates a cache of the bytes that were encoded last. */
 export function createSharedBytes(): SharedBytes {
   const maps = new Map<object, Uint8Array>();
   let size = 0;
@@ -34,7 +34,7 @@ export function createSharedBytes(): SharedBytes {
     change(text) {
       const known = changes.get(text);
       if (known !== undefined) return known;
-      // A change is sent to all streams concerned within a moment; an older one is not needed again.
+      // A change is sent to all streams concerned within moments. Older changes are not needed again.
       if (changes.size > 1000) changes = new Map();
       const bytes = Buffer.from(text);
       changes.set(text, bytes);
@@ -43,16 +43,19 @@ export function createSharedBytes(): SharedBytes {
   };
 }
 
-/** What a reader may still have: the images of the past that are known, the newest last. */
+/** Past images from which a reader may have its map, newest last. */
 export type Past = readonly MapImage[];
 
-/** How a reader is brought up to date: the map that it has then, and what is sent to it, if anything is. */
+/** Update of a reader: the map that it has afterwards, and the event to send, if any. */
 export interface Update {
   readonly sent: SentMap;
   readonly chunks: Chunks | undefined;
 }
 
-/** Computes the update of a reader: the changes that it missed or the whole map; or why it gets no map any more. */
+/**
+ * Returns the update of a reader: the changes that it missed, or the whole map. Returns the reason when the peer gets
+ * no map any more.
+ */
 export function updateFor(stream: Stream, image: MapImage, past: Past, bytes: SharedBytes): Update | Dismissal {
   const current = mapIn(image, stream.peer);
   if (typeof current === 'string') return current;
@@ -70,12 +73,12 @@ export function updateFor(stream: Stream, image: MapImage, past: Past, bytes: Sh
     const shared = change.shared === '' ? undefined : bytes.change(change.shared);
     return { sent: current, chunks: eventChunks({ type: 'change', id }, sent, shared) };
   }
-  // A reader that reconnects is sent that it missed nothing.
+  // A reader that reconnects gets a `current` event when it missed nothing.
   const isFirst = stream.sent === undefined;
   return { sent: current, chunks: isFirst ? eventChunks({ type: 'current', id }, own) : undefined };
 }
 
-/** Brings a reader up to date. */
+/** Sends a reader its update, or ends the stream. */
 export function sendUpdate(stream: Stream, update: Update | Dismissal, now: number): void {
   stream.stale = false;
   if (typeof update === 'string') {
@@ -86,12 +89,15 @@ export function sendUpdate(stream: Stream, update: Update | Dismissal, now: numb
   if (update.chunks !== undefined) stream.send(update.chunks, now);
 }
 
-/** The map that a reader came with, by the id of the last event it saw; `undefined` when it is not kept any more. */
+/**
+ * Returns the map that a reader had when it connected, by the id of its last event. `undefined` when that map is not
+ * kept any more.
+ */
 function heldBy(stream: Stream, current: SentMap, past: Past): SentMap | undefined {
   const [, revision = '', digest] = /^(\d+)\.([\da-f]+)$/.exec(stream.last ?? '') ?? [];
   if (digest === undefined) return undefined;
   if (digest === current.digest) return current;
-  // A map stays the same for many revisions; at the first image behind the revision it was still held.
+  // A map stays the same for many revisions, so the first image at or after the reader's revision may still have it.
   const first = past.find(({ state }) => state.revision >= Number(revision));
   const among = past.filter(({ state }) => state.revision === Number(revision));
   for (const image of new Set([...among, ...(first === undefined ? [] : [first])])) {

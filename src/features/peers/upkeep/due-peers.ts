@@ -3,10 +3,10 @@ import type { PeerStatus, PresenceImage } from '../../../commit/presence.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import type { Stored } from '../../../model/state/stored.ts';
 
-/** Why something is due. */
+/** Reason why the time of a peer, or of its login, is over. */
 export type DueReason = 'login' | 'inactivity' | 'ephemeral' | 'temporary';
 
-/** A peer about which something is to be done, and why. */
+/** A peer that is due to be changed or deleted, and the reason. */
 export interface DuePeer {
   readonly id: string;
   readonly reason: DueReason;
@@ -14,12 +14,14 @@ export interface DuePeer {
 
 const minute = 60_000;
 
-/** How long ephemeral peers may stay away. */
+/** Time after which a disconnected ephemeral peer is deleted, in milliseconds. */
 const ephemeralMs = 10 * minute;
-/** How long temporary peers may stay away, and how long they may take to come. */
+/**
+ * Times after which a temporary peer is deleted, in milliseconds: when it is disconnected, and when it never connected.
+ */
 const [temporaryMs, arrivalMs] = [30_000, 10 * minute];
 
-/** The peers whose time is over: their login, or they themselves. */
+/** Returns the peers whose login has expired, or that have to be deleted. */
 export function duePeers(state: Snapshot, { peers, now }: PresenceImage): readonly DuePeer[] {
   const at = Date.parse(now);
   const settings = settingsOf(state);
@@ -29,7 +31,7 @@ export function duePeers(state: Snapshot, { peers, now }: PresenceImage): readon
   });
 }
 
-/** Why the time of a peer is over, if it is. */
+/** Returns the reason why the time of a peer, or of its login, is over. `undefined` when it is not. */
 export function dueReason(
   peer: Stored<'Peer'>,
   status: PeerStatus | undefined,
@@ -50,7 +52,7 @@ export function dueReason(
   return asks('inactivity') && away > 0 && away >= period('inactivity') ? 'inactivity' : undefined;
 }
 
-/** When it was last here; of one that never was, when it came into being. */
+/** Returns the time at which the peer was last connected, else the time of its creation, in milliseconds. */
 function lastHere(peer: Stored<'Peer'>, status: PeerStatus | undefined): number {
   return Date.parse(status?.lastSeen ?? peer.createdAt);
 }

@@ -23,7 +23,7 @@ export async function reportIngressPeers(
     const peer = ingressPeer.spec.peer_id ?? '';
     const status = peers.get(peer);
     const offline = isOffline(status, now);
-    // One that never connected did not go.
+    // A peer that never connected cannot go offline.
     if (status === undefined || status.lastSeen === undefined || (status.offlineReported ?? false) === offline)
       continue;
     const change = offline ? 'offline' : 'online';

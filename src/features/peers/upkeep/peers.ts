@@ -17,27 +17,33 @@ import { planSignIn } from '../enrolment/login.ts';
 import { type DuePeer, type DueReason, duePeers, dueReason } from './due-peers.ts';
 import { reportIngressPeers } from './ingress-peers.ts';
 
-/** The actor of what ends by time. */
+/** Actor of changes that happen because a time has passed. */
 export const clock: Actor = { type: 'system', id: 'sys', name: 'system' };
 
-/** What was done, and what could not be done. */
+/** Peers that were processed, and peers that could not be processed. */
 export interface Upkeep {
   readonly done: readonly DuePeer[];
   readonly failed: readonly { readonly peer: DuePeer; readonly message: string }[];
 }
 
-/** How the work is cut: so many at once, and the lease is kept for so long before each cut. */
+/**
+ * Pace of the work: the number of peers in one batch, and the time for which the lease is renewed before each batch, in
+ * seconds.
+ */
 export interface Pace {
-  /** Only logins: machines still reconnect to a server that has just started, and none is taken for gone yet. */
+  /**
+   * True right after the start of a server: only logins expire. Machines are still reconnecting, so no peer counts as
+   * disconnected yet.
+   */
   readonly loginsOnly?: boolean;
   readonly atOnce?: number;
   readonly leaseSeconds?: number;
 }
 
 /**
- * Does what is due about the peers of an account: peers of servers that died are disconnected, logins expire, and
- * temporary and ephemeral peers are removed. Each is a revision of its own, under the lease of this server; refusals
- * are reported. Ingress peers that went offline or came back are noted in the audit log.
+ * Does everything that is due for the peers of an account: disconnects the peers of dead servers, expires logins, and
+ * deletes temporary and ephemeral peers. Each change is a separate revision, made under the lease of this server.
+ * Refusals are returned. Ingress peers that went offline or are online again are written to the audit log.
  */
 export async function keepPeers(engine: Engine, account: string, lease: Lease, pace: Pace = {}): Promise<Upkeep> {
   const { atOnce = 200, leaseSeconds = 60, loginsOnly = false } = pace;
@@ -45,13 +51,13 @@ export async function keepPeers(engine: Engine, account: string, lease: Lease, p
   await forgetNonces(engine.database, account);
   const image = await engine.presence.at(account);
   const state = await engine.snapshots.fresh(account);
-  // The state is newer than the image: what it lacks is gone.
+  // The state is newer than the image, so peers that are missing in it were deleted.
   const gone = [...image.peers.keys()].filter((id) => state.get(id) === undefined);
   engine.presence.forget(account, gone);
   const due = duePeers(state, image).filter(({ reason }) => !loginsOnly || reason === 'login');
   const results: Settled[] = [];
   for (let at = 0; at < due.length; at += atOnce) {
-    // Thousands take longer than a lease lasts; a server that lost it leaves the rest to its new holder.
+    // Thousands of changes take longer than a lease lasts. When the lease is lost, the new lease holder continues.
     if (!(await renewLease(engine.database, lease, leaseSeconds))) break;
     results.push(...(await settleAll(engine, state, due.slice(at, at + atOnce), lease)));
   }
@@ -65,7 +71,7 @@ export async function keepPeers(engine: Engine, account: string, lease: Lease, p
 
 interface Settled {
   readonly peer: DuePeer;
-  /** Why it could not be done, empty when it was. */
+  /** Reason why the change was refused. Empty when it was made. */
   readonly message: string;
 }
 
@@ -76,7 +82,7 @@ async function settleAll(
   lease: Lease,
 ): Promise<readonly Settled[]> {
   let read: Promise<PresenceImage> | undefined;
-  // Read once for all of them, when the first is planned: a peer may have reconnected until then.
+  // Read once for all peers, when the first one is planned, because peers may have reconnected since they were found.
   const presence = (): Promise<PresenceImage> => {
     read ??= engine.presence.at(state.account);
     return read;
@@ -89,7 +95,7 @@ async function settleAll(
   );
 }
 
-/** Answers why it could not be done, nothing when it was. */
+/** Returns the reason why the change was refused, an empty string when it was made. */
 async function commit(
   engine: Engine,
   { account, revision }: Pick<Snapshot, 'account' | 'revision'>,
@@ -105,8 +111,8 @@ async function commit(
 }
 
 /**
- * Takes back what ended at the moment in which its user signed in: sign-ins are noted first and look at the state
- * afterwards, so that one of the two sees the other.
+ * Reverts the expiry of logins whose users signed in at the same moment. A sign-in is recorded first and reads the
+ * state afterwards, so at least one of the two sees the other.
  */
 async function mendLogins(engine: Engine, account: string, lease: Lease, results: readonly Settled[]): Promise<void> {
   const ended = results.filter(({ peer: { reason }, message }) => message === '' && isLogin(reason));
@@ -126,7 +132,7 @@ async function mendLogins(engine: Engine, account: string, lease: Lease, results
   }
 }
 
-/** The peer as it would be if its login held. */
+/** Returns the peer as if its login were valid. */
 function signedIn(peer: Stored<'Peer'>): Stored<'Peer'> {
   const { login_expired: _, ...derived } = peer.derived;
   return { ...peer, derived };
@@ -136,7 +142,7 @@ function isLogin(reason: DueReason): reason is keyof typeof reasons {
   return reason in reasons;
 }
 
-/** A login ends on behalf of the user whose it was. */
+/** Returns the actor of a change. For the end of a login, it is the user of the peer. */
 function actorOf(state: Snapshot, { id, reason }: DuePeer): Actor {
   if (!isLogin(reason)) return clock;
   const user = state.find('User', state.find('Peer', id)?.spec.user_id ?? '');
@@ -145,7 +151,7 @@ function actorOf(state: Snapshot, { id, reason }: DuePeer): Actor {
 
 function planDue(engine: Engine, state: Snapshot, image: PresenceImage, due: DuePeer): Outcome {
   const peer = state.find('Peer', due.id);
-  // It may have changed meanwhile, or reconnected.
+  // The peer may have changed or reconnected since it was found.
   const reason = peer && dueReason(peer, image.peers.get(peer.id), settingsOf(state), Date.parse(image.now));
   if (peer === undefined || reason === undefined) return planEdits(engine, state, []);
   if (isLogin(reason)) return planExpiry(engine, state, peer, reason);

@@ -5,13 +5,16 @@ import { endExposures } from '../exposure/upkeep.ts';
 import { removeVanished } from '../proxy-peers.ts';
 import { keepPeers } from './peers.ts';
 
-/** How the loop that looks after peers runs. */
+/** Options of the loop that maintains peers. */
 export interface UpkeepOptions {
   readonly engine: Engine;
-  /** Names this process. */
+  /** Id of this process. */
   readonly server: string;
   readonly everyMs?: number;
-  /** How long machines have to come back to a server that begins before anybody is taken for gone. */
+  /**
+   * Time for machines to reconnect after the start of the server, in milliseconds. Until then, no peer counts as
+   * disconnected.
+   */
   readonly graceMs?: number;
   /** Called with refusals and errors. */
   report(level: 'warn' | 'error', message: string): void;
@@ -19,15 +22,18 @@ export interface UpkeepOptions {
 
 const usualGraceMs = 60_000;
 
-/** What accounts have in the directory that have peers, or proxies in the mesh. */
+/** Directory entries of the accounts that have peers, or proxies in the mesh. */
 const entries = ['peer-key', 'proxy-token'];
 
-/** Looks after the peers of all accounts, each account on one server at a time. Returns a function that stops it. */
+/**
+ * Starts the loop that maintains the peers of all accounts. Each account is processed by one server at a time. Returns
+ * a function that stops the loop.
+ */
 export function runPeerUpkeep({ engine, server, everyMs, graceMs, report }: UpkeepOptions): () => Promise<void> {
   const graceEnds = performance.now() + (graceMs ?? usualGraceMs);
   return runAccountRounds({
     ...{ database: engine.database, subject: 'peers', lease: 'upkeep', owner: server, entries, everyMs, report },
-    // Logins expire by the clock alone, whichever machines have reconnected yet.
+    // Logins expire by time only, whether or not machines have reconnected.
     work: (account, lease, reportOnce) =>
       keepOne(engine, account, lease, { loginsOnly: performance.now() < graceEnds, report: reportOnce }),
   });

@@ -6,25 +6,27 @@ import type { Stored } from '../../../model/state/stored.ts';
 import type { Hold } from '../../integrations/held-work.ts';
 import { type FoundProof, lookForProof } from './proof.ts';
 
-/** How custom domains are checked. */
+/** Options for checking custom domains. */
 export interface CheckOptions {
   readonly engine: Engine;
-  /** Between 0 and 1. */
+  /** Returns a number between 0 and 1. */
   random(): number;
-  /** How often a validated domain is looked at, in milliseconds; absent: every hour. */
+  /** Interval of checks of a validated domain, in milliseconds. Absent: one hour. */
   readonly everyMs?: number | undefined;
-  /** After the first failure, in milliseconds; each further one doubles it up to `everyMs`. Absent: 15 s. */
+  /**
+   * Wait after the first failure, in milliseconds. It doubles with each further failure, up to `everyMs`. Absent: 15 s.
+   */
   readonly firstRetryMs?: number | undefined;
 }
 
 const usualEveryMs = 3_600_000;
 const usualFirstRetryMs = 15_000;
-/** The record that proves a domain is gone when so many looks in a row do not find it. */
+/** Number of consecutive checks that do not find the record before a validated domain lapses. */
 const looksUntilLapse = 3;
 
 type Before = NonNullable<Awaited<ReturnType<typeof beginCheck>>>;
 
-/** Looks for the record that proves a custom domain, and writes what came of it. */
+/** Looks up the record that proves a custom domain, and stores the result. */
 export async function checkDomain(options: CheckOptions, { account, lease }: Hold, id: string): Promise<void> {
   const { engine } = options;
   const state = await engine.snapshots.fresh(account);
@@ -54,7 +56,10 @@ function isClusterKnown({ spec }: Stored<'ProxyDomain'>, state: Snapshot): boole
   return state.lookUp('ProxyCluster', 'name', spec.target_cluster ?? '').length > 0;
 }
 
-/** What the record proves may be another account's already; nothing when the lease is lost. */
+/**
+ * Claims a proved domain for the account. The result is `absent` when another account has proved the domain. Returns
+ * `undefined` when the lease is lost.
+ */
 async function claim(
   { engine }: CheckOptions,
   held: HeldDomain,
@@ -71,7 +76,10 @@ async function claim(
   return { outcome: 'absent', problem };
 }
 
-/** What another account has is gone at once; a record that is not found may be back at the next look. */
+/**
+ * Returns the result of a check. A domain that another account has proved lapses at once. A record that was not found
+ * may be back at the next check.
+ */
 function resultOf(options: CheckOptions, before: Before, proof: FoundProof, isFound: boolean): CheckResult {
   const { everyMs = usualEveryMs } = options;
   const spread = 0.9 + options.random() / 5;

@@ -3,16 +3,17 @@ import { isOfKind } from '../../../model/state/stored.ts';
 import { createDueWork, type DueWorkOptions } from '../../integrations/due-work.ts';
 import { type CheckOptions, checkDomain } from './check.ts';
 
-/** How a server checks custom domains. */
+/** Options for the domain checks of a server. */
 export type DomainCheckOptions = CheckOptions & DueWorkOptions;
 
 const atOnce = { inAll: 16, ofAccount: 4 };
-/** How many domains that are due are looked at together, and how many of one account. */
+/** Maximum numbers of due domains that are read at once: in total, and of one account. */
 const mostFound = { inAll: 1000, ofAccount: 100 };
 
 /**
- * Looks for the records that prove the custom domains of all accounts, again and again. Any number of servers may: each domain is
- * checked by the one that has its lease. Returns a function that stops it, and waits for what is under way.
+ * Starts the loop that looks up the records that prove the custom domains of all accounts. Any number of servers may
+ * run it: each domain is checked by the server that has its lease. Returns a function that stops the loop and waits for
+ * the running checks.
  */
 export function runDomainChecks(options: DomainCheckOptions): () => Promise<void> {
   const { engine } = options;

@@ -7,7 +7,7 @@ import { readableNames } from '../../../objects/object-list.ts';
 import { createObject, type WriteOptions, type Written } from '../../../objects/objects.ts';
 import type { AccountStatus } from '../../../operations/config/status.ts';
 
-/** Makes a custom domain, unless another account has proved that it is theirs. */
+/** Creates a custom domain. Throws `Conflict` when another account has proved the domain. */
 export async function createDomain(
   engine: Engine,
   call: Call,
@@ -23,10 +23,10 @@ export async function createDomain(
   return createObject(engine, call, engine.registry.get('ProxyDomain'), body, options);
 }
 
-/** Between two checks that people ask for, in seconds. */
+/** Minimum time between two checks that users request, in seconds. */
 const restSeconds = 5;
 
-/** Has the records of a custom domain looked up now. Throws `NotFound`. */
+/** Requests a check of a custom domain as soon as possible. Throws `NotFound`. */
 export async function validateDomain(engine: Engine, call: Call, id: string): Promise<void> {
   const state = await engine.snapshots.at(call.account, call.revision);
   if (state.find('ProxyDomain', id) === undefined) throw new NotFound(`proxydomain ${id} not found`);
@@ -36,7 +36,10 @@ export async function validateDomain(engine: Engine, call: Call, id: string): Pr
 
 type TroubledDomain = NonNullable<AccountStatus['domains']>[number];
 
-/** The custom domains that do not validate, as far as the caller may see them, and what is expected and found. */
+/**
+ * Returns the custom domains that the caller may read and that are not proved, with the records that were expected and
+ * found.
+ */
 export async function troubledDomains(engine: Engine, call: Call): Promise<readonly TroubledDomain[]> {
   const state = await engine.snapshots.at(call.account, call.revision);
   if (!readableNames(state, call)('ProxyDomain') || state.countOf('ProxyDomain') === 0) return [];

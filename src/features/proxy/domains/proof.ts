@@ -3,31 +3,31 @@ import type { DnsLookups } from '../../../lib/net/dns-lookups.ts';
 import { canonicalDomain, isWithin } from '../../../lib/net/domain.ts';
 import { proofNameOf } from '../../../model/declare/service-words.ts';
 
-/** What proves a custom domain. */
+/** Records that prove a custom domain. */
 export interface ExpectedProof {
   readonly domain: string;
-  /** What the TXT record says. */
+  /** Expected text of the TXT record. */
   readonly text: string;
-  /** Where a CNAME record leads. */
+  /** Expected target of a CNAME record. */
   readonly cluster: string;
-  /** Whether the account has that cluster; otherwise a CNAME record proves nothing. */
+  /** Whether the account has this cluster. Otherwise a CNAME record proves nothing. */
   readonly isClusterKnown: boolean;
 }
 
-/** What name servers say about it. */
+/** Result of the look-up. */
 export type FoundProof =
   | { readonly outcome: 'proved'; readonly method: ProofMethod }
-  /** `problem` says what was expected and found; `unknown` when a name server did not answer. */
+  /** `problem` describes the records that were expected and found. `unknown`: a name server did not answer. */
   | { readonly outcome: 'absent' | 'unknown'; readonly problem: string };
 
 type Found = readonly string[] | undefined;
 
-/** Looks for a record that proves a custom domain. Does not throw. */
+/** Looks up the records that prove a custom domain. Does not throw. */
 export async function lookForProof(dns: DnsLookups, expected: ExpectedProof): Promise<FoundProof> {
   const { domain, text, cluster, isClusterKnown } = expected;
   const name = proofNameOf(domain);
   const answered = (answer: Promise<readonly string[]>): Promise<Found> => answer.catch(() => undefined);
-  // The name of the proof is one below the domain, so a wildcard record leads it where it leads all others.
+  // The name of the TXT record is a subdomain of the domain, so a wildcard CNAME record covers it, too.
   const [texts, own, below] = await Promise.all([
     answered(dns.resolveTxt(name)),
     answered(dns.resolveCname(domain)),
@@ -71,7 +71,7 @@ function cnameProblem(
   return `and no CNAME record of ${domain} or *.${domain} leads to ${cluster} (${found}); add one of them`;
 }
 
-/** The beginning of what a stranger wrote, in characters that do no harm. */
+/** Returns the beginning of a text from a foreign record, with unsafe characters replaced. */
 function shown(text: string): string {
   const safe = text.slice(0, mostShown).replace(/[^\x20-\x7e]|`/g, '?');
   return text.length <= mostShown ? safe : `${safe}…`;

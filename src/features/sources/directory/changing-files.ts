@@ -6,42 +6,46 @@ import { readText } from '../files/read-text.ts';
 import { nameSome } from '../files/selection.ts';
 import type { StableReading } from './read-when-stable.ts';
 
-/** The files of a directory that change from one look at it to the next. */
+/** Tracks the files of a directory that change from one look at the directory to the next. */
 export interface ChangingFiles {
-  /** Takes notice of files that changed. */
+  /** Records that these files changed since the last look. */
   note(changed: readonly string[]): Promise<void>;
-  /** Those that no reading waits for. */
+  /** Returns the files that are left out, so that the reading does not wait for them. */
   leftOut(): ReadonlySet<string>;
-  /** One sentence for each that is left out. */
+  /** Returns one sentence for each file that is left out. */
   warnings(): readonly string[];
-  /** Those that changed last, with what to do about them. */
+  /** Returns the files that changed last, with advice, as part of a message. Empty when none changed. */
   named(): string;
 }
 
-/** So often a file that holds no document may change before it is left out. */
+/** Number of changes after which a file that contains no document is left out. */
 const mostChanges = 4;
 
 const mostNamed = 5;
 
 const [group = ''] = apiVersion.split('/');
 
-/** Finds the files of a directory that need not be waited for, beginning with those of the last time. */
+/**
+ * Creates a tracker of changing files. It starts with the files that the last reading left out, unless they contain
+ * documents.
+ */
 export async function findChangingFiles({ path, last, leftOut, statedFiles }: StableReading): Promise<ChangingFiles> {
   const changes = new Map<string, number>();
-  /** Those that state objects, or could. */
+  /** Files that contain documents, or may contain them. They are never left out. */
   const awaited = new Set<string>();
   const without = new Set<string>();
   let stated: ReadonlySet<string> | undefined;
   let latest: readonly string[] = [];
   const isAwaited = async (name: string): Promise<boolean> => {
-    // A single file that is named is read, and these files say which others are read.
+    // A single file that is named is always read (its `name` is empty), and these two files decide which others are
+    // read.
     if (name === '' || name === ignoreFile || name === directorySettings) return true;
     const file = join(path, name);
     stated ??= await statedFiles();
-    // A directory may be called otherwise than when its files were applied.
+    // The directory may have had another path when its files were applied.
     if ([...stated].some((known) => known === file || known.endsWith(`/${name}`) || known === name)) return true;
     const before = last?.files.find((one) => one.path === file)?.text;
-    // What cannot be read now may be half of a document.
+    // A file that cannot be read now may be half written. It counts as empty, so its text at the last reading decides.
     const now = await readText(file, file).catch(() => '');
     return [before, now].some((text) => text?.includes(group));
   };

@@ -6,24 +6,24 @@ import { type ReadOptions, readDirectory } from './read-directory.ts';
 import { readWhenStable, recentlyWritten } from './read-when-stable.ts';
 import { defaultSettleMs, watchDirectory } from './watch-directory.ts';
 
-/** A directory, a ConfigMap mount or a single file as a source of documents. */
+/** Options for a directory, a ConfigMap mount or a single file as a source of documents. */
 export interface DirectoryOptions {
   readonly path: string;
-  /** What the source states about which files are read. */
+  /** Globs in the settings of the source that decide which files are read. */
   readonly globs?: StatedGlobs;
   readonly settleMs?: number;
   readonly pollMs?: number;
-  /** Looking or watching failed; it is looked again. */
+  /** Called when looking at the directory or watching it failed. Both are tried again. */
   readonly onError: (error: unknown) => void;
-  /** The files that state objects until now, by their paths; absent: none. */
+  /** Returns the paths of the files that currently declare objects. Absent: there are none. */
   readonly statedFiles?: () => Promise<ReadonlySet<string>>;
-  /** Doors for tests. */
+  /** Overrides for tests. */
   readonly read?: ReadOptions;
 }
 
 /**
- * Opens a directory. Events and polls are hints: the content is compared with what was fetched before anything is
- * reported.
+ * Opens a directory as an origin. Events and polls are only hints: a change is reported when the content differs from
+ * what was fetched last.
  */
 export function openDirectory(options: DirectoryOptions): Origin {
   const memory = createFileMemory();
@@ -78,7 +78,10 @@ function stateOf(found: Fetched): string {
   return found.ok ? found.digest : found.reason;
 }
 
-/** The empty directory below a mount that went away must not be taken for a source that declares nothing. */
+/**
+ * Returns the failure for a mount that was removed. The empty directory below it must not count as a source that
+ * declares nothing.
+ */
 function unmounted(path: string): Fetched {
   return {
     ok: false,
@@ -86,7 +89,7 @@ function unmounted(path: string): Fetched {
   };
 }
 
-/** Runs a task when asked to, never twice at once; requests during a run make one further run. */
+/** Runs a task on request, never twice at once. Any number of requests during a run cause one further run. */
 function oneAtATime(task: () => Promise<void>, onError: (error: unknown) => void) {
   let isDue = false;
   let running: Promise<void> | undefined;

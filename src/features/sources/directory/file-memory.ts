@@ -1,19 +1,19 @@
 import type { SourceFile } from '../../../model/document.ts';
 import type { ListedFile } from '../files/list-files.ts';
 
-/** Remembers files between two looks at a directory, so that only files that may have changed are read. */
+/** Cache of files between two looks at a directory, so that only files that may have changed are read. */
 export interface FileMemory {
-  /** The file as it was read last, if it cannot have changed since. */
+  /** Returns the file as it was read last, or `undefined` when it may have changed since. */
   recall(name: string, listed: ListedFile): SourceFile | undefined;
   remember(file: SourceFile, listed: ListedFile, readAt: number): void;
-  /** Forgets all but these names. */
+  /** Forgets all files except those with these names. */
   keep(names: ReadonlySet<string>): void;
 }
 
 /**
- * A file that was changed shortly before it was read may be changed again without a new stamp, because file systems
- * count time in ticks of some milliseconds; such a file is read again next time. In milliseconds, with room for clocks
- * of network file systems.
+ * Minimum age of a change at which a file is cached, in milliseconds. File systems count time in ticks of some
+ * milliseconds, so a file that was changed shortly before it was read can change again without a new stamp. Such a file
+ * is read again next time. Leaves room for the clocks of network file systems.
  */
 const racyMs = 2000;
 
@@ -22,7 +22,7 @@ interface Remembered {
   readonly stamp: string;
 }
 
-/** An empty memory. */
+/** Creates an empty cache of files. */
 export function createFileMemory(): FileMemory {
   const known = new Map<string, Remembered>();
   return {

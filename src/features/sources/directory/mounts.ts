@@ -1,12 +1,12 @@
 import { readFile, realpath } from 'node:fs/promises';
 import { isDocumentFile } from '../files/snapshot.ts';
 
-/** Where the kernel lists what is mounted; other systems than Linux have no such file, and no such mounts. */
+/** File in which the kernel lists mounts. Systems other than Linux have neither this file nor such mounts. */
 const mountTable = '/proc/self/mountinfo';
 
 /**
- * Warnings for files that are mount points themselves (a `subPath` mount, or one file bound into a container): the mount
- * keeps showing the file that was there at the start, whatever replaces it outside.
+ * Returns warnings for files that are mount points themselves (a `subPath` mount, or a single file bound into a
+ * container). Such a mount keeps showing its first file, even after the file was replaced outside.
  */
 export async function frozenFileWarnings(
   paths: readonly string[],
@@ -14,7 +14,7 @@ export async function frozenFileWarnings(
 ): Promise<readonly string[]> {
   const text = await readFile(table, 'utf8').catch(() => '');
   const points = mountPoints(text);
-  // Ten thousand files are not looked up where no document is mounted.
+  // Avoids ten thousand look-ups when no document is a mount point.
   if (points.size === 0) return [];
   const warnings: string[] = [];
   for (const path of paths) {
@@ -26,7 +26,10 @@ export async function frozenFileWarnings(
   return warnings;
 }
 
-/** The fifth field of each line that names a file we may read; blanks in it are written as `\040`. */
+/**
+ * Returns the mount points that have the name of a document file: the fifth field of each line, in which blanks are
+ * written as `\040`.
+ */
 function mountPoints(text: string): ReadonlySet<string> {
   const points = text.split('\n').map((line) => (line.split(' ')[4] ?? '').replace(/\\([0-7]{3})/g, unescapeOctal));
   return new Set(points.filter(isDocumentFile));

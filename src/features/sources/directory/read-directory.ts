@@ -13,28 +13,32 @@ import { type DirectorySnapshot, type FileLook, Unreadable } from '../files/snap
 import type { FileMemory } from './file-memory.ts';
 import { frozenFileWarnings } from './mounts.ts';
 
-/** The link by which a ConfigMap mount (or a Secret's) changes all of its files at once. */
+/** Link through which a ConfigMap mount or a Secret mount changes all of its files at once. */
 export const mountLink = '..data';
 
-/** How a directory is read; some of it are doors for tests. */
+/** Options for reading a directory. Some of them exist only for tests. */
 export interface ReadOptions {
-  /** What the source states about which files are read, beside what the directory itself says. */
+  /**
+   * Globs in the settings of the source that decide which files are read, in addition to the rules in the directory.
+   */
   readonly globs?: StatedGlobs;
-  /** A mount table in the form of `/proc/self/mountinfo`. */
+  /** Path of a mount table in the format of `/proc/self/mountinfo`. */
   readonly mountTable?: string;
   /** Called between listing the files and reading them. */
   readonly onListed?: () => Promise<void>;
-  /** Called with each file that cannot be read, which is then left out; absent: the first one ends the reading. */
+  /**
+   * Called with each file that cannot be read, which is then left out. Absent: the first such file ends the reading.
+   */
   readonly onUnreadable?: (file: string, reason: string) => void;
-  /** Files of earlier readings. */
+  /** Cache of files from earlier readings. */
   readonly memory?: FileMemory;
-  /** Files, by their paths below the directory, that are as good as not there. */
+  /** Files that are treated as missing, by their paths below the directory. */
   readonly without?: ReadonlySet<string>;
 }
 
 const attempts = 10;
 
-/** Reads all documents' files of a directory (or the one file that the path names) as they are at one moment. */
+/** Reads all document files of a directory, or the one file at the path, as they are at one moment. */
 export async function readDirectory(path: string, options: ReadOptions = {}): Promise<DirectorySnapshot> {
   let changing: readonly string[] = [];
   for (let attempt = 1; attempt <= attempts; attempt += 1) {
@@ -50,12 +54,15 @@ export async function readDirectory(path: string, options: ReadOptions = {}): Pr
   return { ok: false, reason: `"${path}" changed each time while it was read; it will be tried again.`, changing };
 }
 
-/** Few enough that the largest files together stay within what a revision may have. */
+/**
+ * Number of files that are read at once: few enough that the largest files together do not exceed the size limit of a
+ * revision.
+ */
 const readsAtOnce = 16;
 
 type Readable = Extract<DirectorySnapshot, { readonly ok: true }>;
 
-/** What changed while it was read. */
+/** Result of a reading during which files changed. */
 interface Changed {
   readonly changing: readonly string[];
 }
@@ -69,13 +76,14 @@ async function readOnce(path: string, options: ReadOptions): Promise<Readable | 
     const changing = changedBetween(snapshot.looks, await listAgain(path, snapshot, options));
     return changing.length === 0 ? snapshot : { changing };
   }
-  // Through the link, files of two generations mix (169 of 17,300 readings did); below its target they never do.
+  // Reading through the link mixes files of two generations (169 of 17,300 readings did). Reading below its target
+  // never does.
   const target = await realpath(link);
   const snapshot = await readTree(target, path, options);
   return (await realpath(link)) === target ? { ...snapshot, isMount: true } : { changing: [] };
 }
 
-/** The files once more, without those that could not be read. */
+/** Lists the files again, without those that could not be read. */
 async function listAgain(path: string, { looks }: Readable, { onUnreadable, globs = {}, without }: ReadOptions) {
   if (onUnreadable === undefined) return lookedAt((await listFiles(path, { shown: path, globs })).looks, without);
   const read = new Set(looks.map(({ relative }) => relative));
@@ -83,7 +91,7 @@ async function listAgain(path: string, { looks }: Readable, { onUnreadable, glob
   return again.looks.filter(({ relative }) => read.has(relative));
 }
 
-/** Files without those that are as good as not there. */
+/** Returns the files without those that are treated as missing. */
 function lookedAt<Look extends FileLook>(looks: readonly Look[], without: ReadonlySet<string> = new Set()) {
   return without.size === 0 ? looks : looks.filter(({ relative }) => !without.has(relative));
 }
@@ -93,7 +101,7 @@ async function readSingle(path: string, options: ReadOptions): Promise<Readable 
   await options.onListed?.();
   const read = async () => ({ path, text: await readText(path, path) });
   const file = await unlessUnreadable(path, read, options);
-  // A file that is named is read.
+  // Rules do not apply to a single file that is named.
   if (file === undefined) return snapshotOf([], [], { looks: [], selection: everyFile }, options);
   const snapshot = await snapshotOf([file], [before], { looks: [before], selection: everyFile }, options);
   const changing = changedBetween([before], [await listFile(path)]);
@@ -101,8 +109,8 @@ async function readSingle(path: string, options: ReadOptions): Promise<Readable 
 }
 
 /**
- * The files of a directory, or of the one file that the path names, without reading them; a mount has none, because its files
- * only ever change all at once. `undefined` while that cannot be said.
+ * Lists the files of a directory, or the one file at the path, without reading them. Returns none for a mount, because
+ * its files only change all at once. Returns `undefined` when the path cannot be looked at now.
  */
 export async function lookAtDirectory(
   path: string,
@@ -145,7 +153,9 @@ async function readTree(root: string, shown: string, options: ReadOptions): Prom
   return snapshotOf(readable, read, held, options);
 }
 
-/** What is read, or nothing when it cannot be read and such files are reported. */
+/**
+ * Returns the result of `read`. When it fails and `onUnreadable` is present, reports the file and returns `undefined`.
+ */
 async function unlessUnreadable<Value>(
   name: string,
   read: () => Value | Promise<Value>,
@@ -154,7 +164,7 @@ async function unlessUnreadable<Value>(
   try {
     return await read();
   } catch (error) {
-    // What vanished was not there for long: the whole is read again.
+    // A file that has vanished is not reported: the whole directory is read again.
     if (onUnreadable === undefined || isGone(error)) throw error;
     onUnreadable(name, reasonOf(error, name));
     return undefined;
@@ -192,7 +202,10 @@ async function snapshotOf(
   return { ok: true, files: chosen.map(({ file }) => file), digest, selection, warnings, isMount: false, looks };
 }
 
-/** An error of looking at the link occurs again on reading, and is reported there. */
+/**
+ * Whether the path is a symbolic link. Ignores errors: they occur again when the directory is read, and are reported
+ * there.
+ */
 async function isLink(path: string): Promise<boolean> {
   const status = await lstat(path).catch(() => undefined);
   return status?.isSymbolicLink() === true;
@@ -217,7 +230,7 @@ const reasons: Readonly<Record<string, string>> = {
   EPERM: 'may not be read; give the server permission to read it',
 };
 
-/** A fault of the directory is a reason; every other error is a defect and goes on. */
+/** Returns the reason for an error of the file system. Throws every other error again, because it is a defect. */
 function reasonOf(error: unknown, path: string): string {
   if (error instanceof Unreadable) return error.message;
   const code = codeOf(error);

@@ -5,39 +5,45 @@ import type { DirectorySnapshot, FileLook } from '../files/snapshot.ts';
 import { type ChangingFiles, findChangingFiles } from './changing-files.ts';
 import { lookAtDirectory } from './read-directory.ts';
 
-/** How to read a directory that may be written to meanwhile. */
+/** Options for reading a directory that may be written to during the reading. */
 export interface StableReading {
   readonly path: string;
-  /** What the source states about which files are read. */
+  /** Globs in the settings of the source that decide which files are read. */
   readonly globs: StatedGlobs;
-  /** How long nothing may change. */
+  /** Time for which nothing may change, in milliseconds. */
   readonly quietMs: number;
-  /** What was read last. */
+  /** Result of the last reading. `undefined`: there was none. */
   readonly last: Readable | undefined;
-  /** Files that were written to all the time when it was read last, and are so still. */
+  /** Files that the last reading left out because they kept changing, and that changed again a moment ago. */
   readonly leftOut: ReadonlySet<string>;
-  /** The files that state objects until now. */
+  /** Returns the paths of the files that currently declare objects. */
   readonly statedFiles: () => Promise<ReadonlySet<string>>;
-  /** Reads all files but these. */
+  /** Reads all files except these. */
   read(without: ReadonlySet<string>): Promise<DirectorySnapshot>;
 }
 
 type Readable = Extract<DirectorySnapshot, { readonly ok: true }>;
 
-/** A writer that truncates a file, or removes one to write it again, is given so long once more. */
+/**
+ * Maximum length of the second quiet period, in milliseconds. It gives time to a writer that truncates a file, or
+ * removes it to write it again.
+ */
 const longerMs = 500;
 
-/** Nothing that was changed longer ago is being written, with room for clocks of network file systems. */
+/**
+ * A file that changed longer ago than this, in milliseconds, is not being written any more. Leaves room for the clocks
+ * of network file systems.
+ */
 const recentMs = 2000;
 
-/** A directory that is written to all the time is read by later attempts. */
+/** Maximum number of rounds in one attempt. A directory that is still being written to is read by later attempts. */
 const mostRounds = 20;
 
 /**
- * Reads a directory once nothing in it has changed for a while: size and time of every file are the same before the
- * reading, after it and at the end of that time. A file that is shorter than it was, or gone, waits for a second round.
- * A file that never comes to rest is left out when it is none of documents, such as a log; when it may be one, nothing is
- * read for now, since it must not count as gone.
+ * Reads a directory once nothing in it has changed for `quietMs`: the size and time of every file are the same before
+ * the reading, after it and at the end of the quiet period. A file that became shorter or disappeared requires a second
+ * quiet period. A file that never stops changing is left out when it contains no documents, such as a log. When it may
+ * contain documents, the reading fails for now, because the file must not count as deleted.
  */
 export async function readWhenStable(
   reading: StableReading,
@@ -70,7 +76,7 @@ function endOf(found: DirectorySnapshot, changing: ChangingFiles) {
     : { ...found, leftOut };
 }
 
-/** Of some files, those that were changed a moment ago. */
+/** Returns those of the given files that changed within the last `recentMs`. */
 export async function recentlyWritten(path: string, globs: StatedGlobs, files: ReadonlySet<string>) {
   if (files.size === 0) return files;
   const since = Date.now() - recentMs;
@@ -79,7 +85,7 @@ export async function recentlyWritten(path: string, globs: StatedGlobs, files: R
   return new Set(recent.map(({ relative }) => relative));
 }
 
-/** The files that changed since the reading; `undefined` while that cannot be said. */
+/** Returns the files that changed since the reading, or `undefined` when the path cannot be looked at now. */
 async function changedSince(
   { looks }: Readable,
   path: string,
@@ -89,7 +95,10 @@ async function changedSince(
   return now && changedBetween(looks, now);
 }
 
-/** Whether this is what was read before, or has long been so when nothing was. */
+/**
+ * Whether the content is that of the last reading. Without a last reading: whether no file changed within the last
+ * `recentMs`.
+ */
 function isKnown(found: Readable, last: StableReading['last']): boolean {
   if (last !== undefined) return last.digest === found.digest;
   const since = Date.now() - recentMs;

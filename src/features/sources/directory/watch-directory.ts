@@ -4,32 +4,32 @@ import { type ChokidarOptions, type FSWatcher, watch } from 'chokidar';
 import { ignoreFile } from '../../../model/sources/file-rules.ts';
 import { mountLink } from './read-directory.ts';
 
-/** What to watch, and what to call. */
+/** Options for watching a path. */
 export interface WatchOptions {
   readonly path: string;
-  /** How long it must be quiet after an event. */
+  /** Time without events after which a change is reported, in milliseconds. */
   readonly settleMs?: number;
   readonly pollMs?: number;
-  /** While it answers true, the polls come every second. */
+  /** While this returns true, the path is polled every second. */
   readonly urgent?: () => boolean;
-  /** Something may have changed: a hint, to be checked by reading. */
+  /** Called when something may have changed. This is a hint, which the caller must check by reading. */
   readonly onChange: () => void;
-  /** Watching failed; the polls go on. */
+  /** Called when watching failed. Polling continues. */
   readonly onError: (error: unknown) => void;
   readonly signal?: AbortSignal;
-  /** A door for tests: what watches. */
+  /** Replaces chokidar's `watch` in tests. */
   readonly open?: typeof watch;
 }
 
-/** How long it must be quiet before what changed is read. */
+/** Time without events after which a change is read, in milliseconds. */
 export const defaultSettleMs = 250;
 const defaultPollMs = 15_000;
 const urgentMs = 1000;
 
-/** How long only polls look after the system had no watches left. */
+/** Time for which changes are only noticed by polling, after the system ran out of file watches, in milliseconds. */
 const exhaustedMs = 5 * 60_000;
 
-/** Reports possible changes below a path, whether it exists yet or not. Returns a function that stops it. */
+/** Reports possible changes below a path, whether or not the path exists yet. Returns a function that stops it. */
 export function watchDirectory(options: WatchOptions): () => Promise<void> {
   const { path, onChange, onError, settleMs = defaultSettleMs, pollMs = defaultPollMs, signal } = options;
   let settling: NodeJS.Timeout | undefined;
@@ -65,7 +65,7 @@ export function watchDirectory(options: WatchOptions): () => Promise<void> {
   return stop;
 }
 
-/** While it is urgent, looks every second. Returns a function that ends it. */
+/** Calls `check` every `pollMs`, and every second while `urgent` returns true. Returns a function that stops it. */
 function poller(check: () => void, pollMs: number, urgent: (() => boolean) | undefined): () => void {
   const tick = Math.min(pollMs, urgentMs);
   let waited = 0;
@@ -79,7 +79,10 @@ function poller(check: () => void, pollMs: number, urgent: (() => boolean) | und
 }
 
 interface Watcher {
-  /** Watches what is at the path now; a watcher of a directory that was removed stays silent when it returns. */
+  /**
+   * Watches what is at the path now. The watcher of a directory that was removed would stay silent after the directory
+   * returns.
+   */
   renew(): Promise<void>;
   close(): Promise<void>;
 }
@@ -91,7 +94,7 @@ interface Watching extends Required<Pick<WatchOptions, 'path' | 'onError' | 'pol
 function createWatcher({ path, hint, onError, pollMs, open }: Watching): Watcher {
   let current: { readonly identity: string; readonly watcher: FSWatcher } | undefined;
   let closed = false;
-  /** Until when nothing is watched, because the system has no watches left. */
+  /** Time until which nothing is watched, because the system has no file watches left. */
   let exhaustedUntil = 0;
   let isReported = false;
   let last: Promise<void> = Promise.resolve();
@@ -105,11 +108,12 @@ function createWatcher({ path, hint, onError, pollMs, open }: Watching): Watcher
     if (closed || target === undefined) return;
     const watcher = open(target.directory, target.options);
     current = { identity: target.identity, watcher };
-    // What happens before `ready` may go unseen, so `ready` is a hint too.
+    // Changes before `ready` may be missed, so `ready` is a hint too.
     watcher.on('all', hint).on('ready', hint);
     watcher.on('error', (error) => {
       if (!isExhaustion(error)) return onError(error);
-      // There is one such error for every directory below, and a tree that is half watched is looked at all the same.
+      // Every directory below raises this error, so it is reported only once. Watching stops, because a tree that is
+      // only half watched must be polled anyway.
       exhaustedUntil = performance.now() + exhaustedMs;
       if (current?.watcher === watcher) void renew().catch(onError);
       if (!isReported) onError(new Error(exhaustedMessage(error, pollMs), { cause: error }));
@@ -146,11 +150,14 @@ function exhaustedMessage({ code }: Exhaustion, pollMs: number): string {
 interface Target {
   readonly directory: string;
   readonly options: ChokidarOptions;
-  /** Different when the directory was replaced by another one, or became a mount. */
+  /** Changes when the directory is replaced by another one, or becomes a mount. */
   readonly identity: string;
 }
 
-/** What to watch for a path: a file's directory, a mount's top, or a whole tree. Nothing while there is nothing to watch. */
+/**
+ * Returns what to watch for a path: the directory of a file, the top of a mount, or a whole tree. Returns `undefined`
+ * when there is nothing to watch.
+ */
 async function findTarget(path: string): Promise<Target | undefined> {
   try {
     const isTree = (await stat(path)).isDirectory();
@@ -158,11 +165,11 @@ async function findTarget(path: string): Promise<Target | undefined> {
     const isMount = isTree && (await isThere(join(directory, mountLink)));
     const { dev, ino, birthtimeNs } = await stat(directory, { bigint: true });
     const shape = isMount ? 'mount' : isTree ? 'tree' : 'file';
-    // Inode numbers are used again at once; together with the birth time they are not.
+    // Inode numbers are reused at once. Together with the birth time they are unique.
     const identity = [shape, directory, dev, ino, birthtimeNs].join(' ');
     return { directory, identity, options: isTree && !isMount ? treeOptions(directory) : flatOptions };
   } catch {
-    // Why it cannot be watched is what reading it will say.
+    // Reading the path reports why it cannot be watched.
     return undefined;
   }
 }
@@ -175,8 +182,8 @@ async function isThere(path: string): Promise<boolean> {
 }
 
 /**
- * For a mount: the new generation appears as entries of the mount directory. Watching one file, or leaving out dot entries,
- * sees a change only when kubelet happens to delete the old generation.
+ * In a mount, a new generation appears as entries of the mount directory. Watching a single file, or ignoring dot
+ * entries, would notice a change only when kubelet happens to delete the old generation.
  */
 const flatOptions: ChokidarOptions = { followSymlinks: false, depth: 0, ignoreInitial: true };
 

@@ -1,6 +1,7 @@
 /**
- * Does the work for all items in order of batches, those of one batch at once; returns the results in the order of the
- * items. Work that is done already is not waited for: of thousands of files mostly nothing is to be read.
+ * Processes the items in batches, one batch after the other, the items of a batch at once. Returns the results in the
+ * order of the items. Does not await a batch whose results are all present: of thousands of files, usually almost none
+ * must be read.
  */
 export async function mapInBatches<Item, Result>(
   items: readonly Item[],
@@ -11,7 +12,7 @@ export async function mapInBatches<Item, Result>(
   for (let start = 0; start < items.length; start += size) {
     const batch = items.slice(start, start + size).map(work);
     const isDone = batch.every((result) => !(result instanceof Promise));
-    // Nothing in it is a promise, as was just seen.
+    // None of the results is a promise, as `isDone` shows.
     for (const result of isDone ? (batch as readonly Result[]) : await Promise.all(batch)) results.push(result);
   }
   return results;

@@ -10,40 +10,40 @@ import { readText } from './read-text.ts';
 import { createSelector, type FileSelection, type Selector } from './selection.ts';
 import { type FileLook, isDocumentFile, Unreadable } from './snapshot.ts';
 
-/** A file to read, and where it really is. */
+/** A file to read, with its real path. */
 export interface ListedFile extends FileLook {
   readonly path: string;
 }
 
-/** So many files may a source have. */
+/** Maximum number of files of a source. */
 export const mostFiles = limits.revisionFiles;
 const deepest = 64;
 
-/** Called with what is left out, by its path below the directory, and why. */
+/** Called with the path of each entry that is left out (below the directory), and the reason. */
 type LeaveOut = (relative: string, error: unknown) => void;
 
-/** How a directory is listed. */
+/** Options for listing a directory. */
 export interface ListOptions {
-  /** The directory as its files are named. */
+  /** Path of the directory in the names of its files. */
   readonly shown: string;
-  /** What the source states beside what is in the directory. */
+  /** Globs in the settings of the source, in addition to the rules in the directory. */
   readonly globs: StatedGlobs;
-  /** Absent: the first that cannot be listed ends it. */
+  /** Absent: the first entry that cannot be listed ends the listing. */
   readonly leaveOut?: LeaveOut | undefined;
 }
 
-/** The files of a directory. */
+/** Result of listing a directory. */
 export interface Listing {
-  /** Those of documents, sorted. */
+  /** Document files, sorted by path. */
   readonly files: readonly ListedFile[];
-  /** All whose content decides what the source holds. */
+  /** All files whose content affects the content of the source: the document files and the files with rules. */
   readonly looks: readonly FileLook[];
   readonly selection: FileSelection;
 }
 
 /**
- * All documents' files below a directory that its rules do not leave out; dot entries are ignored, and links may not lead
- * out of the directory. What is left out may be of any kind and number.
+ * Lists all document files below a directory, except those that its rules exclude. Ignores dot entries. Links must not
+ * lead out of the directory. Excluded entries may be of any type and number.
  */
 export async function listFiles(
   directory: string,
@@ -67,13 +67,16 @@ export async function listFiles(
   return { files, looks, selection: selector.selection() };
 }
 
-/** A directory as the names of its files begin. */
+/** Returns the directory in the form in which the names of its files begin. */
 function rootOf(shown: string): string {
   const path = join(shown, 'x').slice(0, -1);
   return path.length > 1 ? path.slice(0, -1) : path;
 }
 
-/** A file at the top that says which others are read; nothing when there is none. */
+/**
+ * Reads a file at the top of the directory that decides which others are read. Returns `undefined` when it does not
+ * exist.
+ */
 async function readRuleFile(
   root: string,
   name: string,
@@ -97,14 +100,14 @@ function throwOn(_relative: string, error: unknown): never {
   throw error;
 }
 
-/** A single file as a listing shows it. */
+/** Returns a single file in the form of a listing. Throws `Unreadable` when it is not a regular file. */
 export async function listFile(path: string): Promise<ListedFile> {
   const status = await stat(path, { bigint: true });
   if (!status.isFile()) throw new Unreadable(`"${path}" is neither a directory nor a regular file; name one.`);
   return listed('', path, status);
 }
 
-/** The files that are not the same, and unchanged, in both of two listings. */
+/** Returns the paths of the files that were added, removed or changed between two listings. */
 export function changedBetween(before: readonly FileLook[], after: readonly FileLook[]): readonly string[] {
   const stamps = new Map(after.map(({ relative, stamp }) => [relative, stamp]));
   const changed = before.filter(({ relative, stamp }) => stamps.get(relative) !== stamp);
@@ -119,7 +122,10 @@ interface Collecting {
   readonly selector: Selector;
 }
 
-/** `above` holds the real directories on the way here, so that links in a circle end. */
+/**
+ * Adds the document files below a directory to the listing. `above` contains the real paths of the parent directories,
+ * so that circular links end.
+ */
 async function collect(
   listing: Collecting,
   directory: string,
@@ -140,21 +146,24 @@ async function collect(
   for (const [at, { path, relative, isDocument }] of found.entries()) {
     const status = statuses[at] as BigIntStats;
     if (status.isDirectory()) {
-      // Only now is it known of a link that it leads to a directory.
+      // Only now is it certain whether a link leads to a directory.
       const isLeftOut = listing.selector.leavesOut(relative.join('/'), true);
       if (!isLeftOut && !above.has(path)) await collect(listing, path, relative, new Set([...above, path]));
     } else if (isDocument) add(listing, listed(relative.join('/'), path, status), status.isFile());
   }
 }
 
-/** Asking for one file after the other takes ten times as long (27 ms for 500 files, against 2.6 ms). */
+/**
+ * Number of files that are looked at together. One file after the other takes ten times as long (27 ms for 500 files,
+ * instead of 2.6 ms).
+ */
 const looksAtOnce = 256;
 
-/** What may be a file of documents or a directory with such. */
+/** An entry that may be a document file, or a directory that contains document files. */
 interface Found {
   readonly path: string;
   readonly relative: readonly string[];
-  /** Whether its name is that of a file of documents. */
+  /** Whether it has the name of a document file. */
   readonly isDocument: boolean;
 }
 
@@ -180,7 +189,7 @@ function placeOf(
   return entry.isDirectory() || isDocument ? { path, relative, isDocument } : undefined;
 }
 
-/** The status of each path. Callbacks take a fifth of the time that a promise for each would. */
+/** Returns the status of each path. Callbacks take a fifth of the time of one promise per path. */
 async function lookAt(paths: readonly string[]): Promise<readonly BigIntStats[]> {
   const statuses: BigIntStats[] = [];
   for (let start = 0; start < paths.length; start += looksAtOnce) {
@@ -216,7 +225,7 @@ function listed(
 
 function add({ files, leaveOut }: Collecting, file: ListedFile, regular: boolean): void {
   if (!regular) {
-    // Opening a pipe would wait for ever.
+    // Opening a pipe would block forever.
     leaveOut(file.relative, new Unreadable(`"${file.relative}" is not a regular file; remove it or rename it.`));
     return;
   }
@@ -224,7 +233,10 @@ function add({ files, leaveOut }: Collecting, file: ListedFile, regular: boolean
   files.push(file);
 }
 
-/** Where a link leads; links to other kinds of files than documents are of no interest, wherever they lead. */
+/**
+ * Returns the real path of a link, which must not lead out of the directory. Returns `undefined` for a broken link, and
+ * for a link out of the directory, if it concerns neither documents nor a directory.
+ */
 async function target(
   root: string,
   link: string,

@@ -6,65 +6,74 @@ import type { Snapshot } from '../../../model/state/snapshot.ts';
 import type { HeldBack } from '../../../plan/plan.ts';
 import type { FileSelection } from './selection.ts';
 
-/** What a source holds at one moment, or why that cannot be said; a source that cannot be read is never an empty one. */
+/**
+ * Content of a source at one moment, or the reason why it cannot be read. A source that cannot be read never counts as
+ * empty.
+ */
 export type Fetched =
   | {
       readonly ok: true;
       readonly files: readonly SourceFile[];
-      /** Of the files' places and contents and the rules by which they were chosen; line ends and a byte order mark do not count. */
+      /**
+       * Digest of the paths and contents of the files and of the rules that chose them. Line ends and a byte order mark
+       * do not affect it.
+       */
       readonly digest: string;
-      /** The rules by which files were chosen. */
+      /** Rules by which the files were chosen. */
       readonly selection: FileSelection;
       readonly warnings: readonly string[];
-      /** The commit, where there are commits. */
+      /** Id of the commit. Absent for sources without commits. */
       readonly commit?: string;
-      /** Who wrote the commit and what its first line says. */
+      /** Author of the commit, and the first line of its message. */
       readonly commitInfo?: CommitInfo;
-      /** Ids of what holds the files, where something else may come to have its name. */
+      /**
+       * Ids of what contains the files (a namespace and its definitions), because something else may get the same name
+       * later.
+       */
       readonly uids?: string;
-      /** How far what holds the files had come, where that is counted. */
+      /** Version of the store that contains the files, if the store has versions. */
       readonly version?: string;
-      /** What is wrong with some of the files beside what they say. */
+      /** Problems of some of the files that are not problems of their content. */
       readonly problems?: readonly Problem[];
-      /** Files for whose objects something was made that is lost. */
+      /** Files whose objects have generated values that are lost. */
       readonly lost?: ReadonlySet<string>;
-      /** The Secrets beside the files, where they are resources of a cluster; no part of the digest. */
+      /** Secrets next to the files, when the files are resources of a cluster. Not part of the digest. */
       readonly secrets?: ClusterSecrets;
     }
   | {
       readonly ok: false;
       readonly reason: string;
-      /** What is to be known from now on in place of the version that was applied last. */
+      /** Version to record instead of the version that was applied last. */
       readonly version?: string;
     };
 
-/** How a reconcile of what was fetched ended. */
+/** Result of the reconcile of what was fetched. */
 export type OriginOutcome =
   | { readonly what: 'applied'; readonly state: Snapshot; readonly heldBack: readonly HeldBack[] }
   | {
       readonly what: 'waiting';
       readonly state: Snapshot;
       readonly heldBack: readonly HeldBack[];
-      /** The plan that waits for an approval. */
+      /** Id of the plan that waits for an approval. */
       readonly planId: string;
       readonly message: string;
     }
   | { readonly what: 'refused'; readonly state: Snapshot; readonly problems: readonly Problem[] };
 
-/** Where the documents of a source come from. */
+/** Place from which the documents of a source are read. */
 export interface Origin {
-  /** Reads what is there now; `last` is what was applied last. */
+  /** Reads the current content. `last` is what was applied last. */
   fetch(last?: {
     readonly commit?: string | undefined;
     readonly uids?: string | undefined;
     readonly version?: string | undefined;
   }): Promise<Fetched>;
-  /** Reads what is there now for another purpose: it does not count as fetched. */
+  /** Reads the current content for another purpose. It does not count as fetched. */
   peek(): Promise<Fetched>;
-  /** Takes notice of how the reconcile of what was fetched last ended, to say so where the documents are. */
+  /** Called with the result of the reconcile of the last fetch, to report it where the documents are. */
   concluded?(outcome: OriginOutcome): Promise<void>;
-  /** What was fetched would end as it did last time, and is not applied again. */
+  /** Called when the fetched content is not applied again, because the result would be the same as last time. */
   unchanged?(state: Snapshot): Promise<void>;
-  /** Calls `changed` when something else may be there than was fetched last. Returns a function that ends it. */
+  /** Calls `changed` when the content may differ from the last fetch. Returns a function that stops watching. */
   watch(changed: () => void): () => Promise<void>;
 }

@@ -2,7 +2,10 @@ import { open } from 'node:fs/promises';
 import { describeBytes, limits } from '../../../documents/limits.ts';
 import { Unreadable } from './snapshot.ts';
 
-/** The text of a file, which must be UTF-8 and within the size a file may have; `shown` is how messages call it. */
+/**
+ * Returns the text of a file. Throws `Unreadable` when the file is not UTF-8, or larger than a file may be. `shown` is
+ * its name in messages.
+ */
 export async function readText(path: string, shown: string): Promise<string> {
   const bytes = await readAtMost(path, limits.fileBytes + 1);
   if (bytes.length > limits.fileBytes) {
@@ -15,7 +18,7 @@ export async function readText(path: string, shown: string): Promise<string> {
   }
 }
 
-/** Not `readFile`: a file may grow between the look at its size and the reading. */
+/** Reads at most `most` bytes. `readFile` is not suitable, because a file may grow after its size was checked. */
 async function readAtMost(path: string, most: number): Promise<Uint8Array> {
   const file = await open(path);
   try {

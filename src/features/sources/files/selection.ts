@@ -7,30 +7,30 @@ import type { Problem } from '../../../model/problem.ts';
 import { createFileFilter, type FileRules } from '../../../model/sources/file-rules.ts';
 import { isDocumentFile, Unreadable } from './snapshot.ts';
 
-/** By which rules the files of a source were chosen. */
+/** Rules by which the files of a source were chosen. */
 export interface FileSelection {
   readonly rules: readonly FileRules[];
-  /** What is wrong with the rules; then nothing that was read may be applied. */
+  /** Problems of the rules. If there are any, nothing that was read may be applied. */
   readonly problems: readonly Problem[];
-  /** What is left out, a sentence for each rule. */
+  /** One sentence for each rule that left something out. */
   readonly notes: readonly string[];
 }
 
-/** No rules at all. */
+/** Selection without any rules. */
 export const everyFile: FileSelection = { rules: [], problems: [], notes: [] };
 
 /** Chooses files while they are listed. */
 export interface Selector {
   /** Whether a path, relative to the directory, is left out. Throws `Unreadable`. */
   leavesOut(relative: string, isDirectory: boolean): boolean;
-  /** What was chosen by, once everything is listed. */
+  /** Returns the rules that were applied, once everything is listed. */
   selection(): FileSelection;
 }
 
-/** So many rules, and paths of each of them, are named. */
+/** Maximum number of rules that are named, and of paths that are named for each rule. */
 const mostNamed = 5;
 
-/** The rules of a directory, and a way to choose its files by them. */
+/** Creates a selector from the rules in a directory and the globs of the source. */
 export function createSelector(files: RuleFiles, globs: StatedGlobs): Selector {
   const { rules, problems } = fileRulesOf(files, globs);
   const filter = createFileFilter(rules);
@@ -71,7 +71,7 @@ function notesOf(leftOut: ReadonlyMap<string, readonly string[]>): readonly stri
   return more > 0 ? [...notes, `${more} more rules leave out files`] : notes;
 }
 
-/** The first of some paths, and how many more there are. */
+/** Returns the first `most` paths as text, and how many more there are. */
 export function nameSome(paths: readonly string[], most: number): string {
   const more = paths.length - most;
   return `${paths.slice(0, most).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
@@ -83,10 +83,10 @@ export interface ReadFile {
   readonly file: SourceFile;
 }
 
-/** The digest of what a source holds: of its files, and of the rules by which they were chosen. */
+/** Returns the digest of the content of a source: of its files, and of the rules that chose them. */
 export function digestOfContent(files: readonly ReadFile[], { rules }: FileSelection): string {
   const content = files.map(({ file, relative }) => [relative, digestOfFile(file)]);
-  // The root is no part of it: where the directory is makes no difference.
+  // The root is not part of the digest: the location of the directory makes no difference.
   const chosen = rules.map(({ type, patterns }) => [type, patterns]);
   return sha256(JSON.stringify(rules.length === 0 ? content : [chosen, content]));
 }

@@ -1,35 +1,35 @@
 import { extname } from 'node:path';
 import type { Fetched } from './origin.ts';
 
-/** What is known of a file without reading it. */
+/** Properties of a file that are known without reading it. */
 export interface FileLook {
-  /** Its path relative to the directory, with `/`. */
+  /** Path relative to the directory, with `/` as separator. */
   readonly relative: string;
   readonly size: number;
-  /** Changes whenever the file does, but for changes within one tick of the file system's clock. */
+  /** Changes whenever the file changes, except when it changes twice within one tick of the file system's clock. */
   readonly stamp: string;
   readonly changedAt: number;
 }
 
-/** What a directory holds at one moment, or why that cannot be said. */
+/** Content of a directory at one moment, or the reason why it cannot be read. */
 export type DirectorySnapshot =
   | (Extract<Fetched, { readonly ok: true }> & {
-      /** Whether it is a ConfigMap mount (it has a `..data` link), all of whose files change at once. */
+      /** Whether the directory is a ConfigMap mount (it has a `..data` link). All files of a mount change at once. */
       readonly isMount: boolean;
-      /** The files as they were before the reading and after it. */
+      /** Properties of the files, which were the same before and after the reading. */
       readonly looks: readonly FileLook[];
     })
   | (Extract<Fetched, { readonly ok: false }> & {
-      /** The files that changed each time while they were read. */
+      /** Files that changed during the last attempt, when every attempt to read them failed because of changes. */
       readonly changing?: readonly string[];
     });
 
-/** The directory cannot be read as it is; the message says why and what to do. */
+/** The directory cannot be read in its current state. The message contains the reason and what to do about it. */
 export class Unreadable extends Error {}
 
 const extensions = new Set(['.yaml', '.yml', '.json']);
 
-/** Whether a file's name says that it holds documents. */
+/** Whether a file has the name of a document file. */
 export function isDocumentFile(name: string): boolean {
   return extensions.has(extname(name).toLowerCase());
 }

@@ -3,13 +3,16 @@ import { join } from 'node:path';
 import type { GitCredentials } from '../../../model/sources/schema.ts';
 import type { Target } from '../../../outbound/guard.ts';
 
-/** Who a credential is for, and on whose word. */
+/** Remote that receives a credential. `namedBy` is who named it, the operator or a user. */
 interface Remote extends Pick<Target, 'namedBy'> {
   readonly url: string;
   readonly sshOptions: readonly string[];
 }
 
-/** Variables by which git proves who asks. They name files: no secret is among them, nor on any command line. */
+/**
+ * Returns the environment variables by which git authenticates. They name files: no secret is in them or on a command
+ * line.
+ */
 export async function prepareCredentials(
   directory: string,
   credentials: GitCredentials | undefined,
@@ -32,14 +35,17 @@ export async function prepareCredentials(
   };
 }
 
-/** The file that exists once a password was given to git; the caller of git removes it before. */
+/**
+ * Returns the path of the file that exists after a password was given to git. The caller of git removes the file before
+ * the call.
+ */
 export function shownMark(directory: string): string {
   return join(directory, 'password-shown');
 }
 
 /**
- * What git calls when a server asks for a name or a password; what it writes goes to git alone. The question names the
- * host that asks: another one than that of the URL gets nothing.
+ * Script that git calls when a server asks for a user name or a password. Only git reads its output. The prompt names
+ * the host that asks: the script answers only the host of the URL.
  */
 const askpass = `#!/bin/sh
 case "$1" in
@@ -71,12 +77,14 @@ async function sshCommand(
   if (keyFile !== undefined)
     options.push('IdentitiesOnly=yes', `IdentityFile=${asValue(await ownCopy(directory, keyFile))}`);
   else if (namedBy === 'user') options.push('IdentitiesOnly=yes', 'IdentityFile=none');
-  // ssh finds the keys of this server's user by itself, whatever HOME says: they are the operator's.
+  // ssh finds the keys of this server's user on its own, whatever `HOME` is. They belong to the operator.
   if (namedBy === 'user') options.push('IdentityAgent=none');
   return ['ssh', '-F', '/dev/null', ...options.flatMap((option) => ['-o', quoted(option)])].join(' ');
 }
 
-/** ssh refuses a key that others may read, as mounted secrets often are. */
+/**
+ * Copies the key to a file with mode 0600. ssh refuses a key that other users can read, and mounted secrets often are.
+ */
 async function ownCopy(directory: string, keyFile: string): Promise<string> {
   const path = join(directory, 'ssh-key');
   const key = await readFile(keyFile);
@@ -85,13 +93,13 @@ async function ownCopy(directory: string, keyFile: string): Promise<string> {
   return path;
 }
 
-/** One path as ssh reads it in its settings. */
+/** Quotes a path as a value of an ssh option. */
 function asValue(path: string): string {
   if (path.includes('"')) throw new Error(`ssh cannot be given a path with a quote in it: ${path}`);
   return `"${path.replaceAll('%', '%%')}"`;
 }
 
-/** One word for the shell that git starts ssh with. */
+/** Quotes a word for the shell in which git starts ssh. */
 function quoted(word: string): string {
   return `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -1,6 +1,8 @@
-/** Lets work of accounts run, so much at once and no more. */
+/** Runs git processes of accounts, up to a maximum number at once. */
 export interface GitSlots {
-  /** Does the work when its turn comes. Rejects with the reason of the signal when that ends the waiting. */
+  /**
+   * Runs the work when its turn comes. Rejects with the reason of the signal when the signal is aborted before that.
+   */
   run<Result>(account: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result>;
 }
 
@@ -10,9 +12,9 @@ interface Waiting {
 }
 
 /**
- * So many processes at once, fair by account: the account with the fewest is next, and among equals the one that has
- * waited longest. One process is reserved for other accounts whatever one account asks for: a host that does not answer
- * keeps a process for minutes.
+ * Creates slots for `most` processes at once, shared fairly between accounts: the next process is of the account with
+ * the fewest running ones, and among equals the one that has waited longest. One account never gets all slots (unless
+ * there is only one), because a host that does not answer occupies a process for minutes.
  */
 export function createGitSlots(most: number): GitSlots {
   const running = new Map<string, number>();

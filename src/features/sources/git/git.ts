@@ -12,20 +12,20 @@ import { type GitNetworkOptions, openGitNetwork } from './network.ts';
 import { type GitCall, type GitRun, runGit } from './program.ts';
 import { findTree, type GitTree, type Plumbing, readTree, short } from './tree.ts';
 
-/** A Git repository as a source of documents. Its files are paths of this server. */
+/** Options for a Git repository as a source of documents. Files in `config` are paths of this server. */
 export interface GitOptions {
   readonly account: string;
   readonly config: GitConfig;
-  /** A directory for this source alone; what is in it can be made again. */
+  /** Directory that only this source uses. Its content can be restored from the remote. */
   readonly directory: string;
   readonly transports: readonly Transport[];
-  /** The way to the remote, and on whose word it is taken. */
+  /** How the remote is reached, and who named it. */
   readonly network: Omit<GitNetworkOptions, 'url'>;
-  /** Whether it may use the files that it names. */
+  /** Decides whether the source may use the files that it names. */
   readonly permission: Permission;
-  /** What of the server's environment git may see: where programs are, and certificates. */
+  /** Variables of the server's environment that git may see: the paths of programs, and certificates. */
   readonly environment: Readonly<Record<string, string>>;
-  /** When its processes may run. */
+  /** Decides when processes of the source may run. */
   readonly turns: GitSlots;
   readonly pollMs: number;
   readonly onError: (error: unknown) => void;
@@ -35,10 +35,10 @@ const askMs = 60_000;
 const fetchMs = 300_000;
 const localMs = 60_000;
 const usualSizeMiB = 512;
-/** The reference under which the commit is kept. */
+/** Git reference that keeps the fetched commit. */
 const kept = 'refs/heddle/head';
 
-/** Opens a repository. Nothing is checked out: documents are read from the commit itself. */
+/** Opens a repository as an origin. Nothing is checked out: documents are read from the commit itself. */
 export function openGit(options: GitOptions): Origin {
   return new GitOrigin(options);
 }
@@ -73,7 +73,7 @@ class GitOrigin implements Origin {
       if (!ended && head !== this.#seen) changed();
     };
     const next = (): void => {
-      // Spread, so that many sources do not ask one server at the same moment.
+      // The interval is randomized, so that many sources do not query one server at the same moment.
       const wait = this.#options.pollMs * (0.9 + Math.random() / 5);
       timer = setTimeout(() => {
         asking = ask()
@@ -88,12 +88,12 @@ class GitOrigin implements Origin {
       this.#stopping.abort();
       await asking;
       await this.#last;
-      // It may be watched again, when another server gives it back.
+      // The origin may be watched again, when another server gives the source back.
       this.#stopping = new AbortController();
     };
   }
 
-  /** One call at a time works in the directory. */
+  /** Runs the calls that use the directory one after the other. */
   #alone<Value>(work: () => Promise<Value>): Promise<Value> {
     const done = this.#last.then(work);
     this.#last = done.catch(() => undefined);
@@ -116,7 +116,7 @@ class GitOrigin implements Origin {
     }
   }
 
-  /** The commit that the remote reference names, fetched, and found good. */
+  /** Returns the commit of the remote reference, after fetching and checking it. */
   async #fetchCommit(before: string | undefined): Promise<string> {
     const head = await this.#askHead();
     const known = await this.#git(['rev-parse', '--verify', '--quiet', `${kept}^{commit}`], { mayFail: true });
@@ -128,7 +128,10 @@ class GitOrigin implements Origin {
     return commit;
   }
 
-  /** Who wrote a commit, and the first line of its message; both as one printable line of at most 200 characters. */
+  /**
+   * Returns the author of a commit and the first line of its message, each as one printable line of at most 200
+   * characters.
+   */
   async #describe(commit: string): Promise<CommitInfo> {
     const { out } = await this.#git(['log', '-1', '--no-show-signature', '--format=%an%x00%s', commit, '--']);
     const [author = '', subject = ''] = out.toString('utf8').split('\0');
@@ -140,7 +143,9 @@ class GitOrigin implements Origin {
     return { author: line(author), subject: line(subject) };
   }
 
-  /** Asks the remote where its reference is. A tag is asked for what it names. */
+  /**
+   * Returns the commit id of the reference at the remote. For an annotated tag, this is the commit that the tag names.
+   */
   async #askHead(): Promise<string> {
     const { url } = this.#options.config;
     const ref = this.#ref();
@@ -166,13 +171,14 @@ class GitOrigin implements Origin {
 
   async #fetchHead(): Promise<string> {
     const { url, requireFastForward, maxSizeMiB = usualSizeMiB } = this.#options.config;
-    // Descent can only be checked where there is a history.
+    // Descent can only be checked with the full history.
     const depth = requireFastForward === true ? [] : ['--depth=1'];
     const source = `+${this.#ref()}:${kept}`;
     const args = ['fetch', '--quiet', '--no-tags', '--no-recurse-submodules', '--no-write-fetch-head', ...depth];
     const most = maxSizeMiB * 1024 * 1024;
     const repository = join(this.#options.directory, 'repository');
-    // Commits that nothing names any more add up: before they matter, everything is fetched again.
+    // Commits that no reference names any more accumulate. Before they reach the size limit, the repository is deleted
+    // and fetched again.
     if ((await sizeOf(repository)) > most / 2) await rm(repository, { recursive: true, force: true });
     const tooMuch = async () =>
       (await sizeOf(repository)) > most
@@ -187,7 +193,7 @@ class GitOrigin implements Origin {
       const reason = await tooMuch();
       if (reason !== undefined) throw new Unreadable(reason);
     } catch (error) {
-      // What a broken fetch leaves is not worth keeping.
+      // The remains of a failed fetch are not worth keeping.
       await rm(repository, { recursive: true, force: true });
       throw error;
     }
@@ -210,7 +216,7 @@ class GitOrigin implements Origin {
       `gpg.ssh.allowedSignersFile=${allowedSignersFile}`,
       'gpg.ssh.program=ssh-keygen',
       'gpg.minTrustLevel=fully',
-      // Only SSH keys count, whatever is installed.
+      // Only SSH keys count, whatever programs are installed.
       'gpg.program=false',
       'gpg.x509.program=false',
     ];
@@ -221,7 +227,7 @@ class GitOrigin implements Origin {
     throw new Unreadable(`commit ${short(commit)} is not signed by any of the allowed signers (${why}).`);
   }
 
-  /** Runs a command that talks to the remote, if the source may show it its credentials. */
+  /** Runs a command that talks to the remote. Throws `Unreadable` when the source may not use its files. */
   async #remote(args: readonly string[], call: Pick<GitCall, 'timeoutMs' | 'tooMuch'>): Promise<GitRun> {
     await this.#prepare();
     const mark = shownMark(this.#options.directory);
@@ -234,7 +240,7 @@ class GitOrigin implements Origin {
       const run = await this.#connect(args, call, () => {
         isShown = true;
       });
-      // Only of a password it is known whether git asked for it.
+      // Whether git asked for the credential is known only for a password.
       isShown = run.code === 0 || transport !== 'https' || (await exists(mark));
       return run;
     } finally {
@@ -259,7 +265,7 @@ class GitOrigin implements Origin {
           throw new Unreadable(`its credentials cannot be read (${cause.message}).`, { cause });
         },
       );
-      // No other than that of the URL, whatever the remote leads to.
+      // Only the transport of the URL is allowed, whatever the remote redirects to.
       const allowed = transports.filter((one) => one === transport).join(':');
       begins();
       const run = await this.#run({
@@ -275,7 +281,7 @@ class GitOrigin implements Origin {
     }
   }
 
-  /** Runs a command that reads the repository here; nothing is asked for elsewhere. */
+  /** Runs a command that only reads the local repository, and never contacts a remote. */
   readonly #git = async (args: readonly string[], options: Parameters<Plumbing>[1] = {}): Promise<GitRun> => {
     const { mayFail, ...call } = options;
     const run = await this.#run({ ...call, args, timeoutMs: localMs, env: { GIT_ALLOW_PROTOCOL: '' } });
@@ -293,7 +299,7 @@ class GitOrigin implements Origin {
     return this.#inTurn(() => runGit({ ...call, args, directory, signal }, environment));
   }
 
-  /** Runs a process when there is room for it. */
+  /** Runs a process when a slot is free. */
   #inTurn(work: () => Promise<GitRun>): Promise<GitRun> {
     const { account, turns } = this.#options;
     const { signal } = this.#stopping;
@@ -303,7 +309,7 @@ class GitOrigin implements Origin {
     });
   }
 
-  /** Makes the repository when there is none, without anything but what git needs. */
+  /** Creates the repository if it does not exist, with only what git needs. */
   async #prepare(): Promise<void> {
     const { directory, environment } = this.#options;
     const repository = join(directory, 'repository');
@@ -322,12 +328,12 @@ async function exists(path: string): Promise<boolean> {
   );
 }
 
-/** What the files of a repository take up. Packs that are being written count too. */
+/** Returns the size of the files of a repository, in bytes, including packs that are being written. */
 async function sizeOf(repository: string): Promise<number> {
   const entries = await readdir(repository, { recursive: true, withFileTypes: true }).catch(() => []);
   const sizes = entries
     .filter((entry) => entry.isFile())
-    // A file that is gone meanwhile takes up nothing.
+    // A file that has been deleted since the listing counts as empty.
     .map((entry) =>
       stat(join(entry.parentPath, entry.name))
         .then(({ size }) => size)

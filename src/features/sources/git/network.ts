@@ -11,19 +11,19 @@ export interface GitNetworkOptions extends Pick<Target, 'namedBy' | 'alsoAllowed
   readonly outbound: Pick<Outbound, 'openPassage' | 'findAddress'>;
 }
 
-/** The way to the remote for one run of git. */
+/** Connection to the remote for one run of git. */
 export interface GitNetwork {
   readonly env: Readonly<Record<string, string>>;
-  /** Settings of ssh. */
+  /** Options of ssh. */
   readonly sshOptions: readonly string[];
-  /** Why the remote was not reached, when it was not git that saw it. */
+  /** Returns why the remote was not reached, when the cause lies outside of git. */
   readonly reason: () => string | undefined;
   readonly close: () => void;
 }
 
 const local: GitNetwork = { env: {}, sshOptions: [], reason: () => undefined, close: () => undefined };
 
-/** Opens the way to a remote. Throws `Unreadable` when the server does not connect there. */
+/** Prepares the connection to a remote. Throws `Unreadable` when the server does not connect to it. */
 export async function openGitNetwork(options: GitNetworkOptions): Promise<GitNetwork> {
   const { url, outbound, ...named } = options;
   const { transport, host, port } = parseRemote(url) ?? {};
@@ -35,9 +35,10 @@ export async function openGitNetwork(options: GitNetworkOptions): Promise<GitNet
 }
 
 /**
- * The proxy leads to the host of the URL only: a redirect to another host ends there, before anything is sent to it. Its
- * credential is in the environment and not in an argument, because arguments can be read by everybody on the machine;
- * and in variables that every version of git knows, because an older one would ignore a setting and connect by itself.
+ * Connects through a proxy that leads only to the host of the URL: a redirect to another host ends there, before
+ * anything is sent to that host. The proxy's credential is in the environment and not in an argument, because everybody
+ * on the machine can read arguments. It is in variables that every version of git supports, because an older version
+ * would ignore a setting and connect directly.
  */
 async function throughProxy(outbound: Pick<Outbound, 'openPassage'>, target: Target): Promise<GitNetwork> {
   const { proxyUrl, reason, close } = await outbound.openPassage('git', target);
@@ -46,15 +47,15 @@ async function throughProxy(outbound: Pick<Outbound, 'openPassage'>, target: Tar
 }
 
 /**
- * ssh connects to the very address that was checked, and checks the host's key under its name. A program between them
- * (`ProxyCommand`) would be one more thing to install and to pass a credential to, and would protect from nothing more:
- * ssh follows no redirects.
+ * Makes ssh connect to exactly the address that was checked, and check the host's key under its name. A program between
+ * them (`ProxyCommand`) would also have to be installed and given a credential, without protecting against anything
+ * more: ssh follows no redirects.
  */
 async function atAddress(outbound: Pick<Outbound, 'findAddress'>, target: Target): Promise<GitNetwork> {
   try {
     const address = await outbound.findAddress('git', target);
     const { host, port } = target;
-    // As ssh writes hosts into its file of known ones.
+    // The form in which ssh writes hosts to its `known_hosts` file.
     const alias = port === 22 ? host : `[${host}]:${port}`;
     const sshOptions = [`HostName=${address}`, `HostKeyAlias=${alias}`, 'CheckHostIP=no'];
     return { ...local, sshOptions };

@@ -1,26 +1,29 @@
 import { spawn } from 'node:child_process';
 import { Unreadable } from '../files/snapshot.ts';
 
-/** What a call of git needs. */
+/** Parameters of a call of git. */
 export interface GitCall {
   readonly directory: string;
   readonly args: readonly string[];
-  /** Variables beside those that every call has. */
+  /** Variables in addition to those of every call. */
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
   readonly timeoutMs: number;
-  /** How much it may write to standard output. */
+  /** Maximum size of the standard output, in bytes. */
   readonly outputBytes?: number;
   readonly signal?: AbortSignal;
-  /** Asked now and then whether it takes too much; the answer is why. */
+  /**
+   * Called from time to time during the call. Returns why the call must end because it takes up too much, otherwise
+   * `undefined`.
+   */
   readonly tooMuch?: () => Promise<string | undefined>;
 }
 
-/** What a call came to. */
+/** Result of a call of git. */
 export interface GitRun {
   readonly code: number;
   readonly out: Buffer;
-  /** What it said, as far as it is worth telling. */
+  /** The relevant part of the error output of git. */
   readonly said: string;
 }
 
@@ -29,7 +32,7 @@ const saidBytes = 64 * 1024;
 const watchMs = 200;
 
 /**
- * The settings under which git runs nothing but itself: no configuration but ours, no hooks, no helpers, no prompts, no
+ * Settings under which git runs nothing but itself: no configuration except ours, no hooks, helpers, prompts or
  * submodules, and no protocol that was not allowed.
  */
 const safety: readonly string[] = [
@@ -41,21 +44,24 @@ const safety: readonly string[] = [
   'submodule.recurse=false',
   'gc.auto=0',
   'maintenance.auto=false',
-  // The first answer may lead on within its host, as hosts do for repositories that were renamed; others may not.
+  // The first response may redirect within its host, as hosts do for repositories that were renamed. Later responses
+  // may not.
   'http.followRedirects=initial',
   'http.lowSpeedLimit=1000',
   'http.lowSpeedTime=30',
   'advice.detachedHead=false',
 ];
 
-/** Runs git to its end. Throws `Unreadable` when it is not there, takes too long or too much. */
+/**
+ * Runs git and waits for its end. Throws `Unreadable` when git is not installed, takes too long, or takes up too much.
+ */
 export async function runGit(call: GitCall, environment: Readonly<Record<string, string>>): Promise<GitRun> {
   const args = [...safety.flatMap((setting) => ['-c', setting]), ...call.args];
   const child = spawn('git', args, {
     cwd: call.directory,
     env: {
       ...environment,
-      // Nothing of the machine's or of a user's configuration counts.
+      // Configuration of the machine or of a user does not apply.
       HOME: call.directory,
       XDG_CONFIG_HOME: call.directory,
       GIT_CONFIG_NOSYSTEM: '1',
@@ -68,7 +74,7 @@ export async function runGit(call: GitCall, environment: Readonly<Record<string,
       LC_ALL: 'C',
       ...call.env,
     },
-    // A group of its own: git starts others, who must go with it.
+    // A separate process group: git starts other processes, which must end together with it.
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
   });
@@ -85,7 +91,7 @@ export async function runGit(call: GitCall, environment: Readonly<Record<string,
   const [out, error] = [gather(call.outputBytes ?? usualOutputBytes, end), gather(saidBytes, () => undefined)];
   child.stdout.on('data', out.take);
   child.stderr.on('data', error.take);
-  // A program that ends without reading all of its input is no fault of ours.
+  // It is not an error here when a program ends without reading all of its input.
   child.stdin.on('error', () => undefined);
   child.stdin.end(call.input ?? '');
   try {
@@ -97,7 +103,10 @@ export async function runGit(call: GitCall, environment: Readonly<Record<string,
   }
 }
 
-/** Ends the call when its time is over, when it is cancelled, and when it takes too much. */
+/**
+ * Ends the call when its time is over, when it is cancelled, and when it takes up too much. Returns a function that
+ * stops the supervision.
+ */
 function supervise({ timeoutMs, signal, tooMuch }: GitCall, end: (why: string) => void): () => void {
   const timer = setTimeout(() => end(`git took longer than ${timeoutMs / 1000} s.`), timeoutMs);
   const abort = () => end('the server stops.');
@@ -109,7 +118,7 @@ function supervise({ timeoutMs, signal, tooMuch }: GitCall, end: (why: string) =
     asking = true;
     tooMuch()
       .then((why) => (why === undefined ? undefined : end(why)))
-      // What cannot be measured at this moment is measured at the next.
+      // A failed measurement is ignored, because the next one follows.
       .catch(() => undefined)
       .finally(() => {
         asking = false;
@@ -126,7 +135,7 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // It has ended by itself meanwhile.
+    // The process has ended on its own by now.
   }
 }
 
@@ -143,7 +152,7 @@ function gather(most: number, end: (why: string) => void) {
   };
 }
 
-/** The lines in which git says what went wrong. */
+/** Returns the lines in which git reports what went wrong. */
 function reportable(text: string): string {
   const lines = text.split('\n').map((line) => line.replace(/[^\x20-\x7e\u00a0-\uffff]/g, ' ').trim());
   const faults = lines.filter((line) => /^(fatal|error|remote|ssh|Host key|Permission)/i.test(line));

@@ -8,13 +8,13 @@ import { createSelector, digestOfContent, type FileSelection } from '../files/se
 import { isDocumentFile, Unreadable } from '../files/snapshot.ts';
 import type { GitRun } from './program.ts';
 
-/** Runs a plumbing command on the repository; `mayFail` lets it end with a failure. */
+/** Runs a plumbing command on the repository. Throws `Unreadable` when the command fails, unless `mayFail` is true. */
 export type Plumbing = (
   args: readonly string[],
   options?: { readonly input?: string; readonly outputBytes?: number; readonly mayFail?: boolean },
 ) => Promise<GitRun>;
 
-/** The documents' files of a directory of a commit, read from the repository itself: nothing is ever checked out. */
+/** Document files of a directory in a commit, read from the repository itself: nothing is ever checked out. */
 export interface GitTree {
   readonly files: readonly SourceFile[];
   readonly digest: string;
@@ -30,7 +30,10 @@ interface Entry {
 
 const [link, submodule] = ['120000', '160000'];
 
-/** The id of what is at a path of a commit: the same id is the same content. Throws `Unreadable` when nothing is there. */
+/**
+ * Returns the id of the tree or file at a path in a commit. The same id means the same content. Throws `Unreadable`
+ * when the path does not exist.
+ */
 export async function findTree(git: Plumbing, commit: string, path: string): Promise<string> {
   const { code, out } = await git(['rev-parse', '--verify', '--quiet', '--end-of-options', `${commit}:${path}`], {
     mayFail: true,
@@ -39,20 +42,20 @@ export async function findTree(git: Plumbing, commit: string, path: string): Pro
   throw new Unreadable(`commit ${short(commit)} has no directory "${path}"; correct \`path\`.`);
 }
 
-/** What of a commit to read, by what rules beside its own. */
+/** What to read from a commit, and the globs that apply in addition to the rules in the commit. */
 export interface TreePlace {
   readonly id: string;
   readonly path: string;
   readonly globs: StatedGlobs;
 }
 
-/** Reads the files of what is at a path. Throws `Unreadable` for what a source may not hold. */
+/** Reads the files of a tree, or a single file. Throws `Unreadable` for content that a source may not have. */
 export async function readTree(git: Plumbing, { id, path, globs }: TreePlace): Promise<GitTree> {
   const { out } = await git(['cat-file', '-t', id]);
   const isTree = out.toString('utf8').trim() === 'tree';
   const entries = isTree ? await listEntries(git, id) : [await fileEntry(git, id, path)];
   const texts = isTree ? await readRuleFiles(git, entries) : {};
-  // A file that is named is read.
+  // Globs do not apply to a single file that is named.
   const selector = createSelector({ root: path, ...texts }, isTree ? globs : {});
   const selected = isTree
     ? entries.filter((entry) => !selector.leavesOut(entry.path, entry.mode === submodule) && isDocumentEntry(entry))
@@ -75,7 +78,7 @@ export async function readTree(git: Plumbing, { id, path, globs }: TreePlace): P
   return { files: files.map((file) => ({ ...file, path: `${prefix}${file.path}` })), digest, selection };
 }
 
-/** The files at the top that say which others are read. */
+/** Reads the files at the top that decide which others are read. */
 async function readRuleFiles(git: Plumbing, entries: readonly Entry[]) {
   const found = entries.filter(({ path }) => path === ignoreFile || path === directorySettings);
   const odd = found.find(({ mode }) => mode === link || mode === submodule);
@@ -96,7 +99,7 @@ async function fileEntry(git: Plumbing, id: string, path: string): Promise<Entry
   return { mode: '100644', id, size: Number(out.toString('utf8')), path };
 }
 
-/** Everything below a tree, with paths from there, in the order of their bytes. */
+/** Returns all entries below a tree, with paths relative to it, in byte order. */
 async function listEntries(git: Plumbing, tree: string): Promise<readonly Entry[]> {
   const { out } = await git(['ls-tree', '-r', '-z', '-l', tree], { outputBytes: 64 * 1024 * 1024 });
   return out
@@ -110,7 +113,7 @@ async function listEntries(git: Plumbing, tree: string): Promise<readonly Entry[
     });
 }
 
-/** Whether the entry is a file of documents. Throws for what might hide some. */
+/** Whether the entry is a document file. Throws `Unreadable` for a submodule or a link that may hide document files. */
 function isDocumentEntry({ mode, path }: Entry): boolean {
   const steps = path.split('/');
   if (steps.some((step) => step.startsWith('.'))) return false;
@@ -119,7 +122,7 @@ function isDocumentEntry({ mode, path }: Entry): boolean {
     throw new Unreadable(
       `"${path}" is a submodule, which is not followed; put the documents into the repository itself.`,
     );
-  // A link without an extension may stand for a directory.
+  // A link without an extension may lead to a directory.
   if (mode === link && (isDocumentFile(name) || !name.includes('.')))
     throw new Unreadable(`"${path}" is a symbolic link, which is not followed; put the file itself there.`);
   return mode !== link && isDocumentFile(name);
@@ -150,7 +153,7 @@ function splitOnce(text: string, separator: string): readonly [string, string] {
   return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + separator.length)];
 }
 
-/** How commits are shown. */
+/** Returns the short form of a commit id, as it is shown to people. */
 export function short(commit: string): string {
   return commit.slice(0, 12);
 }

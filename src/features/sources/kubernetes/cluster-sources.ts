@@ -27,34 +27,34 @@ import { type ClusterResources, showClusterResources } from './resources/cluster
 import { followOwnResources, type OwnResources } from './resources/own-resources.ts';
 import { readSourceRequest, requestedSettings, type SourceRequest } from './resources/source-request.ts';
 
-/** Sources that come and go while a server runs. */
+/** Sources that appear and disappear while a server runs. */
 export interface SourceFeed {
-  /** Those of this moment; `recorded` are the sources of all accounts. */
+  /** Returns the current sources. `recorded` contains the sources of all accounts. */
   definitions(recorded: readonly CalledSource[]): readonly SourceDefinition[];
-  /** Calls when there may be others. */
+  /** Calls the listener when the sources may have changed. Returns a function that removes the listener. */
   onChange(listener: () => void): () => void;
-  /** Ends it, when none of its sources runs any more. */
+  /** Ends the feed. Must be called when none of its sources runs any more. */
   stop(): Promise<void>;
 }
 
-/** How the namespaces of a cluster become sources. */
+/** Options for making the namespaces of a cluster into sources. */
 export interface ClusterSourcesOptions {
   readonly engine: Engine;
   readonly account: string;
   readonly config: KubernetesConfig;
-  /** Names this server among those of the database. */
+  /** Identifies this server among those that use the database. */
   readonly owner: string;
   readonly leaseSeconds: number;
-  /** Renews leases while this thread is busy; absent: nothing does. */
+  /** Renews leases while this thread is busy. Absent: they are not renewed then. */
   readonly leases?: SourceLeaseKeeper | undefined;
   readonly report: Reporter;
-  /** Where the API server is of the cluster that this server runs in; absent: it runs in none. */
+  /** Address of the API server of the cluster in which this server runs. Absent: it does not run in a cluster. */
   readonly ownCluster?: ServiceAddress | undefined;
-  /** Where machines and people reach the service, if that is known. */
+  /** URL at which machines and people reach this service, if it is configured. */
   readonly managementUrl?: string | undefined;
 }
 
-/** Follows a cluster while this server has its lease: one server reads it, however many there are. */
+/** Follows a cluster while this server has its lease, so that only one server reads it, however many there are. */
 export function followCluster(options: ClusterSourcesOptions): SourceFeed {
   const { engine, account, config, owner, leaseSeconds: seconds, leases, report } = options;
   const only = config.clusterWide === false ? namesOf(config) : undefined;
@@ -130,9 +130,12 @@ interface Followed {
   readonly cluster: Cluster;
   readonly own: OwnResources;
   readonly shown: ClusterResources;
-  /** Differs from those before: a source that was opened on a cluster which is closed reads nothing more. */
+  /**
+   * Differs for each opening of the cluster. A source that was opened on a closed cluster would read nothing more, so
+   * it must be opened again.
+   */
   readonly opening: string;
-  /** Everything was listed once: before that a namespace would seem to state nothing. */
+  /** Whether everything was listed once. Before that, a namespace would seem to declare nothing. */
   isStarted: boolean;
 }
 
@@ -152,7 +155,10 @@ function kindsOf({ registry }: Engine) {
     }));
 }
 
-/** The namespaces that a rule covers, and those that stated something and are not covered, or not there, any more. */
+/**
+ * Returns the sources of the namespaces that a rule covers, and of those that declared something and are not covered,
+ * or do not exist, any more.
+ */
 function definitionsOf(
   options: ClusterSourcesOptions,
   followed: Followed,
@@ -180,7 +186,10 @@ function definitionsOf(
   return [...current, ...former.map((source) => defineFormer(options, cluster, source))];
 }
 
-/** What the resource of a source asks for; without a resource, as when its definition is gone, what it asked for last. */
+/**
+ * Returns what the resource of a source requests. Without a resource (for example when its definition was deleted),
+ * returns the last request.
+ */
 function requestOf(
   { config }: ClusterSourcesOptions,
   { own }: Followed,
@@ -218,7 +227,10 @@ function define(
   };
 }
 
-/** It says why nothing is read there; its objects stay until they are let go. */
+/**
+ * Defines the source of a former namespace. Reading it only returns the reason why it is not read. Its objects stay
+ * until they are released.
+ */
 function defineFormer(
   { account, config }: ClusterSourcesOptions,
   cluster: Cluster,

@@ -10,43 +10,52 @@ import { createSecretAccess, createServiceAccess, type SecretAccess, type Servic
 import { followResources, type StatedResources } from './stated-resources.ts';
 import { createStatusWriter, type StatusWriter } from './status/status-writer.ts';
 
-/** What a cluster states, kept up to date. */
+/** Resources of a cluster, kept up to date. */
 export interface Cluster extends Omit<StatedResources, 'stop'> {
-  /** Resolves once everything was listed, or could not be. */
+  /** Resolves once everything was listed, or could not be listed. */
   readonly started: Promise<void>;
-  /** Those that are there, by name. */
+  /** Namespaces that exist, by name. */
   readonly namespaces: ReadonlyMap<string, Resource>;
-  /** Whether the namespaces are those of this moment. */
+  /** Returns whether `namespaces` is up to date. */
   namespaceState(): ReflectorState;
-  /** A namespace as it is now; `undefined`: there is none. Throws `ApiError`, `Unreachable`. */
+  /**
+   * Reads a namespace from the API server. Returns `undefined` when it does not exist. Throws `ApiError`,
+   * `Unreachable`.
+   */
   readNamespace(name: string): Promise<Resource | undefined>;
   readonly secrets: SecretAccess;
   readonly services: ServiceAccess;
-  /** The CustomResourceDefinition of a kind as it is now; `undefined`: there is none. Throws `ApiError`, `Unreachable`. */
+  /**
+   * Reads the CustomResourceDefinition of a kind from the API server. Returns `undefined` when it does not exist.
+   * Throws `ApiError`, `Unreachable`.
+   */
   readDefinition(plural: string): Promise<Resource | undefined>;
-  /** Whether it may be that definitions cannot be read, as only some namespaces can. */
+  /** Whether only some namespaces can be read. The definitions may then be unreadable. */
   readonly isBounded: boolean;
-  /** The id of the CustomResourceDefinition of a kind, as it was read last; empty where it cannot be read. */
+  /** Returns the id of the CustomResourceDefinition of a kind, as it was read last. Empty when it cannot be read. */
   definitionId(plural: string): Promise<string>;
   readonly statuses: StatusWriter;
-  /** Calls with the name of a namespace in which something changed; without one when all may have. */
+  /**
+   * Calls the listener with the name of a namespace in which something changed, or with `undefined` when all may have
+   * changed. Returns a function that removes the listener.
+   */
   onChange(listener: (namespace: string | undefined) => void): () => void;
   stop(): Promise<void>;
 }
 
-/** What is followed of a cluster. */
+/** Options for following a cluster. */
 export interface ClusterOptions {
   readonly client: Client;
-  /** Such as `heddle.dev/v1`. */
+  /** API group and version of the resources, such as `heddle.dev/v1`. */
   readonly apiVersion: string;
   readonly kinds: readonly ResourceKind[];
   readonly outage?: Outage | undefined;
   readonly onError: (error: unknown) => void;
-  /** Names this server in events. */
+  /** Identifies this server in events. */
   readonly instance: string;
   readonly secrets: SecretUse;
   readonly readsServices: boolean;
-  /** The namespaces that may be read; absent: all of them, and which there are. */
+  /** Namespaces that may be read. Absent: all of them, and the list of namespaces. */
   readonly only?: readonly string[] | undefined;
 }
 
@@ -120,7 +129,7 @@ function followNamespaces(
   });
 }
 
-/** Opens once so many different names have passed it. */
+/** Creates a gate that opens once `count` different names have passed it. */
 function createGate(count: number) {
   const names = new Set<string>();
   const { promise: passed, resolve } = Promise.withResolvers<void>();

@@ -2,33 +2,36 @@ import type { Engine } from '../../../commit/engine.ts';
 import { type Lease, type LeaseRequest, releaseLease, renewLease, takeLease } from '../../../db/leases/leases.ts';
 import type { SourceLeaseKeeper } from '../leases.ts';
 
-/** Work that one of several servers does at a time. */
+/** Work that only one of several servers does at a time. */
 export interface LeasedWork<Work> {
   readonly engine: Engine;
   readonly request: LeaseRequest;
-  /** Renews the lease while this thread is busy; absent: nothing does. */
+  /** Renews the lease while this thread is busy. Absent: it is not renewed then. */
   readonly leases?: SourceLeaseKeeper | undefined;
-  /** Begins the work when this server got the lease. */
+  /** Starts the work after this server got the lease. */
   begin(): Promise<Work>;
-  /** Ends it, when the lease is lost or given back. */
+  /** Ends the work when the lease is lost or given back. */
   end(work: Work): Promise<void>;
-  /** Beginning or renewing failed; it is tried again. */
+  /** Called when starting the work or renewing the lease failed. Both are tried again. */
   failed(error: unknown): void;
-  /** The lease was lost. */
+  /** Called when the lease was lost. */
   lost(): void;
 }
 
-/** The work while this server has the lease. */
+/** Access to the work while this server has the lease. */
 export interface HeldLease<Work> {
   current(): Work | undefined;
   /** Ends the work and gives the lease back. */
   stop(): Promise<void>;
 }
 
-/** An embedded database has leases that last for an hour, and what failed is tried again sooner. */
+/**
+ * Maximum time between two attempts to take or renew the lease, in milliseconds. Leases of an embedded database last
+ * for an hour, and failed attempts must be repeated sooner.
+ */
 const mostPauseMs = 10_000;
 
-/** Takes a lease whenever it is free, keeps it, and does the work meanwhile. */
+/** Takes the lease whenever it is free, renews it, and does the work while this server has it. */
 export function holdLease<Work>(options: LeasedWork<Work>): HeldLease<Work> {
   const { engine, request, leases } = options;
   const lifetimeMs = request.seconds * 1000;
@@ -57,7 +60,8 @@ export function holdLease<Work>(options: LeasedWork<Work>): HeldLease<Work> {
   };
   const keep = async (now: NonNullable<typeof held>): Promise<void> => {
     const begun = performance.now();
-    // A database that is away says nothing; once its time is over the lease is not relied on.
+    // When the database is unreachable, it is unknown whether the lease was renewed. After its lifetime, the lease is
+    // not relied on.
     const isKept = await renewLease(engine.database, now.lease, request.seconds).catch(() => undefined);
     if (isKept === true) now.renewedAt = begun;
     if (isKept !== false && performance.now() - now.renewedAt < lifetimeMs) return;

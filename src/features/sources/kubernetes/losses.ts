@@ -5,16 +5,16 @@ import type { Fetched } from '../files/origin.ts';
 import type { Cluster } from './cluster.ts';
 import { isTerminating, nameOfPath, pluralOfPath, type ResourceKind } from './resource-file.ts';
 
-/** The namespace whose resources are missing. */
+/** Options for finding out why resources of a namespace are missing. */
 export interface LossOptions {
   readonly cluster: Cluster;
   readonly namespace: string;
-  /** The source that it is. */
+  /** Name of the source that reads the namespace. */
   readonly source: string;
   readonly kinds: readonly ResourceKind[];
 }
 
-/** Where a source was applied from last. */
+/** Ids and version with which a source was applied last. */
 export interface LastApplied {
   readonly uids?: string | undefined;
   readonly version?: string | undefined;
@@ -22,12 +22,15 @@ export interface LastApplied {
 
 type Unavailable = Extract<Fetched, { readonly ok: false }>;
 
-/** Stands for the version of a store that was found to be set back: it may be beyond any version again when it is looked at next. */
+/**
+ * Recorded as the version when the store was found to be set back. By the next look, the store's version may have
+ * passed the last applied version again, so that comparing them would show nothing.
+ */
 const setBack = 'lost';
 
 /**
- * Why resources that are missing were not deleted one by one, as far as that can be seen; read after the resources, so that
- * what took them is seen. `missing` are their files.
+ * Returns why missing resources were not deleted one by one, as far as that can be seen, otherwise `undefined`. Must be
+ * called after the resources were read, so that it sees what removed them. `missing` contains the paths of their files.
  */
 export async function lossFault(
   options: LossOptions,
@@ -65,12 +68,18 @@ export async function lossFault(
   }
 }
 
-/** Whether something has the name of what was there when the source was applied last; what could not be read then may be it. */
+/**
+ * Whether a resource has the name of one that existed when the source was applied last, but another id. An id that
+ * could not be read then counts as the same.
+ */
 function isOther(former: ReadonlyMap<string, string>, name: string, { metadata: { uid } }: Resource): boolean {
   return (former.get(name) || uid) !== uid;
 }
 
-/** Why the definition of a kind says that its resources were not deleted one by one; `isOver`: it is in order by now. */
+/**
+ * Returns why the definition of a kind shows that its resources were not deleted one by one. `isOver`: the definition
+ * exists again.
+ */
 async function definitionFault(
   { cluster, namespace }: LossOptions,
   { kind, plural }: ResourceKind,
@@ -88,14 +97,14 @@ async function definitionFault(
     return { why, isOver: true };
   } catch (error) {
     if (!(cluster.isBounded && error instanceof ApiError && error.status === 403)) throw error;
-    // Who deletes a definition deletes all of its resources.
+    // Deleting a definition deletes all of its resources. If one is left, the definition was not deleted.
     if (cluster.statedIn(namespace).some((stated) => stated.kind.plural === plural)) return undefined;
     const why = `no resource of the kind ${kind} is left, and without the right to get customresourcedefinitions nobody sees whether ${of} was deleted`;
     return { why, isOver: true };
   }
 }
 
-/** So many resources are named. */
+/** Maximum number of resources that are named in a message. */
 const mostNames = 3;
 
 function namesOf(paths: readonly string[], { namespace, kinds }: LossOptions): string {
@@ -104,7 +113,7 @@ function namesOf(paths: readonly string[], { namespace, kinds }: LossOptions): s
   return more === 0 ? names.join(', ') : `${names.join(', ')} and ${more} more`;
 }
 
-/** Why a namespace states nothing, where it does not. */
+/** Returns why a namespace declares nothing, or `undefined` when it exists and is not being deleted. */
 export function namespaceFault(
   { namespace, source }: Pick<LossOptions, 'namespace' | 'source'>,
   found: Resource | undefined,
@@ -114,12 +123,15 @@ export function namespaceFault(
   return keptReason(`the namespace ${namespace} ${what}`, source);
 }
 
-/** Why a namespace states nothing now, and what becomes of the objects that it stated. */
+/** Returns the reason why a namespace declares nothing now, and what happens to the objects that it declared. */
 export function keptReason(why: string, source: string): string {
   return `${why}; the objects that it stated stay until it is read again, or \`heddle detach ${source}\` lets them go`;
 }
 
-/** Names the namespace and the definitions of what is in it: others of the same names have other ids. */
+/**
+ * Returns the ids of the namespace and of the definitions of its resources, as one text. If one of them is deleted and
+ * created again under the same name, its id differs.
+ */
 export async function uidsOf(
   { cluster, namespace }: Pick<LossOptions, 'cluster' | 'namespace'>,
   plurals: ReadonlySet<string>,
@@ -129,7 +141,7 @@ export async function uidsOf(
   return parts.join(' ');
 }
 
-/** Reads what `uidsOf` wrote. */
+/** Parses the text that `uidsOf` returns. */
 function readUids(text: string): ReadonlyMap<string, string> {
   return new Map(
     text.split(' ').map((part): [string, string] => [part.replace(/=.*/, ''), part.replace(/^[^=]*=/, '')]),

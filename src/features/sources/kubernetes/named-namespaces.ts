@@ -6,21 +6,27 @@ import { createOutage, type Outage } from '../../../kubernetes/outage.ts';
 import type { Reflector, ReflectorState } from '../../../kubernetes/reflector.ts';
 import type { Resource } from '../../../kubernetes/resource.ts';
 
-/** Namespaces that are looked at one by one. */
+/** Options for following namespaces that are read one by one. */
 export interface NamedOptions {
   readonly client: Pick<Client, 'get'>;
   readonly names: readonly string[];
-  /** What is kept of a namespace. */
+  /** Returns the part of a namespace that is kept in memory. */
   readonly keep: (namespace: Resource) => Resource;
   readonly outage?: Outage | undefined;
   readonly onChange: (name: string) => void;
   readonly onState: (state: ReflectorState) => void;
 }
 
-/** How often they are looked at: who may not list namespaces may not watch one either. */
+/**
+ * Interval between two readings, in milliseconds. A server that may not list namespaces may not watch a single one
+ * either.
+ */
 const everyMs = 30_000;
 
-/** Looks at namespaces again and again, for who has no rights beyond them. One that cannot be read stays as it was. */
+/**
+ * Reads the given namespaces repeatedly, for a server that has no rights beyond them. A namespace that cannot be read
+ * keeps its last state.
+ */
 export function followNamed(options: NamedOptions): Reflector {
   const { client, names, keep, outage = createOutage(), onChange, onState } = options;
   const objects = new Map<string, Resource>();

@@ -1,16 +1,16 @@
 import type { Resource } from '../../../kubernetes/resource.ts';
 import type { Cluster } from './cluster.ts';
 
-/** Notes what is read by name, and looks whether it is another by now. */
+/** Records what is read by name, and checks whether it has changed since. */
 export interface NamedReads {
-  /** Begins to note: what is read by these is looked after once they are followed. */
+  /** Starts a recording. What is read through it is checked repeatedly once it is passed to `follow`. */
   begin(): Reading;
-  /** Looks after what was read, and after nothing that was read before. */
+  /** Checks what was read in this recording, and nothing that was read before. */
   follow(reading: Reading): void;
   stop(): void;
 }
 
-/** Secrets and Services of a cluster, with a note of each that was read. */
+/** Access to the Secrets and Services of a cluster that records each one that is read. */
 export interface Reading extends Pick<Cluster, 'secrets' | 'services'> {
   readonly noted: Map<string, Noted>;
 }
@@ -22,17 +22,20 @@ interface Noted {
 
 interface NamedReadsOptions {
   readonly cluster: Pick<Cluster, 'secrets' | 'services'>;
-  /** One that was read is another now, is gone, or came. */
+  /** Called when something that was read has changed, was deleted, or was created. */
   readonly onChange: () => void;
   readonly pauses?: typeof plainPauses;
 }
 
-/** Each is read again after so long, in milliseconds, and up to a quarter more; many are read no faster than one after the other. */
+/**
+ * Pause between two checks, in milliseconds: at least `pauseMs`, at least `eachMs` for each one that is read, and up to
+ * a quarter more.
+ */
 const plainPauses = { pauseMs: 15_000, eachMs: 100 };
 
 /**
- * Creates one. A watch would notice at once, and would need the right to watch Secrets: the server has the right to get those
- * that are named, and nothing else. Versions are kept, and no values.
+ * Creates a recorder. A watch would notice changes at once, but needs the right to watch Secrets: the server only has
+ * the right to get the Secrets that are named. Only versions are kept, no values.
  */
 export function createNamedReads({ cluster, onChange, pauses = plainPauses }: NamedReadsOptions): NamedReads {
   let followed: ReadonlyMap<string, Noted> = new Map();
@@ -48,7 +51,7 @@ export function createNamedReads({ cluster, onChange, pauses = plainPauses }: Na
     const next = new Map<string, Noted>();
     for (const [name, { read, version }] of noted) {
       const now = await read().then(versionOf, () => version);
-      // What was followed meanwhile is looked after instead.
+      // Another recording was followed during this check, and is checked instead.
       if (followed !== noted) return;
       next.set(name, { read, version: now });
     }

@@ -24,17 +24,17 @@ import type { Stated } from './stated-resources.ts';
 import { isUnseen } from './status/resource-status.ts';
 import { createStatusReport, generationOf, objectsByFile, statusOf } from './status/status-report.ts';
 
-/** A namespace of a cluster as a source of documents. */
+/** Options for a namespace of a cluster as a source of documents. */
 export interface NamespaceOptions {
   readonly cluster: Cluster;
   readonly namespace: string;
-  /** The source that it is. */
+  /** Name of the source that reads the namespace. */
   readonly source: string;
   readonly apiVersion: string;
   readonly kinds: readonly ResourceKind[];
-  /** The files that state objects of the source until now. */
+  /** Returns the paths of the files that currently declare objects of the source. */
   readonly statedFiles: () => Promise<ReadonlySet<string>>;
-  /** ISO 8601. */
+  /** Returns the current time, in ISO 8601. */
   readonly now: () => string;
   readonly outputs: OutputStore;
   readonly managementUrl?: string | undefined;
@@ -42,19 +42,23 @@ export interface NamespaceOptions {
 }
 
 /**
- * Opens a namespace. Resources that are not there any more were deleted only when the namespace and the definition of their
- * kind are still there, and are the same as when the source was applied last: both take their resources with them.
+ * Opens a namespace as an origin. Missing resources count as deleted only when the namespace and the definition of
+ * their kind still exist and are the same as when the source was applied last: deleting either of them deletes the
+ * resources too.
  */
 export function openNamespace(options: NamespaceOptions): Origin {
   const { cluster, namespace, settle = plainSettle } = options;
   const report = createStatusReport(options);
   let changed: (() => void) | undefined;
-  // One that is missing is looked for until it is there.
+  // Repeats the reading until the missing Secrets and Services exist.
   const reminder = createReminder(() => changed?.());
   const outputReminder = createReminder(() => changed?.());
   const named = createNamedReads({ cluster, onChange: () => changed?.() });
   let last: OriginOutcome | undefined;
-  /** What was read last: a conclusion is about nothing that came, or was changed, since. */
+  /**
+   * Generations that were read last. The result of a reconcile does not concern resources that were created or changed
+   * after the reading.
+   */
   let read: ReadonlySet<string> = new Set();
   let lost: ReadonlySet<string> | undefined;
   const concluded = async (outcome: OriginOutcome): Promise<void> => {
@@ -92,7 +96,7 @@ export function openNamespace(options: NamespaceOptions): Origin {
     async unchanged(state) {
       const stated = cluster.statedIn(namespace);
       const isNamed = stated.some((one) => outputSecretOf(one) !== undefined);
-      // One that was changed and changed back states what it did, in another generation.
+      // A resource that was changed and changed back has the same content, but a newer generation.
       const isUnreported = stated.some((one) => isUnseen(one.resource.metadata.generation ?? 0, statusOf(one)));
       if (last !== undefined && (isNamed || isUnreported)) await concluded({ ...last, state });
     },
@@ -115,7 +119,7 @@ export function openNamespace(options: NamespaceOptions): Origin {
   };
 }
 
-/** The resources of a namespace that have objects. */
+/** Returns the resources of a namespace for which objects exist. */
 function objectsIn({ cluster, namespace, source }: NamespaceOptions, state: Snapshot): readonly StatedObject[] {
   const objects = objectsByFile(state, source);
   return cluster.statedIn(namespace).flatMap((stated): readonly StatedObject[] => {
@@ -128,13 +132,13 @@ function objectsIn({ cluster, namespace, source }: NamespaceOptions, state: Snap
   });
 }
 
-/** What is there, and the resources that say so. */
+/** Content of a namespace, and the resources that declare it. */
 interface ReadNamespace {
   readonly fetched: Fetched;
   readonly stated: readonly Stated[];
 }
 
-/** Who only wants to know what is stated needs no addresses. */
+/** Leaves Services unresolved: a reading that only finds out what is declared needs no addresses. */
 const asStated = async (stated: readonly Stated[]): Promise<WithServices> => ({ stated, problems: [] });
 
 async function readNamespace(
@@ -162,7 +166,8 @@ async function readNamespace(
   if (lost !== undefined) return { fetched: lost, stated: [] };
   const version = cluster.version(namespace);
   const uids = await uidsOf(options, new Set(stated.map(({ kind }) => kind.plural)));
-  // What took the place of what was deleted is looked at again, so that it is known from then on.
+  // The ids are part of the digest. So when a namespace or definition was deleted and created again, its content is
+  // reconciled and the new ids are recorded.
   const digest = sha256(
     `${uids} ${digestOfContent(
       files.map((file) => ({ file, relative: file.path })),
@@ -187,17 +192,20 @@ function byPath(a: SourceFile, b: SourceFile): number {
   return a.path < b.path ? -1 : 1;
 }
 
-/** The kinds of files, by their plurals. */
+/** Returns the kinds of files, as plurals. */
 function pluralsOf(paths: Iterable<string>, namespace: string): ReadonlySet<string> {
   return new Set([...paths].flatMap((path) => pluralOfPath(path, namespace) ?? []));
 }
 
-/** Why a kind that matters cannot be read. `plurals`: of what is stated, or was. */
+/**
+ * Returns why a relevant kind cannot be read, otherwise `undefined`. `plurals` contains the kinds that the source
+ * declares now or declared before.
+ */
 function unreadFault(
   { cluster, kinds, namespace }: NamespaceOptions,
   plurals: ReadonlySet<string>,
 ): string | undefined {
-  // What states something is named before what may.
+  // Kinds that declare something are reported before kinds that might.
   const ordered = [...kinds].sort((a, b) => Number(plurals.has(b.plural)) - Number(plurals.has(a.plural)));
   for (const { kind, plural } of ordered) {
     const state = cluster.stateOf(plural, namespace);
@@ -208,7 +216,7 @@ function unreadFault(
   return undefined;
 }
 
-/** Whether a kind is not installed, or may not be read: one that never stated anything may be missing. */
+/** Whether a kind is not installed, or may not be read. This is acceptable for a kind that never declared anything. */
 function isRefused(state: ReflectorState): boolean {
   return state.state === 'failing' && (state.status === 403 || state.status === 404);
 }

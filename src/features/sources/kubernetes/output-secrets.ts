@@ -10,19 +10,22 @@ import type { UnreadOutputs } from '../../config/plans/outputs.ts';
 import type { Cluster } from './cluster.ts';
 import type { Stated } from './stated-resources.ts';
 
-/** What is made for the objects of a source, until it is where it belongs. */
+/** Values that were generated for objects of a source, kept until they are delivered. */
 export interface OutputStore {
   unread(): Promise<ReadonlyMap<string, UnreadOutputs>>;
   settle(object: string, unread: UnreadOutputs): Promise<void>;
 }
 
-/** The Secrets of a namespace that hold what was made for objects. */
+/** Options for the Secrets of a namespace that contain values generated for objects. */
 export interface OutputSecretsOptions {
   readonly cluster: Pick<Cluster, 'secrets'>;
   readonly namespace: string;
   readonly apiVersion: string;
   readonly outputs: OutputStore;
-  /** Where machines and people reach the service, if that is known; it is written beside what was made. */
+  /**
+   * URL at which machines and people reach this service, if it is configured. It is written to the Secret together with
+   * the values.
+   */
   readonly managementUrl?: string | undefined;
 }
 
@@ -30,38 +33,47 @@ export interface OutputSecretsOptions {
 export interface StatedObject extends Stated {
   readonly file: string;
   readonly object: StoredObject;
-  /** What is made for objects of its kind, by the names of the keys in a Secret. */
+  /** Names of the values that are generated for objects of this kind, which are the keys in a Secret. */
   readonly outputs: readonly string[];
-  /** When that ends, ISO 8601. */
+  /** Time at which the values expire, in ISO 8601. Absent: they do not expire. */
   readonly expires?: string | undefined;
 }
 
-/** The Secret of a resource, or why it does not hold what it should. */
+/** Secret of a resource, or the problem why it does not contain the values that it should. */
 export type OutputSecret = { readonly name: string } & (
   | { readonly problem?: undefined }
   | { readonly problem: Problem }
 );
 
-/** What says in a Secret for which object its values were made. */
+/** Annotation of a Secret with the id of the object for which its values were generated. */
 const objectAnnotation = 'heddle.dev/object';
 
-/** When the values end, for people and tools; absent where they do not. */
+/**
+ * Annotation of a Secret with the time at which its values expire, for people and tools. Absent when they do not
+ * expire.
+ */
 const expiresAnnotation = 'heddle.dev/expires';
 
 const managedBy = { 'app.kubernetes.io/managed-by': 'heddle' };
 
-/** Whether what is made for the object of a resource goes to a Secret. */
+/**
+ * Returns the name of the Secret for values that are generated for the object of a resource. Returns `undefined` when
+ * the resource names none.
+ */
 export function outputSecretOf({ resource }: Pick<Stated, 'resource'>): string | undefined {
   const name = resource.metadata.annotations?.[outputSecretAnnotation];
   return name !== undefined && isSecretName(name) ? name : undefined;
 }
 
-/** Whether what is made for the object of a resource is made again before it ends, or when it is lost. */
+/** Whether values for the object of a resource are generated again before they expire, or when they are lost. */
 function isRenewing({ resource, expires }: StatedObject): boolean {
   return expires !== undefined && resource.metadata.annotations?.[renewBeforeAnnotation] !== undefined;
 }
 
-/** The files of resources whose values nobody has any more, and that want others in their place, if there are any. */
+/**
+ * Returns the files of resources whose generated values are lost and must be generated again, or `undefined` when there
+ * are none.
+ */
 export function lostOutputs(
   stated: readonly StatedObject[],
   secrets: ReadonlyMap<string, OutputSecret>,
@@ -71,8 +83,8 @@ export function lostOutputs(
 }
 
 /**
- * Writes what was made for objects to the Secrets that their resources name, and only then notes that it was read: whatever
- * happens in between, it is written again. Returns by file what each Secret holds now. Does not throw.
+ * Writes generated values to the Secrets that the resources name, and only then marks the values as read. So after a
+ * failure between the two, they are written again. Returns the Secret of each resource, by file. Does not throw.
  */
 export async function writeOutputSecrets(
   options: OutputSecretsOptions,
@@ -112,7 +124,7 @@ async function writeOne(
   }
 }
 
-/** The Secret is one that was written for this very resource. */
+/** Whether the Secret was written for exactly this resource. */
 function isOf({ metadata }: Resource, { resource }: StatedObject): boolean {
   const { labels = {}, ownerReferences = [] } = metadata;
   return (
@@ -121,7 +133,7 @@ function isOf({ metadata }: Resource, { resource }: StatedObject): boolean {
   );
 }
 
-/** What was made for the object is there. */
+/** Whether the Secret contains the values that were generated for the object. */
 function isHeldIn(secret: Resource | undefined, { object, outputs }: StatedObject): boolean {
   const data = membersOf(secret?.data);
   return (
@@ -129,7 +141,7 @@ function isHeldIn(secret: Resource | undefined, { object, outputs }: StatedObjec
   );
 }
 
-/** What is ours in a Secret. */
+/** The members of a Secret that this server writes. */
 interface SecretMembers {
   readonly annotations: Readonly<Record<string, string>>;
   readonly data: Readonly<Record<string, string>>;
@@ -156,7 +168,7 @@ function holds({ metadata, data }: Resource, members: SecretMembers): boolean {
   );
 }
 
-/** The owner takes the Secret along when it is deleted: Kubernetes sees to that. */
+/** Returns a new Secret. Kubernetes deletes it together with its owner, the resource. */
 function newSecret(
   { apiVersion, namespace }: OutputSecretsOptions,
   { kind, resource }: StatedObject,
@@ -172,7 +184,10 @@ function newSecret(
   };
 }
 
-/** The version makes it a conflict when the Secret is another one by now. */
+/**
+ * Returns a patch for a Secret. The version makes the patch fail with a conflict when the Secret has changed since it
+ * was read.
+ */
 function changeOf({ metadata }: Resource, { annotations, data }: SecretMembers): JsonObject {
   const { uid, resourceVersion } = metadata;
   return { metadata: { uid, resourceVersion, annotations }, data };

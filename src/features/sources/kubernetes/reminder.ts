@@ -1,14 +1,14 @@
-/** Calls again and again while something is missing. */
+/** Calls a function repeatedly while something is missing. */
 export interface Reminder {
-  /** Whether something is missing now; if so, it calls once after a while. */
+  /** Records whether something is missing now. If so, schedules one call. */
   note(isMissing: boolean): void;
   stop(): void;
 }
 
-/** After so long it calls first, in milliseconds, then after twice as long each time, up to the most. */
+/** Pauses in milliseconds: the first one is `firstMs`, and each further one is twice as long, up to `mostMs`. */
 const plainPauses = { firstMs: 2000, mostMs: 30_000 };
 
-/** Creates one. What it calls looks again, and notes what is found. */
+/** Creates a reminder. `call` must look again, and pass the result to `note`. */
 export function createReminder(call: () => void, { firstMs, mostMs } = plainPauses): Reminder {
   let timer: NodeJS.Timeout | undefined;
   let pause = firstMs;

@@ -2,22 +2,22 @@ import type { Resource } from '../../../kubernetes/resource.ts';
 import { canonicalJson, type Json, membersOf } from '../../../lib/json.ts';
 import type { SourceFile } from '../../../model/document.ts';
 
-/** The kind of a resource and the plural under which the API server knows it. */
+/** Kind of a resource, and its plural in the API. */
 export interface ResourceKind {
   readonly kind: string;
   readonly plural: string;
   readonly service?: ServiceMember | undefined;
-  /** The same of children that a resource carries in a list. */
+  /** The `service` members of children that a resource contains in the list `list`. */
   readonly childServices?: readonly (ServiceMember & { readonly list: string })[];
 }
 
-/** The member in which a Service may be named, in place of the field that is an address. */
+/** Member that may name a Service, instead of the field with an address. */
 export interface ServiceMember {
   readonly member: string;
   readonly field: string;
 }
 
-/** What the API server, or a tool, keeps for itself among annotations. */
+/** Prefixes of annotations that the API server or tools use for themselves. */
 const foreignAnnotations = [
   'kubectl.kubernetes.io/',
   'meta.helm.sh/',
@@ -25,7 +25,7 @@ const foreignAnnotations = [
   'kustomize.toolkit.fluxcd.io/',
 ];
 
-/** A resource as the file of documents that it stands for: `<namespace>/<plural>/<name>.json`. */
+/** Returns a resource as the document file that it represents: `<namespace>/<plural>/<name>.json`. */
 export function fileOf({ metadata, spec }: Resource, { kind, plural }: ResourceKind, apiVersion: string): SourceFile {
   const { name, namespace = '', labels, annotations } = metadata;
   const document = {
@@ -36,18 +36,18 @@ export function fileOf({ metadata, spec }: Resource, { kind, plural }: ResourceK
   return { path: pathOf({ namespace, plural, name }), text: canonicalJson(document as Json) };
 }
 
-/** The path of the file that a resource stands for. */
+/** Returns the path of the file that a resource represents. */
 export function pathOf(at: { readonly namespace: string; readonly plural: string; readonly name: string }): string {
   return `${at.namespace}/${at.plural}/${at.name}.json`;
 }
 
-/** The plural in the path of a file; `undefined` for a path that is not of this namespace. */
+/** Returns the plural in the path of a file, or `undefined` when the path does not belong to this namespace. */
 export function pluralOfPath(path: string, namespace: string): string | undefined {
   const [of, plural, file, ...more] = path.split('/');
   return of === namespace && file !== undefined && more.length === 0 ? plural : undefined;
 }
 
-/** Names the resource in the path of a file, as `Group devs`. */
+/** Returns the kind and name of the resource in the path of a file, such as `Group devs`. */
 export function nameOfPath(path: string, namespace: string, kinds: readonly ResourceKind[]): string {
   const plural = pluralOfPath(path, namespace);
   const kind = kinds.find((one) => one.plural === plural)?.kind ?? plural;
@@ -57,7 +57,10 @@ export function nameOfPath(path: string, namespace: string, kinds: readonly Reso
     ?.replace(/\.json$/, '')}`;
 }
 
-/** What is held of a resource: the bulk of what the API server sends is who changed which field when. */
+/**
+ * Returns the part of a resource that is kept in memory. Most of what the API server sends records who changed which
+ * field when.
+ */
 export function withoutBookkeeping(resource: Resource): Resource {
   const { metadata, apiVersion, kind, spec, status } = resource;
   const {
@@ -98,7 +101,7 @@ function defined(members: object): object {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
 
-/** Whether a definition of resources or a namespace is on its way out, and takes what it holds with it. */
+/** Whether a definition or a namespace is being deleted, together with its contents. */
 export function isTerminating({ metadata, status }: Resource): boolean {
   return metadata.deletionTimestamp !== undefined || membersOf(status)['phase'] === 'Terminating';
 }

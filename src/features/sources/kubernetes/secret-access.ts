@@ -5,29 +5,31 @@ import type { Resource } from '../../../kubernetes/resource.ts';
 import type { JsonObject } from '../../../lib/json.ts';
 import type { SecretUse } from '../../../model/sources/kubernetes.ts';
 
-/** The Secrets of a cluster, as far as its settings permit. All of it throws `ApiError`, `Unreachable`. */
+/** Access to the Secrets of a cluster, as far as its settings permit. All methods throw `ApiError`, `Unreachable`. */
 export interface SecretAccess {
   readonly mayRead: boolean;
   readonly mayWrite: boolean;
-  /** A Secret as it is now; `undefined`: there is none. */
+  /** Reads a Secret from the API server. Returns `undefined` when it does not exist. */
   read(namespace: string, name: string): Promise<Resource | undefined>;
-  /** Creates a Secret; one that is there already is a conflict. */
+  /** Creates a Secret. Fails with a conflict when it exists already. */
   create(namespace: string, secret: JsonObject): Promise<Resource>;
   /** Changes members of a Secret. */
   patch(namespace: string, name: string, members: JsonObject): Promise<Resource>;
 }
 
-/** The Services of a cluster, as far as its settings permit. */
+/** Access to the Services of a cluster, as far as its settings permit. */
 export interface ServiceAccess {
   readonly mayRead: boolean;
-  /** A Service as it is now; `undefined`: there is none. Throws `ApiError`, `Unreachable`. */
+  /**
+   * Reads a Service from the API server. Returns `undefined` when it does not exist. Throws `ApiError`, `Unreachable`.
+   */
   read(namespace: string, name: string): Promise<Resource | undefined>;
 }
 
-/** So many requests of one sort are under way at once, and so many begin a second. */
+/** Maximum number of requests in flight, and maximum number that start per second, for Secrets and Services each. */
 const pace = { atOnce: 16, perSecond: 50 };
 
-/** Asks for Secrets one by one: they are neither listed nor watched. */
+/** Creates the access to Secrets. They are read one by one, and never listed or watched. */
 export function createSecretAccess(
   client: Pick<Client, 'get' | 'create' | 'patch'>,
   { read = false, write = false }: SecretUse,
@@ -43,7 +45,7 @@ export function createSecretAccess(
   };
 }
 
-/** Asks for Services one by one. */
+/** Creates the access to Services, which are read one by one. */
 export function createServiceAccess(client: Pick<Client, 'get'>, mayRead: boolean): ServiceAccess {
   const pacer = createPacer(pace);
   return {

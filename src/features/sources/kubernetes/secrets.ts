@@ -6,7 +6,7 @@ import { isSecretName, namedValues, type SecretKeys } from '../../../model/schem
 import type { Cluster } from './cluster.ts';
 import type { Stated } from './stated-resources.ts';
 
-/** Where Secrets are looked up. */
+/** Options for looking up Secrets. */
 export interface SecretsOptions {
   readonly cluster: Pick<Cluster, 'secrets'>;
   readonly namespace: string;
@@ -15,8 +15,9 @@ export interface SecretsOptions {
 type Found = SecretKeys extends ReadonlyMap<string, infer Value> ? Value : never;
 
 /**
- * Reads what resources name of the Secrets beside them, each Secret once. That one is not there, or may not be read, is said
- * of its keys; throws `ApiError`, `Unreachable` when the API server cannot answer.
+ * Reads the keys of Secrets in the same namespace that resources name, each Secret once. If a Secret does not exist or
+ * may not be read, the result contains the reason for each of its keys. Throws `ApiError`, `Unreachable` when the API
+ * server cannot answer.
  */
 export async function readSecretKeys(options: SecretsOptions, stated: readonly Stated[]): Promise<SecretKeys> {
   const names = new Set(
@@ -60,14 +61,17 @@ async function readSecret(
 const offHint =
   'the server reads no Secrets of this cluster; its operator permits it by `secrets: { read: true }` in the settings of the cluster, or `kubernetes.secrets.read` of the chart';
 
-/** They let in to the cluster itself, or hold what a release consists of: no document needs them. */
+/** Types of Secrets that give access to the cluster itself, or contain a release. No document needs them. */
 const foreignTypes: ReadonlySet<string> = new Set([
   'kubernetes.io/service-account-token',
   'bootstrap.kubernetes.io/token',
   'helm.sh/release.v1',
 ]);
 
-/** The value of a key as text. A last line end does not count, as in files; no reason repeats what was read. */
+/**
+ * Returns the value of a key as text, without a line end at its end, as for files. A reason never contains what was
+ * read.
+ */
 function keyOf({ namespace }: SecretsOptions, { metadata, data, type = '' }: Resource, key: string): Found {
   const where = `the Secret \`${metadata.name}\` of the namespace ${namespace}`;
   if (foreignTypes.has(type)) return { reason: `${where} has the type ${type}, which documents may not use` };
@@ -84,7 +88,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 function decode(encoded: string): string | undefined {
   const bytes = Buffer.from(encoded, 'base64');
-  // Whatever is no base64 is left out by `from`.
+  // `from` skips characters that are not base64.
   if (bytes.toString('base64') !== encoded) return undefined;
   try {
     return utf8.decode(bytes);

@@ -7,21 +7,23 @@ import type { Cluster } from './cluster.ts';
 import { pathOf, type ResourceKind, type ServiceMember } from './resource-file.ts';
 import type { Stated } from './stated-resources.ts';
 
-/** Where Services are looked up. */
+/** Options for looking up Services. */
 export interface ServicesOptions {
   readonly cluster: Pick<Cluster, 'services'>;
   readonly namespace: string;
 }
 
-/** Resources with the addresses of the Services that they name, and what keeps some from having them. */
+/**
+ * Resources with the addresses of the Services that they name, and the problems of those that could not be resolved.
+ */
 export interface WithServices {
   readonly stated: readonly Stated[];
   readonly problems: readonly Problem[];
 }
 
 /**
- * Puts the address of a Service beside a resource in place of its name: the documents of a cluster name addresses, as all
- * documents do. Throws `ApiError`, `Unreachable` when the API server cannot answer.
+ * Replaces the names of Services in resources by their addresses, because documents contain addresses, also those of a
+ * cluster. Throws `ApiError`, `Unreachable` when the API server cannot answer.
  */
 export async function resolveServices(options: ServicesOptions, stated: readonly Stated[]): Promise<WithServices> {
   const naming = stated.filter(namesService);
@@ -33,7 +35,7 @@ export async function resolveServices(options: ServicesOptions, stated: readonly
   };
 }
 
-/** Whether a resource, or a child of it, names one; few of thousands do. */
+/** Whether a resource or one of its children names a Service. Few of thousands do. */
 function namesService({ kind: { service, childServices = [] }, resource }: Stated): boolean {
   if (service === undefined && childServices.length === 0) return false;
   const spec = membersOf(resource.spec);
@@ -41,7 +43,7 @@ function namesService({ kind: { service, childServices = [] }, resource }: State
   return childServices.some(({ list, member }) => childrenOf(spec[list]).some((child) => isObject(child[member])));
 }
 
-/** The API server lets in nothing but objects there. */
+/** Returns the children in a list. The API server accepts only objects there. */
 function childrenOf(stated: Json | undefined): readonly JsonObject[] {
   return Array.isArray(stated) ? stated.map((one) => membersOf(one)) : [];
 }
@@ -56,14 +58,14 @@ async function resolveOne(
   return { stated: spec === resource.spec ? one : { kind, resource: { ...resource, spec } }, problems: [] };
 }
 
-/** What is stated with addresses in place of Services; the same value where none is named. */
+/** A spec with addresses instead of Services. The same object when it names no Service. */
 interface Resolved {
   readonly spec: JsonObject;
   readonly faults: readonly ServiceFault[];
 }
 
 interface ServiceFault {
-  /** Where it is named, below the spec. */
+  /** Path of the member that names the Service, below the spec. */
   readonly path: string;
   readonly message: string;
 }
@@ -85,7 +87,7 @@ async function resolveSpec(
   };
 }
 
-/** The children of one list; `undefined` where none names a Service. */
+/** Resolves the children in one list. Returns `undefined` when none of them names a Service. */
 async function resolveList(
   options: ServicesOptions,
   stated: Json | undefined,

@@ -1,14 +1,17 @@
-/** Waits until a burst of events has settled. */
+/** Waits for the end of a burst of events. */
 export interface Settler {
-  /** Something happened. */
+  /** Records that an event happened. */
   touch(): void;
   stop(): void;
 }
 
-/** So long after the last event, and so long after the first at the most, in milliseconds. */
+/** Time to wait after the last event, and maximum time to wait after the first, in milliseconds. */
 export const plainSettle = { quietMs: 1000, mostMs: 10_000 };
 
-/** Calls `settled` when nothing happened for a while, or when something has been happening for too long. */
+/**
+ * Creates a settler. It calls `settled` once no event happened for `quietMs`, and at the latest `mostMs` after the
+ * first event.
+ */
 export function createSettler(settled: () => void, { quietMs, mostMs } = plainSettle): Settler {
   let timer: NodeJS.Timeout | undefined;
   let firstAt = 0;

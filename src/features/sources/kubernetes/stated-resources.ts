@@ -9,7 +9,7 @@ import {
 import { isEarlier, type Resource } from '../../../kubernetes/resource.ts';
 import { type ResourceKind, withoutBookkeeping } from './resource-file.ts';
 
-/** A resource of a namespace, and what it is. */
+/** A resource, and its kind. */
 export interface Stated {
   readonly kind: ResourceKind;
   readonly resource: Resource;
@@ -17,35 +17,37 @@ export interface Stated {
 
 /** The resources of a cluster, kept up to date. */
 export interface StatedResources {
-  /** Those of a namespace. */
+  /** Returns the resources of a namespace. */
   statedIn(namespace: string): readonly Stated[];
-  /** Whether those of a kind in a namespace are those of this moment. */
+  /** Returns whether the resources of a kind in a namespace are up to date. */
   stateOf(plural: string, namespace: string): ReflectorState;
   /**
-   * The version of the cluster's store up to which the resources of a namespace are known, or those of one kind: each change
-   * has a later one, unless the store was set back.
+   * Returns the version of the cluster's store up to which the resources of a namespace, or those of one kind in it,
+   * are known. Each change has a later version, unless the store was set back.
    */
   version(namespace: string, plural?: string): string | undefined;
   stop(): Promise<void>;
 }
 
-/** What is followed of a cluster. */
+/** Options for following the resources of a cluster. */
 export interface ResourcesOptions {
   readonly client: Client;
-  /** Such as `heddle.dev/v1`. */
+  /** API group and version of the resources, such as `heddle.dev/v1`. */
   readonly apiVersion: string;
   readonly kinds: readonly ResourceKind[];
-  /** The namespaces that may be read; absent: all of them. */
+  /** Namespaces that may be read. Absent: all of them. */
   readonly namespaces?: readonly string[] | undefined;
   readonly outage?: Outage | undefined;
   readonly onError: (error: unknown) => void;
-  /** Something is stated otherwise in a namespace. */
+  /** Called when the declarations in a namespace may have changed. */
   readonly onChange: (namespace: string) => void;
-  /** What is at a path can be read, or cannot be any more. */
+  /** Called when the resources at a path can be read, or cannot be read any more. */
   readonly onState: (path: string) => void;
 }
 
-/** Follows the resources of a cluster, each kind at once or, where only some namespaces may be read, in each of those. */
+/**
+ * Follows the resources of a cluster: each kind as a whole or, when only some namespaces may be read, in each of these.
+ */
 export function followResources(options: ResourcesOptions): StatedResources {
   const { client, apiVersion, kinds, outage, onError } = options;
   const byNamespace = new Map<string, Map<string, Stated>>();
@@ -56,7 +58,7 @@ export function followResources(options: ResourcesOptions): StatedResources {
     byNamespace.set(namespace, stated);
     if (after === undefined) stated.delete(place);
     else stated.set(place, { kind, resource: after });
-    // What we write ourselves, and what tools note, states nothing else.
+    // The status that this server writes, and notes of tools, do not change what a resource declares.
     if (before === undefined || after === undefined || isRestated(before, after)) options.onChange(namespace);
   };
   const follow = (kind: ResourceKind, path: string): Reflector => {
@@ -84,7 +86,7 @@ export function followResources(options: ResourcesOptions): StatedResources {
   };
 }
 
-/** Where the resources of a kind are listed: once, or in each of some namespaces. */
+/** Returns the paths at which the resources of a kind are listed: one path, or one for each of the given namespaces. */
 export function resourcePaths(
   apiVersion: string,
   plural: string,
@@ -101,7 +103,10 @@ function latest(versions: readonly string[]): string | undefined {
   return versions.reduce<string | undefined>((last, one) => (isEarlier(one, last) ? last : one), undefined);
 }
 
-/** Whether a change may be one of what the resource states: a generation counts changes of the spec alone. */
+/**
+ * Whether a change may affect what the resource declares. The generation alone is not enough, because it only counts
+ * changes of the spec.
+ */
 export function isRestated({ metadata: before }: Resource, { metadata: after }: Resource): boolean {
   return (
     before.generation !== after.generation ||

@@ -13,11 +13,13 @@ import {
   want,
 } from './schedule.ts';
 
-/** Time and chance, which a test may choose. The time goes forward only, whatever happens to the clock on the wall. */
+/**
+ * Time and random numbers, which a test may replace. The time only moves forward, whatever happens to the system clock.
+ */
 export interface Clock {
-  /** Milliseconds since some moment. */
+  /** Returns the milliseconds since an arbitrary fixed moment. */
   now(): number;
-  /** Between 0 and 1. */
+  /** Returns a random number between 0 and 1. */
   random(): number;
 }
 
@@ -27,31 +29,38 @@ export const processClock: Clock = { now: () => performance.now(), random: Math.
 /** What a loop does, and when. */
 export interface LoopOptions {
   readonly timing: Timing;
-  /** How long the first reconcile waits. */
+  /** Delay of the first reconcile, in milliseconds. */
   readonly delay?: number;
-  /** Begins when it is resumed. */
+  /** True: the loop does not begin before it is resumed. */
   readonly suspended?: boolean;
   readonly clock: Clock;
-  /** Reconciles once; does not throw. `fresh` says whether something else may come out than last time. */
+  /**
+   * Reconciles once. Does not throw. `fresh` returns whether the result may differ from that of the last run, given the
+   * key of the input.
+   */
   reconcile(trigger: Trigger, fresh: (key: string) => boolean): Promise<Conclusion>;
-  /** The loop ran hot and was stopped, or stays so because a probe found something to change. */
+  /**
+   * Called when the loop ran hot and was stopped, or when it stays stopped because a probe found something to change.
+   */
   ranHot(trigger: Trigger): void;
 }
 
-/** A loop that runs. */
+/** A running loop. */
 export interface Loop {
   want(trigger: Trigger): void;
   suspend(): void;
   resume(): void;
-  /** In how many milliseconds the next reconcile is due, if it waits for a time. */
+  /**
+   * Returns the time until the next reconcile in milliseconds, or `undefined` when the loop does not wait for a time.
+   */
   dueIn(): number | undefined;
-  /** Ends it; waits for a reconcile that is under way. */
+  /** Stops the loop. Waits for a running reconcile. */
   stop(): Promise<void>;
 }
 
 const longestTimer = 2 ** 31 - 1;
 
-/** Runs a schedule: never two reconciles at once, and timers in place of moments. */
+/** Runs a schedule with timers. Never runs two reconciles at once. */
 export function runLoop(options: LoopOptions): Loop {
   const { clock } = options;
   const first = createSchedule(options.timing, clock.now(), options.delay);

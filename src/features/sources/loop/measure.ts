@@ -2,7 +2,7 @@ import type { SourceStatus } from '../../../model/sources/status.ts';
 import type { RecordOptions } from './record.ts';
 import type { Conclusion } from './schedule.ts';
 
-/** Reports for metrics how a reconcile ended, and whether what the source states is in place. */
+/** Reports for metrics how a reconcile ended, and whether the declarations of the source are in place. */
 export function measure(
   { engine: { observer }, account, name }: Pick<RecordOptions, 'engine' | 'account' | 'name'>,
   { state, drifted = 0 }: SourceStatus,
@@ -10,7 +10,7 @@ export function measure(
   seconds: number,
 ): void {
   const of = { account, source: name };
-  // A server that lost the lease does not know how the source fares.
+  // A server that lost the lease does not know the current state of the source.
   const word = result === 'failed' && state === 'applied' ? result : state;
   if (result !== 'same') observer.report({ what: 'reconcile', ...of, result: word, seconds });
   if (word === 'applied') observer.report({ what: 'in_place', ...of, drift: drifted });

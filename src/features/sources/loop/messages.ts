@@ -6,7 +6,7 @@ import type { Trigger } from './schedule.ts';
 type Applied = Extract<Reconciled, { readonly state: 'applied' }>;
 type Waiting = Extract<Reconciled, { readonly state: 'needs_approval' }>;
 
-/** What applying the documents of a source did. */
+/** Returns the message about what applying the documents of a source changed. */
 export function appliedMessage(name: string, documents: number, { plan, revision }: Applied): string {
   const { create, update, delete: deleted, claims } = plan.counts;
   const handed = claims > 0 ? `, ${claims} claimed or released` : '';
@@ -17,36 +17,36 @@ export function appliedMessage(name: string, documents: number, { plan, revision
   return `source ${name}: ${documents} documents, ${summary}`;
 }
 
-/** The same with how many files are held back. */
+/** Returns the message with the number of files that are held back. */
 export function heldMessage(message: string, files: number): string {
   if (files === 0) return message;
   const what = files === 1 ? '1 file is' : `${files} files are`;
   return `${message}; ${what} held back because of problems, and what they stated stays as it was applied last`;
 }
 
-/** Why a plan waits, and how to let it through. */
+/** Returns the message about why a plan waits, and how to approve it. */
 export function approvalMessage(name: string, id: string, { plan }: Waiting): string {
   const guards = plan.guards.map((guard) => guard.message).join('; ');
   return `source ${name} wants an approval and changed nothing: ${guards}; look with \`heddle plans ${id}\`, let exactly this plan through with \`heddle approve ${id}\`; its digest is ${plan.digest}`;
 }
 
-/** How to read values that were generated without a waiting caller. */
+/** Returns the message about how to read values that were generated while no caller waited for them. */
 export function outputsMessage(name: string, plan: string): string {
   return `source ${name}: values were made for new objects, which can be read once within ${outputsKeptDays} days: \`heddle outputs ${plan}\``;
 }
 
-/** How much is wrong with the documents. */
+/** Returns the message about the number of problems in the documents. */
 export function invalidMessage(name: string, problems: readonly Problem[]): string {
   const count = problems.length;
   return `source ${name} is not applied: ${count} ${count === 1 ? 'problem' : 'problems'} in its documents; nothing was changed`;
 }
 
-/** Why a source cannot be read. */
+/** Returns the message about why a source cannot be read. */
 export function unavailableMessage(name: string, reason: string): string {
   return `source ${name} is unavailable: ${reason.replace(/\.$/, '')}; nothing is changed until it returns`;
 }
 
-/** The account that a source is for does not exist any more. */
+/** Returns the message that the account of a source does not exist any more. */
 export function goneMessage(name: string, account: string): string {
   return `source ${name} stalls: its account ${account} is gone, and nothing of it is made again; take the source out of the configuration`;
 }
@@ -58,7 +58,7 @@ const drivers: Partial<Readonly<Record<Trigger, string>>> = {
   retry: 'retries',
 };
 
-/** A loop that ran hot: what drove it, and who wrote in between. */
+/** Returns the message about a loop that ran hot: what drove it, and who else changed the account. */
 export function hotMessage(name: string, trigger: Trigger, writers: readonly string[]): string {
   const others = writers.length === 0 ? '' : `; in between the account was changed by ${writers.join(', ')}`;
   return `source ${name} runs hot and is stopped (HotLoop): too many reconciles were driven by ${drivers[trigger] ?? trigger}${others}. It is probed every five minutes; find out who else writes the same, then run \`heddle reconcile ${name}\``;

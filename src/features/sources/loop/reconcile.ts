@@ -36,25 +36,28 @@ import type { Reporter } from './report.ts';
 import type { Conclusion } from './schedule.ts';
 import { digestOfValues, type UsedValue, usedValues } from './values-used.ts';
 
-/** A source that this server runs. */
+/** Options of the reconciler of a source. */
 export interface ReconcilerOptions extends RecordOptions {
   readonly reader: Reader;
   readonly origin: Origin;
-  /** A bad file does not keep the others from being applied. */
+  /** True: a bad file does not keep the other files from being applied. */
   readonly holdsBack?: true;
-  /** What the program makes of equal input may differ between versions. */
+  /** Version of the program. Its result for the same input may differ between versions. */
   readonly version: string;
   readonly clock: Clock;
   readonly report: Reporter;
 }
 
-/** Reconciles a source again and again, and keeps record of how it fares. */
+/** Reconciles a source repeatedly, and records its status. */
 export interface Reconciler {
-  /** `fresh` says whether something else may come out than last time; a probe is of a loop that is stopped. Never throws. */
+  /**
+   * Reconciles once. `fresh` returns whether the result may differ from that of the last run. `isProbe`: the loop was
+   * stopped because it ran hot. Never throws.
+   */
   reconcile(fresh: Fresh, options?: { readonly isProbe: boolean }): Promise<Conclusion>;
-  /** Records something else that happened to the source. */
+  /** Records another event of the source. */
   note(event: SourceEvent): Promise<void>;
-  /** Sends a reminder that a source has been suspended for long. */
+  /** Sends a reminder when the source has been suspended for a long time. */
   remind(): Promise<void>;
 }
 
@@ -62,17 +65,17 @@ type Fresh = (key: string) => boolean;
 
 type Read = Extract<Fetched, { readonly ok: true }>;
 
-/** What was looked at last. */
+/** State of the last run. */
 interface Memory {
   digest?: string;
   values: readonly UsedValue[];
-  /** Those that want something to be made again in time. */
+  /** Documents that request their generated values to be renewed before they expire. */
   renewing: readonly Document[];
-  /** What these values were, no later than they were applied. */
+  /** Digest of these values, which were read before they were applied. */
   valuesDigest: string;
-  /** What was applied last. */
+  /** Documents that were applied last, and the resulting revision. Absent: the next run plans all documents. */
   since?: { readonly documents: readonly Document[]; readonly revision: number } | undefined;
-  /** When the plan expires that waits for an approval, if one does. */
+  /** Time at which the plan that waits for an approval expires. Absent: no plan waits. */
   waitsUntil?: string | undefined;
 }
 
@@ -87,38 +90,38 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
     reported = message;
   };
 
-  /** A failure that may pass. */
+  /** Records a failure that may pass. */
   const failed = async (event: Failure): Promise<Conclusion> => {
     memory.since = undefined;
     reportOnce(event.what === 'failed' ? 'error' : 'warn', event.message);
-    // An error of recording is most likely the one that was just reported.
+    // If recording fails too, the cause is most likely the error that was just reported.
     await record.note(event).catch(() => undefined);
     return { result: 'failed' };
   };
 
-  /** Applies what was read, unless that would end as it did last time. */
+  /** Applies what was read, unless the result would be the same as last time. */
   const conclude = async (fetched: Read, fresh: Fresh, isProbe: boolean): Promise<Conclusion> => {
     const [now, state] = [engine.now(), await engine.snapshots.fresh(account)];
     const others = await claimsOfOthers(engine, account, name);
     const keyOn = (values: string, at: Snapshot) => keyOf(options, { fetched, values, others, at, memory, now });
-    // That a loop was stopped is no longer so once its documents are found to be in place.
+    // A source that is recorded as `stalled` compares its documents again: finding them applied ends that state.
     const isSeen = memory.digest === fetched.digest && record.status().state !== 'stalled';
     if (isSeen && !fresh(keyOn(valuesIn(options, memory, fetched), state))) return await concludeSame(options, state);
-    // A server that starts compares all documents, which takes a while and most likely finds all of them applied.
+    // A server that starts compares all documents. This takes a while, and most likely finds all of them applied.
     const isQuiet = memory.digest === undefined && isApplied(record.status(), fetched.digest);
     const ended = await record.during(() => apply(options, fetched, memory, record.status()), { isQuiet });
     await announce(options, ended);
     const { event, outcome } = ended;
     reported = '';
     await record.note(notedAs(event, isProbe));
-    // With the values from before: one that changed meanwhile is still to be applied.
+    // Uses the digest from before the values were applied: a value that changed during the run must still be applied.
     const key = keyOn(memory.valuesDigest, outcome.state);
     return conclusionOf(event, key, `${fetched.digest} ${memory.valuesDigest}`);
   };
 
   const attempt = async (fresh: Fresh, isProbe: boolean): Promise<Conclusion> => {
     try {
-      // It may be suspended, and that acknowledged, before its loop sees it; a run in progress by then completes.
+      // A suspension takes effect before the loop notices it; only a run that has already begun completes.
       const settings = (await engine.snapshots.fresh(account)).settingsOf(name);
       if (isSuspended(settings)) return { result: 'same' };
       const fetched = await origin.fetch(lastApplied(record.status()));
@@ -126,7 +129,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
       return await failed(unavailableEvent(name, fetched));
     } catch (error) {
       if (error instanceof NotFound) {
-        // There is no source whose status could be stored.
+        // There is no source any more whose status could be stored.
         reportOnce('error', goneMessage(name, account));
         return { result: 'refused', key: 'gone', content: '' };
       }
@@ -150,7 +153,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
   };
 }
 
-/** A reconcile is part of nothing else. */
+/** Runs a reconcile in a root span, because it is not part of any other operation. */
 function inSpan({ engine, account, name }: ReconcilerOptions, work: () => Promise<Conclusion>): Promise<Conclusion> {
   const about = { 'heddle.account': account, 'heddle.source': name };
   return tracedRoot(engine.tracer, 'reconcile', about, async (span) => {
@@ -177,8 +180,9 @@ function reasonOf(name: string, error: unknown): string {
 }
 
 /**
- * Names all that the end of a reconcile depends on: the content, the values it names, the account (settings change with a
- * revision), what other sources want, what is due or has expired by now, and the program.
+ * Returns a key of everything on which the result of a reconcile depends: the content, the values that it names, the
+ * account (a change of settings is a revision), the claims of other sources, what is due or has expired by now, and the
+ * version of the program.
  */
 function keyOf(
   { version }: ReconcilerOptions,
@@ -188,14 +192,14 @@ function keyOf(
     readonly others: string;
     readonly at: Snapshot;
     readonly memory: Memory;
-    /** Before the documents are applied: what becomes due meanwhile is left to the next reconcile. */
+    /** Time before the documents are applied. Whatever becomes due during the run is left to the next reconcile. */
     readonly now: string;
   },
 ): string {
   const { digest, lost = [], problems = [] } = on.fetched;
   const { now } = on;
   const due = dueRenewals(on.memory.renewing, on.at, now);
-  // A plan that expired is made again, so that what waits can be approved.
+  // A plan that expired is made again, so that there is a plan to approve.
   const isExpired = on.memory.waitsUntil !== undefined && on.memory.waitsUntil <= now;
   const { values, others, at } = on;
   return sha256(JSON.stringify([digest, problems, [...lost], values, at.revision, others, due, isExpired, version]));
@@ -212,11 +216,14 @@ function valuesIn(
 interface Ended {
   readonly event: Extract<SourceEvent, { readonly what: 'applied' | 'refused' }>;
   readonly outcome: OriginOutcome;
-  /** The plan that keeps values to be read once. */
+  /** Id of the plan that stores values to be read once. */
   readonly kept?: string | undefined;
 }
 
-/** Says where the documents are how it ended, and how to read what was made and did not go where they say. */
+/**
+ * Reports the result to the origin. Then reports how to read generated values that were not delivered to the place that
+ * the documents name.
+ */
 async function announce({ engine, account, name, origin, report }: ReconcilerOptions, ended: Ended): Promise<void> {
   const { outcome, kept } = ended;
   await origin.concluded?.(outcome);
@@ -229,7 +236,7 @@ async function concludeSame({ origin }: ReconcilerOptions, state: Snapshot): Pro
   return { result: 'same' };
 }
 
-/** A loop that was stopped is still hot when a probe changed something. */
+/** When a probe changed something, the stopped loop is still hot. */
 function notedAs(event: Ended['event'], isProbe: boolean): Ended['event'] {
   return isProbe && event.what === 'applied' && event.revision !== undefined ? { ...event, isHot: true } : event;
 }
@@ -239,7 +246,7 @@ function conclusionOf(event: Ended['event'], key: string, content: string): Conc
   return { result: 'done', key, content, wrote: event.revision !== undefined };
 }
 
-/** Whether this content is what was applied last. */
+/** Whether this content was applied last. */
 function isApplied({ state, lastAppliedDigest }: SourceStatus, digest: string): boolean {
   return state === 'applied' && lastAppliedDigest === digest;
 }
@@ -255,12 +262,12 @@ async function apply(options: ReconcilerOptions, fetched: Read, memory: Memory, 
   memory.digest = fetched.digest;
   memory.values = usedValues(documents);
   const valuesDigest = valuesIn(options, memory, fetched);
-  // A value that is another one changes documents that are the same.
+  // A changed value changes the result, even when the documents are the same.
   if (memory.valuesDigest !== valuesDigest) memory.since = undefined;
   memory.valuesDigest = valuesDigest;
   memory.renewing = renewingDocuments(documents);
   const state = await engine.snapshots.current(account);
-  // What is made again changes documents that are the same, too.
+  // So does a value that must be generated again.
   if (fetched.lost !== undefined || dueRenewals(memory.renewing, state, engine.now()) !== '') memory.since = undefined;
   const call = { account, actor: { type: 'source', id: name, name } as const, revision: state.revision };
   const request: ApplyRequest = {
@@ -302,11 +309,11 @@ interface Attempt {
   readonly documents: number;
   readonly state: Snapshot;
   readonly content: Content;
-  /** It was reported already that this content is applied. */
+  /** Whether it was reported before that this content is applied. */
   readonly isKnown: boolean;
-  /** A revision that was applied by hand and matches the documents. */
+  /** Revision that was applied by hand and matches the documents. `undefined`: there is none. */
   readonly confirmed: number | undefined;
-  /** The stored plan that waits for an approval, if one does. */
+  /** Id of the stored plan that waits for an approval. Empty when none waits. */
   readonly planId: string;
 }
 

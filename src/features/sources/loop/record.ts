@@ -5,28 +5,31 @@ import { isSameStatus, type SourceStatus } from '../../../model/sources/status.t
 import type { SourceLease } from '../leases.ts';
 import { recordStatus } from '../sources.ts';
 
-/** The source whose status is kept. */
+/** Options for recording the status of a source. */
 export interface RecordOptions {
   readonly engine: Engine;
   readonly account: string;
   readonly name: string;
   readonly lease: SourceLease;
-  /** How it fared before. */
+  /** Status that was recorded before. */
   readonly status: SourceStatus;
   readonly slowMs: number;
-  /** Something was recorded. */
+  /** Called after a changed status was recorded. */
   readonly noted?: () => void;
-  /** The present generation of its settings. */
+  /** Returns the current generation of the source's settings. */
   generation(): number;
-  /** When the next reconcile is due, on the clock on the wall. */
+  /**
+   * Returns the time of the next reconcile by the system clock, in ISO 8601. Returns `undefined` when the loop does not
+   * wait for a time.
+   */
   nextRunAt(): string | undefined;
 }
 
-/** Keeps the status of a source; writes follow each other, and only when there is news. */
+/** Creates the record of a source's status. Writes are made one after the other, and only when something changed. */
 export function createRecord(options: RecordOptions) {
   const { engine, account, name, lease, slowMs } = options;
   let status = options.status;
-  // What could not be written is news until it is.
+  // Status that was written last. A status that could not be written still counts as a change.
   let written = options.status;
   let writing: Promise<unknown> = Promise.resolve();
   const write = async (event: SourceEvent): Promise<void> => {
@@ -45,14 +48,17 @@ export function createRecord(options: RecordOptions) {
   };
   const note = (event: SourceEvent): Promise<void> => {
     const written = writing.then(() => write(event));
-    // The caller gets the error; the next write does not depend on it.
+    // The caller gets the error. The next write must not fail because of it.
     writing = written.catch(() => undefined);
     return written;
   };
   return {
     note,
     status: () => status,
-    /** Runs a reconcile; the status says that it is under way once it takes long, unless `isQuiet`. */
+    /**
+     * Runs a reconcile. If it takes longer than `slowMs`, the status shows that it is running, unless `isQuiet` is
+     * true.
+     */
     async during<Value>(work: () => Promise<Value>, { isQuiet }: { readonly isQuiet: boolean }): Promise<Value> {
       if (isQuiet) return await work();
       const slow = setTimeout(() => void note({ what: 'running' }).catch(() => undefined), slowMs);
@@ -65,7 +71,7 @@ export function createRecord(options: RecordOptions) {
   };
 }
 
-/** Whether the loop of the source is stopped for running hot, as far as an event says. */
+/** Whether the loop of the source is stopped because it ran hot. `undefined` when the event does not show it. */
 function isStopped(event: SourceEvent): boolean | undefined {
   if (event.what === 'hot') return true;
   if (event.what === 'refused') return false;

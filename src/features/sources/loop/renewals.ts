@@ -2,12 +2,15 @@ import type { Document } from '../../../model/document.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import { isRenewalDue, renewBeforeAnnotation } from '../../../plan/documents/renewal.ts';
 
-/** The documents that want what was made for their objects to be replaced before it ends. */
+/** Returns the documents that request their generated values to be replaced before they expire. */
 export function renewingDocuments(documents: readonly Document[]): readonly Document[] {
   return documents.filter(({ metadata }) => metadata.annotations?.[renewBeforeAnnotation] !== undefined);
 }
 
-/** Names the objects of documents for which something is to be made again now; changes with the time alone. */
+/**
+ * Returns the ids of objects whose values must be generated again now. The result can change merely because time
+ * passes.
+ */
 export function dueRenewals(documents: readonly Document[], state: Snapshot, now: string): string {
   return documents
     .flatMap(({ kind, metadata: { name, annotations = {} } }) => {

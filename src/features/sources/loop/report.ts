@@ -1,16 +1,16 @@
 import type { Problem } from '../../../model/problem.ts';
 
-/** A report of a source for the log of the server. */
+/** A message about a source for the log of the server. */
 export interface SourceReport {
   readonly level: 'info' | 'warn' | 'error';
   readonly message: string;
   readonly problems?: readonly Problem[];
 }
 
-/** Takes a report. */
+/** Receives messages about sources. */
 export type Reporter = (report: SourceReport) => void;
 
-/** Reports as lines of a log: the report, then one line for each problem. */
+/** Returns a reporter that writes to a log: one line for the message, then one line for each problem. */
 export function reporter(
   log: (line: { readonly level: SourceReport['level']; readonly message: string }) => void,
 ): Reporter {

@@ -22,24 +22,24 @@ import { createReconciler, type Reconciler } from './reconcile.ts';
 import type { Reporter } from './report.ts';
 import { plainTiming, type Timing, type Trigger } from './schedule.ts';
 
-/** What all sources of a server share. */
+/** Options that all sources of a server share. */
 export interface RunnerOptions {
   readonly engine: Engine;
   readonly reader: Reader;
-  /** Names this server among those of the database. */
+  /** Identifies this server among those that use the database. */
   readonly owner: string;
-  /** How long a lease lasts: when this server is gone, another one takes over after so long. */
+  /** Duration of a lease, in seconds. When this server fails, another one takes over after that time. */
   readonly leaseSeconds: number;
-  /** Renews leases while this thread is busy; absent: nothing does. */
+  /** Renews leases while this thread is busy. Absent: they are not renewed then. */
   readonly leases?: SourceLeaseKeeper | undefined;
   readonly version: string;
   readonly clock: Clock;
-  /** Times of the loops other than their intervals. */
+  /** Timing of the loops, except for their intervals. */
   readonly timing?: Partial<Timing>;
   readonly report: Reporter;
 }
 
-/** What a server that has the lease keeps of a source. */
+/** State that a server keeps of a source while it has the lease. */
 interface Held {
   readonly lease: SourceLease;
   readonly loop: Loop;
@@ -54,10 +54,10 @@ interface Held {
   approved: boolean;
 }
 
-/** So long a server is starting. */
+/** Time for which a server counts as starting, in milliseconds. */
 const startMs = 5000;
 
-/** Runs one source while this server has its lease, and tries to get the lease while no server has it. */
+/** Runs one source while this server has its lease, and tries to take the lease while no server has it. */
 export class SourceRunner {
   readonly definition: SourceDefinition;
   readonly #options: RunnerOptions;
@@ -78,7 +78,7 @@ export class SourceRunner {
     });
   }
 
-  /** Takes notice of what is recorded of the source at this moment; `undefined` when nothing is. */
+  /** Updates the runner with what is recorded of the source now. `undefined` when nothing is recorded. */
   see(called: CalledSource | undefined): void {
     if (this.#stopped || this.#changing !== undefined) return;
     const held = this.#held;
@@ -89,7 +89,9 @@ export class SourceRunner {
     if (called !== undefined) this.#heed(held, called);
   }
 
-  /** Records which keys the source wants that it does not state yet, read where this server finds its documents. */
+  /**
+   * Reads the documents of the source, and records the keys that they claim but that the source does not declare yet.
+   */
   async refreshClaims(): Promise<void> {
     const { engine, reader } = this.#options;
     const { account, name } = this.definition;
@@ -99,7 +101,7 @@ export class SourceRunner {
     await recordClaimedKeys(engine, account, name, documents);
   }
 
-  /** Ends it: a reconcile that is under way completes, and the lease is given back. */
+  /** Stops the runner: a running reconcile completes, and the lease is given back. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#changing;
@@ -109,7 +111,7 @@ export class SourceRunner {
     await giveSourceBack(this.#options.engine, held.lease).catch((error: unknown) => this.#report(error));
   }
 
-  /** One change at a time between having the lease and not having it. */
+  /** Runs one change at a time: taking the lease, or giving it up. */
   #change(work: () => Promise<void>): void {
     this.#changing = work()
       .catch((error: unknown) => this.#report(error))
@@ -118,14 +120,15 @@ export class SourceRunner {
       });
   }
 
-  /** `hinted` is the newest hint before: later ones ask for another look. */
+  /** Takes the lease and starts the loop. `hinted` is the newest hint so far: only later hints cause a reconcile. */
   async #begin(hinted: string | null): Promise<void> {
     const { engine, owner, leaseSeconds: seconds, clock } = this.#options;
     const { account, name, type, spec, isConfigured } = this.definition;
     const renewedAt = clock.now();
     const lease = await takeSource(engine, { account, source: name, owner, seconds });
     if (lease === undefined) {
-      // Either another request was faster, or there is no account any more.
+      // Either another server was faster, or the account does not exist any more. In the second case this throws
+      // `NotFound`.
       await engine.snapshots.fresh(account);
       return;
     }
@@ -159,9 +162,9 @@ export class SourceRunner {
       generation: () => this.#held?.generation ?? generation,
       nextRunAt: () => this.#nextRunAt(),
     });
-    // Who takes over from another server begins at once.
+    // A server that takes over from another server begins at once.
     const delay = clock.now() - this.#createdAt < startMs ? delayMs : 0;
-    // Before the loop runs, so that no reconcile begins under a lease that is not renewed.
+    // Comes before the loop starts, so that no reconcile begins under a lease that is not renewed.
     this.#options.leases?.hold(lease, leaseSeconds);
     const loop = runLoop({
       ...{ timing, delay, suspended, clock },
@@ -170,7 +173,7 @@ export class SourceRunner {
     });
     const renewing = setInterval(() => void this.#renew(), (leaseSeconds * 1000) / 3);
     const unwatch = this.#origin.watch(() => loop.want('content'));
-    // It may have been suspended, or resumed, while no server ran it.
+    // The source may have been suspended or resumed while no server ran it.
     const status = readStatus(stored.status);
     if (isSo(status, 'Suspended') !== suspended) this.#note(reconciler, suspended);
     const asked = { requested: null, hinted, approved: false };
@@ -182,7 +185,7 @@ export class SourceRunner {
     reconciler.note({ what }).catch((error: unknown) => this.#report(error));
   }
 
-  /** Does what is asked of the source. */
+  /** Carries out what is requested of the source. */
   #heed(held: Held, called: CalledSource): void {
     const { generation, requested, hinted, approved } = called;
     const suspended = isSourceSuspended(called);
@@ -210,14 +213,14 @@ export class SourceRunner {
     const requested = this.#held?.requested ?? null;
     const conclusion = await reconciler.reconcile(fresh, { isProbe: trigger === 'probe' });
     if (conclusion.result === 'failed' && conclusion.isLost === true) {
-      // Looked at now rather than when it is renewed next, and the request is left to the next holder.
+      // Checks the lease now instead of at its next renewal. The request is left to the next holder of the lease.
       void this.#renew();
       return conclusion;
     }
     if (trigger !== 'request' || requested === null) return conclusion;
     const { account, name } = this.definition;
     const { engine } = this.#options;
-    // Left unmarked, the request is handled again by the next server that runs the source.
+    // If this fails, the request stays unmarked, and the next server that runs the source handles it again.
     await markRequestHandled(engine, account, name, requested).catch((error: unknown) => this.#report(error));
     return conclusion;
   }
@@ -235,7 +238,8 @@ export class SourceRunner {
     if (held === undefined || this.#changing !== undefined) return;
     const { engine, clock, leaseSeconds } = this.#options;
     const now = clock.now();
-    // A database that is away says nothing; once its time is over the lease is not relied on.
+    // When the database is unreachable, it is unknown whether the lease was renewed. After its lifetime, the lease is
+    // not relied on.
     const isKept = await keepSource(engine, held.lease, leaseSeconds).catch(() => undefined);
     if (isKept === true) held.renewedAt = now;
     const isOver = isKept === false || clock.now() - held.renewedAt >= leaseSeconds * 1000;
@@ -252,7 +256,7 @@ export class SourceRunner {
     await this.#end(held);
   }
 
-  /** Ends the loop; the lease is kept while something is still under way. */
+  /** Ends the loop. The lease is kept until a running reconcile has ended. */
   async #end(held: Held): Promise<void> {
     await held.unwatch();
     await held.loop.stop();
@@ -267,7 +271,7 @@ export class SourceRunner {
     return dueIn === undefined ? undefined : new Date(Date.parse(this.#options.engine.now()) + dueIn).toISOString();
   }
 
-  /** Reports an error, once while it lasts. */
+  /** Reports an error. The same error is not reported twice in a row. */
   #report(error: unknown): void {
     const { account, name } = this.definition;
     const reason = error instanceof Error ? error.message : String(error);

@@ -1,4 +1,4 @@
-/** Why a source is reconciled. */
+/** Cause of a reconcile. */
 export type Trigger =
   | 'start'
   | 'interval'
@@ -11,26 +11,29 @@ export type Trigger =
   | 'settings'
   | 'resume';
 
-/** Times in milliseconds, and the size of the bucket. */
+/** Times in milliseconds, and the size of the token bucket that detects hot loops. */
 export interface Timing {
   readonly intervalMs: number;
-  /** How far an interval may be off, as a share of it. */
+  /** Maximum deviation of an interval, as a share of it. */
   readonly jitter: number;
   readonly firstRetryMs: number;
   readonly lastRetryMs: number;
-  /** So many reconciles of content that was reconciled before may change something, or answer an event, at once. */
+  /**
+   * Size of the token bucket. A reconcile takes a token when its content was reconciled before and it changes something
+   * or answers an event.
+   */
   readonly burst: number;
-  /** One more is allowed after so long. */
+  /** Time after which the bucket gets one more token. */
   readonly refillMs: number;
-  /** How often it is looked whether a loop that was stopped for running hot has cooled down. */
+  /** Interval at which a loop that was stopped for running hot is checked. */
   readonly probeMs: number;
-  /** Hints, which anybody may send, lead to at most one reconcile in so long. */
+  /** Minimum time between two reconciles that answer hints, which anybody may send. */
   readonly hintGapMs: number;
-  /** How long a reconcile lasts before its status says that it is under way. */
+  /** Duration of a reconcile after which the status shows that it is running. */
   readonly slowMs: number;
 }
 
-/** The times of a source that says nothing else. */
+/** Default timing of a source. */
 export const plainTiming: Timing = {
   intervalMs: 5 * 60_000,
   jitter: 0.1,
@@ -43,11 +46,14 @@ export const plainTiming: Timing = {
   slowMs: 1000,
 };
 
-/** When a source is to be reconciled next: a value. Moments are those of a clock that only goes forward. */
+/**
+ * State from which the time of the next reconcile follows. Immutable. Times are those of a clock that only moves
+ * forward.
+ */
 export interface Schedule {
   readonly timing: Timing;
   readonly running?: Trigger;
-  /** What asks for a reconcile. Any number of events are one. */
+  /** Cause of the requested reconcile. Any number of events count as one request. */
   readonly requested?: Trigger;
   readonly nextAt: number;
   readonly retryAt?: number;
@@ -55,32 +61,38 @@ export interface Schedule {
   readonly tokens: number;
   readonly tokensAt: number;
   readonly hintAt: number;
-  /** The loop ran hot and is stopped, but for probes; `trigger` is what drove it. */
+  /** Present when the loop ran hot and is stopped, except for probes. `trigger` is what drove it. */
   readonly hot?: { readonly trigger: Trigger; readonly probeAt: number };
   readonly suspended: boolean;
-  /** What was concluded last: the same input is not tried again. */
+  /** Key of the last conclusion. The same input is not tried again. */
   readonly concluded?: string;
-  /** The contents that were reconciled lately, the newest last. */
+  /** Contents that were reconciled recently, the newest last. */
   readonly contents: readonly string[];
 }
 
-/** So many contents are remembered: a longer cycle counts as editing. */
+/** Maximum number of remembered contents. A longer cycle counts as editing. */
 const mostContents = 100;
 
-/** How a reconcile ended. `key` stands for all that its end depended on, `content` for what the source itself says. */
+/**
+ * Result of a reconcile. `key` identifies everything on which the result depended, `content` identifies what the source
+ * contains.
+ */
 export type Conclusion =
-  /** There was nothing new to look at. */
+  /** There was nothing new. */
   | { readonly result: 'same' }
   | { readonly result: 'done'; readonly key: string; readonly content: string; readonly wrote: boolean }
   /** The same input would be refused again. */
   | { readonly result: 'refused'; readonly key: string; readonly content: string }
-  /** Something was out of reach; the next try may succeed. `isLost`: the lease is, so that this server tries no more. */
+  /**
+   * Something could not be reached, and the next attempt may succeed. `isLost`: the lease is lost, so this server makes
+   * no further attempt.
+   */
   | { readonly result: 'failed'; readonly isLost?: true };
 
-/** What to do now: reconcile, or wait, until a moment or (without one) for an event. */
+/** What to do now: reconcile, or wait until a time. Without a time: wait for an event. */
 export type Step = { readonly run: Trigger } | { readonly until?: number };
 
-/** A schedule whose first reconcile comes after `delay`. */
+/** Creates a schedule. Its first reconcile is due after `delay` milliseconds. */
 export function createSchedule(timing: Timing, now: number, delay = 0): Schedule {
   const start = delay === 0 ? { requested: 'start' as const } : {};
   return {
@@ -96,13 +108,13 @@ export function createSchedule(timing: Timing, now: number, delay = 0): Schedule
   };
 }
 
-/** These are the doing of a person: they are always heeded, and let a stopped loop run again. */
+/** Triggers that are caused by a person. They are always carried out, and they restart a stopped loop. */
 const deliberate: ReadonlySet<Trigger> = new Set<Trigger>(['request', 'approval', 'settings', 'resume']);
 
-/** Triggers which say that the content may have changed. */
+/** Triggers that report that the content may have changed. */
 const events: ReadonlySet<Trigger> = new Set<Trigger>(['content', 'hint']);
 
-/** Asks for a reconcile. While one is running, the next one follows it. */
+/** Requests a reconcile. If one is running, the requested one follows it. */
 export function want(schedule: Schedule, trigger: Trigger): Schedule {
   if (schedule.suspended) return schedule;
   const { requested } = schedule;
@@ -111,13 +123,13 @@ export function want(schedule: Schedule, trigger: Trigger): Schedule {
 }
 
 function rank(trigger: Trigger): number {
-  // A request does all that the others ask for, and a caller waits for it.
+  // A request covers everything that the other triggers ask for, and a caller waits for it.
   if (trigger === 'request') return 4;
   if (deliberate.has(trigger)) return 3;
   return trigger === 'hint' ? 1 : 2;
 }
 
-/** Says what to do at this moment. A loop that has used up its bucket is stopped here. */
+/** Returns what to do now. Stops a loop that has used up its tokens. */
 export function step(schedule: Schedule, now: number): { readonly schedule: Schedule; readonly step: Step } {
   if (schedule.running !== undefined || schedule.suspended) return { schedule, step: {} };
   const { requested, hot } = schedule;
@@ -139,24 +151,24 @@ function earliest(schedule: Schedule): { readonly trigger: Trigger; readonly at:
   return asked.at <= retry.at ? asked : retry;
 }
 
-/** A reconcile begins: whatever asked until now is answered by it. */
+/** Records that a reconcile begins. It answers all earlier requests. */
 export function begin(schedule: Schedule, trigger: Trigger, now: number): Schedule {
   const { requested: _, retryAt: __, ...rest } = schedule;
   const hintAt = trigger === 'hint' ? now + schedule.timing.hintGapMs : schedule.hintAt;
   const begun = { ...rest, running: trigger, hintAt };
   if (!deliberate.has(trigger)) return begun;
   const { hot: ___, concluded, ...cool } = begun;
-  // Settings are part of the conclusion; a request by hand always tries again.
+  // Settings are part of the key of a conclusion, so the conclusion is kept. A request by hand always tries again.
   const kept = trigger === 'settings' && concluded !== undefined ? { concluded } : {};
   return { ...cool, ...kept, failures: 0, tokens: schedule.timing.burst, tokensAt: now };
 }
 
-/** Whether something else would come out than last time. */
+/** Whether the result may differ from that of the last run. */
 export function isNew({ concluded }: Schedule, key: string): boolean {
   return concluded !== key;
 }
 
-/** A reconcile ended. `random` is between 0 and 1. */
+/** Records that a reconcile ended. `random` is between 0 and 1. */
 export function end(schedule: Schedule, conclusion: Conclusion, now: number, random: number): Schedule {
   const { running: trigger = 'start', retryAt: _, ...rest } = schedule;
   const nextAt = now + interval(schedule.timing, random);
@@ -183,8 +195,8 @@ function withContent({ contents }: Schedule, { content }: { readonly content: st
 }
 
 /**
- * Takes a token for a run that changed something or was triggered by events; a poll that finds nothing is free. So is
- * new content, however fast it is edited: writers who undo each other come back to content that was there before.
+ * Takes a token for a run that changed something or was triggered by an event. A poll that finds nothing is free. New
+ * content is free too, however fast it is edited: only writers that undo each other return to earlier content.
  */
 function spend(schedule: Schedule, trigger: Trigger, conclusion: Conclusion, now: number): Schedule {
   if (conclusion.result === 'same' || conclusion.result === 'failed') return schedule;
@@ -194,20 +206,20 @@ function spend(schedule: Schedule, trigger: Trigger, conclusion: Conclusion, now
   return { ...schedule, tokens: Math.max(0, tokensAt(schedule, now) - 1), tokensAt: now };
 }
 
-/** A probe that finds nothing to change ends the stop; another one follows otherwise. */
+/** Ends the stop of a hot loop when a probe found nothing to change. Otherwise schedules another probe. */
 function cooled(schedule: Schedule, quiet: boolean, now: number): Schedule {
   const { hot, ...cool } = schedule;
   if (hot === undefined || quiet) return cool;
   return { ...cool, hot: { ...hot, probeAt: now + schedule.timing.probeMs } };
 }
 
-/** Stops the loop; a reconcile that is running completes. */
+/** Suspends the loop. A running reconcile completes. */
 export function suspend(schedule: Schedule): Schedule {
   const { requested: _, retryAt: __, ...rest } = schedule;
   return { ...rest, suspended: true };
 }
 
-/** Lets a suspended loop run again, at once. */
+/** Resumes a suspended loop, with a reconcile at once. */
 export function resume(schedule: Schedule): Schedule {
   return schedule.suspended ? want({ ...schedule, suspended: false }, 'resume') : schedule;
 }
@@ -220,7 +232,10 @@ function interval({ intervalMs, jitter }: Timing, random: number): number {
   return intervalMs * (1 - jitter + 2 * jitter * random);
 }
 
-/** Anywhere between the first delay and one that doubles, so that many sources do not come back together. */
+/**
+ * Returns a random delay between the first delay and one that doubles with each failure, so that many sources do not
+ * retry at the same time.
+ */
 function retryDelay({ firstRetryMs, lastRetryMs }: Timing, failures: number, random: number): number {
   const longest = Math.min(lastRetryMs, firstRetryMs * 2 ** Math.min(failures, 30));
   return firstRetryMs + random * (longest - firstRetryMs);

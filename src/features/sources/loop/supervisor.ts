@@ -9,27 +9,30 @@ import { type CalledSource, scheduledSources } from '../scheduled-sources.ts';
 import { processClock } from './loop.ts';
 import { type RunnerOptions, SourceRunner } from './runner.ts';
 
-/** Which sources a server runs, and how. */
+/** Sources that a server runs, and how it runs them. */
 export interface SupervisorOptions extends Omit<RunnerOptions, 'owner' | 'clock'> {
   /** The sources of the server's configuration. */
   readonly definitions: readonly SourceDefinition[];
-  /** Clusters, whose sources come and go. */
+  /** Clusters, whose sources appear and disappear. */
   readonly clusters?: readonly StatedCluster[];
-  /** How this server would run a source that is recorded and that its configuration does not name; `undefined`: not at all. */
+  /**
+   * Returns the definition of a recorded source that is not in the configuration, or `undefined` when this server does
+   * not run it.
+   */
   readonly define?: (recorded: CalledSource) => SourceDefinition | undefined;
-  /** How often the server looks for requests to sources, when no notice arrives. */
+  /** Interval at which the server looks for requests to sources when no notice arrives, in milliseconds. */
   readonly pollMs?: number;
 }
 
 const plainPollMs = 1000;
 
 /**
- * Runs sources as long as this server has their leases. Any number of servers may supervise the same ones. Returns a function
- * that stops all, waits for what is under way, and gives the leases back.
+ * Runs sources while this server has their leases. Any number of servers may supervise the same sources. Returns a
+ * function that stops all of them, waits for running reconciles, and gives the leases back.
  */
 export function superviseSources(options: SupervisorOptions): () => Promise<void> {
   const { engine, clusters = [], report } = options;
-  // For people who look at the lease; the end makes it unique.
+  // For people who look at the lease. The random part makes it unique.
   const owner = `${hostname()} ${process.pid} ${randomUUID().slice(0, 8)}`;
   const feeds = clusters.map((cluster) => followCluster({ ...options, ...cluster, owner }));
   const runners = new Map<string, SourceRunner>();
@@ -42,7 +45,7 @@ export function superviseSources(options: SupervisorOptions): () => Promise<void
     ending.add(ended);
     void ended.finally(() => ending.delete(ended));
   };
-  /** Begins with what is to run, begins again with what is to run otherwise now, and ends with what is not to run any more. */
+  /** Starts, restarts and stops runners so that they match the current definitions. */
   const follow = (called: ReadonlyMap<string, CalledSource>): void => {
     const desired = definitionsNow(options, feeds, called);
     for (const [name, runner] of runners) {
@@ -50,7 +53,7 @@ export function superviseSources(options: SupervisorOptions): () => Promise<void
       if (definition === undefined || !isSame(definition, runner.definition)) end(name, runner);
     }
     for (const [name, definition] of desired) {
-      // Only what begins with the server begins together.
+      // Only sources that start together with the server need a delay.
       if (!runners.has(name)) start(isFirst ? definition : { ...definition, delayMs: 0 });
     }
   };
@@ -89,7 +92,10 @@ export function superviseSources(options: SupervisorOptions): () => Promise<void
   };
 }
 
-/** Those of the configuration, those of its clusters, and those that are recorded and are neither. */
+/**
+ * Returns the current definitions: those of the configuration, those of its clusters, and those of all other recorded
+ * sources.
+ */
 function definitionsNow(
   { definitions, define }: Pick<SupervisorOptions, 'definitions' | 'define'>,
   feeds: readonly SourceFeed[],
@@ -105,7 +111,7 @@ function definitionsNow(
   return found;
 }
 
-/** Whether what runs is what is to run. */
+/** Whether two definitions of a source are the same. */
 function isSame(a: SourceDefinition, b: SourceDefinition): boolean {
   return a.opening === b.opening && equalJson(a.spec, b.spec);
 }
@@ -118,7 +124,7 @@ function nameOfCalled({ account, id }: CalledSource): string {
   return `${account}/${id}`;
 }
 
-/** Repeats the work, at once when it is requested; an error that lasts is reported once. */
+/** Repeats the work every `everyMs`, and at once on request. An error that persists is reported once. */
 function repeat(work: () => Promise<void>, everyMs: number, failed: (error: unknown) => void) {
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;

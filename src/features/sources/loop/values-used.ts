@@ -3,16 +3,19 @@ import type { PlanEnvironment } from '../../../model/declare/plan-environment.ts
 import type { Document } from '../../../model/document.ts';
 import { namedValues } from '../../../model/schema/values.ts';
 
-/** A value outside that documents name: where it comes from, and its name there. */
+/** A value from outside that documents name: its origin, and its name there. */
 export type UsedValue = readonly [origin: string, name: string];
 
-/** The values that documents name with `valueFrom`, each once. */
+/** Returns the values that documents name with `valueFrom`, each once. */
 export function usedValues(documents: readonly Document[]): readonly UsedValue[] {
   const named = documents.flatMap(({ spec }) => namedValues(spec));
   return [...new Map(named.map(([pushed, origin, name]) => [pushed, [origin, name] as const])).values()];
 }
 
-/** Changes whenever one of the values does, or why there is none. It is kept in memory alone: short values could be guessed. */
+/**
+ * Returns a digest that changes whenever one of the values changes, or the reason why it is missing. Must be kept in
+ * memory only, because short values could be guessed from it.
+ */
 export function digestOfValues(
   values: readonly UsedValue[],
   { valueFrom, unsetHint }: Pick<PlanEnvironment, 'valueFrom' | 'unsetHint'>,

@@ -7,27 +7,27 @@ import { appPart, codesPart } from './second-factor.ts';
 export interface ListedToken {
   readonly id: string;
   readonly name: string;
-  /** ISO 8601. */
+  /** Time at which the token expires, in ISO 8601. */
   readonly ends: string;
   readonly used: string | undefined;
   readonly planOnly: boolean;
 }
 
-/** What the page shows, and what came of the last form. */
+/** Content of the page, and the result of the last form. */
 export interface AccountView {
   readonly action: string;
   readonly csrf: string;
   readonly name: string;
   readonly email: string;
   readonly tokens: readonly ListedToken[];
-  /** The value of a token that was just made; shown this once. */
+  /** Value of a token that was just created; shown only once. */
   readonly made?: string;
   readonly done?: string | undefined;
-  /** Which form has something wrong in it. */
+  /** The form that contains an error. */
   readonly at?: 'token' | 'password' | 'totp';
   readonly faults?: Readonly<Record<string, string>>;
   readonly filled?: Readonly<Record<string, string>>;
-  /** Codes that stand in for the app, which were just made; shown this once. */
+  /** Recovery codes that were just created; shown only once. */
   readonly codes?: readonly string[];
   readonly totp:
     | 'off'
@@ -36,7 +36,7 @@ export interface AccountView {
   readonly canPassword: boolean;
 }
 
-/** A person's own page: tokens, password, second factor. */
+/** Renders a person's own page: tokens, password, second factor. */
 export function accountPage(view: AccountView): string {
   const wrong = view.at !== undefined;
   const body = html`${problem(wrong ? 'Something is not right yet; see below.' : undefined)}${done(view.done)}

@@ -8,7 +8,7 @@ function show(ctx: KoaContextWithOIDC, page: string): void {
   ctx.body = page;
 }
 
-/** What proves that a form comes from a page of ours; the provider has put it into the session. */
+/** Returns the secret that proves that a form comes from our page. The provider stored it in the session. */
 export function secretOf({ oidc }: KoaContextWithOIDC): string {
   return String(oidc.session?.state?.['secret'] ?? '');
 }
@@ -20,13 +20,13 @@ const faults: Readonly<Record<string, string>> = {
   AlreadyUsedError: 'This code was used already. Start the sign-in on your other device again, which shows a new one.',
 };
 
-/** The code in the address, when a person followed the whole link of a device. */
+/** Returns the code in the address, which is present when the person followed the complete link of a device. */
 function codeInAddress(ctx: KoaContextWithOIDC): string | undefined {
   const address = (ctx.req as { readonly originalUrl?: string }).originalUrl ?? '';
   return new URLSearchParams(address.split('?')[1] ?? '').get('user_code')?.slice(0, 20) ?? undefined;
 }
 
-/** The pages by which a machine without a browser is let in, as the provider asks for them. */
+/** Pages for the sign-in of a machine without a browser, in the form that the provider expects. */
 export const devicePages = {
   userCodeInputSource(ctx: KoaContextWithOIDC, _form: string, _out?: unknown, error?: Error & { userCode?: string }) {
     if (error?.name === 'AbortedError') {

@@ -1,22 +1,22 @@
 import { Html, html, type Part } from './html.ts';
 
-/** One line to fill in. */
+/** An input field. */
 export interface Field {
   readonly name: string;
   readonly label: string;
   readonly type?: 'text' | 'email' | 'password' | 'number';
   readonly value?: string | undefined;
   readonly hint?: string;
-  /** What is wrong with what was filled in. */
+  /** Error message for the entered value. */
   readonly fault?: string | undefined;
   readonly autocomplete?: string;
-  /** More attributes, which are our own words. */
+  /** Further HTML attributes, not escaped: only fixed texts of ours. */
   readonly more?: string;
   readonly focus?: boolean;
   readonly optional?: boolean;
 }
 
-/** A field with its label, its hint and its fault, associated for screen readers. */
+/** Renders a field with its label, hint and error, associated for screen readers. */
 export function field(given: Field): Html {
   const { name, label, type = 'text', value, hint, fault, autocomplete = 'off', more = '', focus, optional } = given;
   const described = [hint && `${name}-hint`, fault && `${name}-fault`].filter(Boolean).join(' ');
@@ -28,17 +28,20 @@ ${fault && html`<p class="fault" id="${name}-fault">${fault}</p>`}
 </div>`;
 }
 
-/** What is wrong with a form as a whole; said at once by programs that read pages aloud. */
+/** Renders the error of a form as a whole. Screen readers announce it at once. */
 export function problem(text: string | undefined): Part {
   return text !== undefined && html`<p class="problem" role="alert">${text}</p>`;
 }
 
-/** What was done. */
+/** Renders a message about a completed action. */
 export function done(text: string | undefined): Part {
   return text !== undefined && html`<p class="done" role="status">${text}</p>`;
 }
 
-/** A form that only comes from a page of ours; the browser's own complaints are off, because ours say more. */
+/**
+ * Renders a form with hidden fields, which prove that the form comes from our page. The browser's own validation is
+ * off, because our messages say more.
+ */
 export function form(action: string, hidden: Readonly<Record<string, string>>, body: Part): Html {
   const inputs = Object.entries(hidden).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,

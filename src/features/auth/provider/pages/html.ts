@@ -1,4 +1,4 @@
-/** A piece of HTML: what was a text in it is escaped. */
+/** A piece of HTML, in which all texts are escaped. */
 export class Html {
   readonly text: string;
 
@@ -7,7 +7,7 @@ export class Html {
   }
 }
 
-/** What a piece may hold. Nothing, and a condition that is not met, is empty. */
+/** Content of a piece of HTML. `undefined` and `false` are rendered as nothing. */
 export type Part = Html | string | number | undefined | false | readonly Part[];
 
 const entities: Readonly<Record<string, string>> = {
@@ -18,7 +18,7 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Builds HTML; every text that is put in is escaped, for elements and for quoted attributes. */
+/** Builds HTML. Every inserted text is escaped, for elements and for quoted attributes. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return new Html(strings.map((string, at) => string + (at < parts.length ? textOf(parts[at]) : '')).join(''));
 }
@@ -26,7 +26,7 @@ export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): 
 function textOf(part: Part): string {
   if (part === undefined || part === false) return '';
   if (part instanceof Html) return part.text;
-  // Array.isArray does not narrow `readonly` lists.
+  // `Array.isArray` does not narrow `readonly` arrays.
   if (typeof part === 'object') return part.map(textOf).join('');
   return String(part).replace(/[&<>"']/g, (character) => entities[character] ?? character);
 }

@@ -47,20 +47,23 @@ th{font-size:.9rem;color:var(--soft)}td button{padding:.3rem .7rem}
 .qr svg{width:100%;height:100%;display:block}
 `;
 
-// Three threads over and under each other.
+// Logo: threads that cross over and under each other.
 const mark = new Html(
   '<svg width="24" height="24" viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" aria-hidden="true"><path d="M3 7h4m4 0h10M3 12h10m4 0h4M3 17h4m4 0h10M9 3v10m0 4v4M15 3v6m0 4v8"/></svg>',
 );
 
 const styleHash = `'sha256-${createHash('sha256').update(style).digest('base64')}'`;
 
-/** What a page may load and where its forms may lead: nothing but its own style, and this server with those it sends people back to. */
+/**
+ * Returns the Content-Security-Policy of a page. The page may load only its own style, and its forms may lead only to
+ * this server and to `targets`, where the server redirects people.
+ */
 export function pagePolicy(targets: readonly string[] = []): string {
   const forms = ["'self'", ...targets].join(' ');
   return `default-src 'none'; style-src ${styleHash}; form-action ${forms}; frame-ancestors 'none'; base-uri 'none'`;
 }
 
-/** What every page is sent with. */
+/** Headers that every page is sent with. */
 export const pageHeaders: Readonly<Record<string, string>> = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-store',
@@ -69,16 +72,16 @@ export const pageHeaders: Readonly<Record<string, string>> = {
   'x-frame-options': 'DENY',
 };
 
-/** A page: its title is its heading too. */
+/** A page. Its title is also its heading. */
 export interface Page {
   readonly title: string;
   readonly body: Part;
   readonly wide?: true;
-  /** Something is wrong: the title says so first, for screen readers. */
+  /** Whether the page reports an error. The title then begins with it, for screen readers. */
   readonly problem?: boolean;
 }
 
-/** A whole document. */
+/** Renders a whole HTML document. */
 export function renderPage({ title, body, wide, problem }: Page): string {
   return html`<!doctype html>
 <html lang="en">

@@ -3,7 +3,7 @@ import { form } from './form.ts';
 import { html } from './html.ts';
 import { renderPage } from './layout.ts';
 
-/** The texts of pages with a message only. */
+/** Texts of pages that show only a message. */
 const messages = {
   blocked: {
     title: 'You are blocked',
@@ -28,10 +28,10 @@ const messages = {
   missing: { title: 'There is nothing here', text: 'Check the address.' },
 } as const;
 
-/** A page with a message only, by its name. */
+/** Name of a page that shows only a message. */
 export type Message = keyof typeof messages;
 
-/** A page with a message only. */
+/** Renders a page that shows only a message. */
 export function messagePage(name: Message): string {
   const { title, text } = messages[name];
   return renderPage({ title, problem: true, body: html`<p>${text}</p>` });
@@ -43,7 +43,7 @@ const reasons: Readonly<Record<string, string>> = {
   access_denied: 'You did not allow it. Nothing was given away.',
 };
 
-/** An error between a program and the provider; the codes are for its developer. */
+/** Renders an error between a program and the provider. The codes are for the developer of the program. */
 export function errorPage(error: string, description = ''): string {
   const reason =
     error === 'server_error'
@@ -57,7 +57,7 @@ export function errorPage(error: string, description = ''): string {
   });
 }
 
-/** Asks whether to sign out. The form of the provider brings what proves that it comes from here. */
+/** Renders the page that asks whether to sign out. `secret` proves that the form comes from this page. */
 export function signOutPage(secret: string, action: string): string {
   const body = form(
     action,
@@ -68,7 +68,7 @@ export function signOutPage(secret: string, action: string): string {
   return renderPage({ title: 'Sign out?', body });
 }
 
-/** The page after signing out. */
+/** Renders the page that is shown after signing out. */
 export function signedOutPage(): string {
   return renderPage({
     title: 'You are signed out',

@@ -3,14 +3,16 @@ import { Html, html } from './html.ts';
 import { renderPage } from './layout.ts';
 import type { Faults, Place } from './sign-in.ts';
 
-/** What an authenticator app is set up with. */
+/** Values for setting up an authenticator app. */
 interface App {
   readonly secret: string;
   readonly uri: string;
   readonly picture: string;
 }
 
-/** Asks a person who signs in to set an app up, because their account requires a second factor. */
+/**
+ * Renders the page that asks a person to set up an app during sign-in, because their account requires a second factor.
+ */
 export function setUpPage({ action, csrf }: Place, app: App, faults: Faults = {}): string {
   const body = html`${problem(faults.problem)}
 <p>Your account wants a second factor of everybody who signs in with a password.</p>
@@ -27,7 +29,7 @@ ${form(
   return renderPage({ title: 'Set up a second factor', problem: faults.problem !== undefined, body });
 }
 
-/** Shows codes that were just made, this once, on the way to the program. */
+/** Renders the page that shows new recovery codes, only once, before the sign-in continues to the program. */
 export function recoveryCodesPage({ action, csrf, client }: Place, codes: readonly string[]): string {
   const shown =
     codes.length > 0
@@ -39,7 +41,7 @@ ${form(action, { csrf, step: 'codes-kept' }, html`<button class="full">Go on to 
   return renderPage({ title: 'The second factor is on', body });
 }
 
-/** How an app is set up. */
+/** Renders the instructions for setting up an app. */
 export function appPart({ secret, uri, picture }: App): Html {
   return html`<p>Scan this with an authenticator app, or enter the secret there, and then type the code that it shows.</p>
 <div class="qr" role="img" aria-label="QR code of the secret below">${new Html(picture)}</div>
@@ -47,7 +49,7 @@ export function appPart({ secret, uri, picture }: App): Html {
 <p class="soft">As an address: <code class="secret">${uri}</code></p>`;
 }
 
-/** Codes that stand in for the app. */
+/** Renders recovery codes, which replace the app. */
 export function codesPart(codes: readonly string[]): Html {
   return html`<div class="done"><strong>Keep your recovery codes now.</strong> They are not shown again. When you are without the app, each of them takes its place once.
 <ul id="recovery-codes">${codes.map((code) => html`<li><code>${code}</code></li>`)}</ul></div>`;

@@ -2,28 +2,30 @@ import { field, form, problem } from './form.ts';
 import { Html, html } from './html.ts';
 import { renderPage } from './layout.ts';
 
-/** What every form of a sign-in needs: where it goes and what proves that it comes from here. */
+/** Values that every form of a sign-in needs: its target, and the token that proves that it comes from our page. */
 export interface Place {
   readonly action: string;
   readonly csrf: string;
-  /** The program that the person signs in to. */
+  /** Name of the program that the person signs in to. */
   readonly client: string;
 }
 
-/** What was wrong with the last try: as a whole, and field by field. */
+/** Errors of the last attempt: for the form as a whole, and by field. */
 export interface Faults {
   readonly problem?: string;
   readonly fields?: Readonly<Record<string, string>>;
 }
 
-/** The address and account that a person entered. */
+/** E-mail address and account that a person entered. */
 export interface Named {
   readonly email: string;
-  /** Empty when they name none. */
+  /** Empty when the person named no account. */
   readonly account: string;
 }
 
-/** Asks for an e-mail address and a password, and for the account of those who are in several. */
+/**
+ * Renders the page that asks for an e-mail address and a password, and for the account of people who are in several.
+ */
 export function passwordPage({ action, csrf, client }: Place, { email, account }: Named, faults: Faults = {}): string {
   const { fields = {} } = faults;
   const wrong = faults.problem !== undefined && email !== '';
@@ -54,11 +56,11 @@ ${field({
 /** One of several accounts that a password opens. */
 export interface OfferedAccount {
   readonly account: string;
-  /** What the person is called there. */
+  /** Name of the person in that account. */
   readonly name: string;
 }
 
-/** Asks which of the accounts to sign in to. */
+/** Renders the page that asks which of several accounts to sign in to. */
 export function accountsPage({ action, csrf, client }: Place, offered: readonly OfferedAccount[]): string {
   const body = html`<p>Your password opens several accounts. Which one is ${client} for?</p>
 ${form(
@@ -72,7 +74,7 @@ ${form(
   return renderPage({ title: 'Choose an account', body });
 }
 
-/** Asks for the code of the second factor. */
+/** Renders the page that asks for the code of the second factor. */
 export function codePage({ action, csrf }: Place, faults: Faults = {}): string {
   const body = html`${problem(faults.problem)}
 ${form(
@@ -89,7 +91,7 @@ ${form(
   return renderPage({ title: 'Enter your code', problem: faults.problem !== undefined, body });
 }
 
-/** Asks for a password in place of the one that was made up for the first sign-in. */
+/** Renders the page that asks for a password to replace the one that was generated for the first sign-in. */
 export function newPasswordPage({ action, csrf }: Place, faults: Faults = {}): string {
   const { fields = {} } = faults;
   const body = html`${problem(faults.problem)}
@@ -111,14 +113,14 @@ ${field({
   return renderPage({ title: 'Choose a password', problem: faults.problem !== undefined, body });
 }
 
-/** Who is signed in and what a program asks for. */
+/** The signed-in person, and whether the program runs on another device. */
 export interface Consent {
   readonly name: string;
   readonly email: string;
   readonly device: boolean;
 }
 
-/** Asks whether a program may act for the person. */
+/** Renders the page that asks whether a program may act for the person. */
 export function consentPage({ action, csrf, client }: Place, { name, email, device }: Consent): string {
   const body = html`<p>You are signed in as <strong>${name === '' ? email : name}</strong>${name !== '' && email !== '' && ` (${email})`}.</p>
 <p>${device ? `${client}, on your other device,` : client} will be able to:</p>

@@ -6,12 +6,12 @@ import type { Device, Vendor } from '../vendor.ts';
 
 const path = '/web/api/v2.1/agents';
 const detailsPath = '/web/api/v2.1/users/api-token-details';
-/** Agents with all that the product says of them. */
+/** Number of agents on a page. They include all data that the product has about them. */
 const pageSize = 500;
-/** More agents with one name are not looked at one by one. */
+/** Maximum number of agents that a search by name may return. */
 const fewAgents = 100;
 
-/** Agents, listed with an API token and read by cursor. */
+/** Opens a product that lists agents by cursor, with an API token. */
 export function openVendorA(settings: StoredSpec<'EdrVendorA'>, ask: AskVendor): Vendor {
   const base = String(settings.api_url);
   const token = String(settings.api_token);
@@ -40,7 +40,7 @@ export function openVendorA(settings: StoredSpec<'EdrVendorA'>, ask: AskVendor):
       return [...bySerial, ...byName];
     },
     async credentialEnd() {
-      // Those of service users say it themselves, and may not ask.
+      // A token of a service user states its end itself, and may not query it.
       const own = endOfToken(token);
       if (own !== undefined) return own;
       const { body } = await ask({
@@ -69,7 +69,7 @@ function deviceOf(agent: JsonObject, conditions: JsonObject): Device {
   };
 }
 
-/** What an agent lacks; a condition about which the product says nothing is not met. */
+/** Returns the faults of an agent. A condition about which the product reports nothing counts as not met. */
 function faultsIn(agent: JsonObject, conditions: JsonObject): readonly string[] {
   const { active_threats: threats, infected } = conditions;
   const open = agent['activeThreats'];

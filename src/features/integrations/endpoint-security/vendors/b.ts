@@ -10,11 +10,11 @@ const loginUrl = 'https://login.microsoftonline.com';
 const graphUrl = 'https://graph.microsoft.com';
 const path = '/v1.0/deviceManagement/managedDevices';
 const pageSize = 1000;
-/** More devices with one name are not looked at one by one. */
+/** Maximum number of devices that a search by name may return. */
 const fewDevices = 100;
 const fields = 'id,deviceName,serialNumber,complianceState,lastSyncDateTime';
 
-/** Managed devices of the graph of a tenant, read with the token of an application. */
+/** Opens a product that lists the managed devices in the graph of a tenant, with the token of an application. */
 export function openVendorB(settings: StoredSpec<'EdrVendorB'>, plainAsk: AskVendor, now: () => number): Vendor {
   const base = settings.api_url || graphUrl;
   const form = {
@@ -51,7 +51,7 @@ export function openVendorB(settings: StoredSpec<'EdrVendorB'>, plainAsk: AskVen
     },
     async credentialEnd() {
       const application = `/v1.0/applications(appId='${encodeURIComponent(form.client_id)}')`;
-      // An application may read itself when it was granted that.
+      // An application may read its own entry only when that right was granted.
       const { body } = await ask({
         url: urlBelow(base, application, { $select: 'id,passwordCredentials' }),
         accepts: [403, 404],
@@ -61,12 +61,15 @@ export function openVendorB(settings: StoredSpec<'EdrVendorB'>, plainAsk: AskVen
   };
 }
 
-/** A text in a filter of OData. */
+/** Returns a text as an OData filter literal. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** The next page is where the product says, if that is the product: the token goes along. */
+/**
+ * Returns the link to the next page. Throws when the link leads to another origin, because the token is sent with the
+ * request.
+ */
 function nextPage(body: unknown, at: URL): URL | undefined {
   const link = isObject(body) ? body['@odata.nextLink'] : undefined;
   if (typeof link !== 'string') return undefined;

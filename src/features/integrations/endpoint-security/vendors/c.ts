@@ -7,10 +7,10 @@ import type { Device, Vendor } from '../vendor.ts';
 
 const path = '/api/v1/fleet/hosts';
 const pageSize = 100;
-/** A host with its programs is large. */
+/** Page size for hosts with their programs, which makes a host large. */
 const pageSizeWithSoftware = 50;
 
-/** Hosts with their policies and, where that is asked for, their programs, read page by page. */
+/** Opens a product that lists hosts page by page with their policies and, if a condition needs them, their programs. */
 export function openVendorC(settings: StoredSpec<'EdrVendorC'>, ask: AskVendor): Vendor {
   const base = String(settings.api_url);
   const headers = { authorization: `Bearer ${String(settings.api_token)}` };
@@ -27,7 +27,7 @@ export function openVendorC(settings: StoredSpec<'EdrVendorC'>, ask: AskVendor):
       last: hosts.length < size ? undefined : hosts.at(-1)?.['id'],
     };
   };
-  // A host may have thousands of programs: then fewer hosts are read together.
+  // A host may have thousands of programs. When an answer is too large, fewer hosts are read at once.
   const page = async (query: Readonly<Record<string, string>>): ReturnType<typeof pageOfSize> => {
     try {
       return await pageOfSize(query);
@@ -40,7 +40,8 @@ export function openVendorC(settings: StoredSpec<'EdrVendorC'>, ask: AskVendor):
   return {
     async *devices() {
       const advance = demandProgress(new URL(base).host);
-      // Behind the last id, so that a host that goes meanwhile moves no other one out of sight.
+      // Each page starts behind the last id, so that a host that is removed in between does not shift other hosts out
+      // of the list.
       for (let after = '0'; ; ) {
         const { devices, last } = await page({ after });
         if (devices.length > 0) yield devices;
@@ -93,7 +94,7 @@ function tooMany(count: number | undefined, most: Json | undefined, what: string
   return `${count ?? 'an unknown number of'} ${what}, and at most ${most} are allowed`;
 }
 
-/** What the product counts goes before what can be counted here. */
+/** Returns the number of failing policies. The product's own count takes precedence over the policies counted here. */
 function failingPolicies(host: JsonObject, policies: readonly JsonObject[] | undefined): number | undefined {
   const counted = objectIn(host, 'issues')['failing_policies_count'];
   if (typeof counted === 'number') return counted;

@@ -7,7 +7,7 @@ import { withToken } from '../oauth.ts';
 import { demandProgress, faultsOf, type ListPlace, listIn, objectIn, textIn, textsIn, urlBelow } from '../read.ts';
 import { type Device, type Vendor, VendorFailure } from '../vendor.ts';
 
-/** Where each region answers; what is not among them is an address of its own. */
+/** API address of each region. For any other region `api_url` must be set. */
 const regions: Readonly<Record<string, string>> = {
   'us-1': 'https://api.crowdstrike.com',
   'us-2': 'https://api.us-2.crowdstrike.com',
@@ -16,16 +16,16 @@ const regions: Readonly<Record<string, string>> = {
   'us-gov-2': 'https://api.us-gov-2.crowdstrike.mil',
 };
 
-/** How many ids one page of the query has, how many devices are read at once, and how many assessments: those stand in the URL. */
+/** Maximum numbers per request: ids on a page of the query, devices, and assessments, whose ids are part of the URL. */
 const idsAtOnce = 5000;
 const devicesAtOnce = 500;
 const assessmentsAtOnce = 100;
-/** More devices with one name are not looked at one by one. */
+/** Maximum number of devices that a search by name may return. */
 const fewDevices = 100;
-/** How many requests for assessments are under way at once. */
+/** Maximum number of concurrent requests for assessments. */
 const lanes = 4;
 
-/** Devices and their assessments, read with the token of a client. */
+/** Opens a product that lists devices and their assessments, with the token of an API client. */
 export function openVendorD(settings: StoredSpec<'EdrVendorD'>, plainAsk: AskVendor, now: () => number): Vendor {
   const base = baseOf(settings);
   const form = { client_id: String(settings.client_id), client_secret: String(settings.secret) };
@@ -41,10 +41,10 @@ export function openVendorD(settings: StoredSpec<'EdrVendorD'>, plainAsk: AskVen
         const url = urlBelow(base, '/devices/queries/devices-scroll/v1', query);
         const { body } = await ask({ url });
         const ids = textsIn(body, { member: 'resources', host: url.host, most: idsAtOnce });
-        // Scrolling may go on with one offset; what is on the page is what must be new.
+        // The offset may stay the same while scrolling, so the first id of each page must be new instead.
         advance(ids[0] ?? '');
         for (const some of inParts(ids, devicesAtOnce)) yield await readDevices(reading, some);
-        // The last page may still say where the next one would be.
+        // The last page may still contain an offset, so an empty page ends the reading.
         offset = ids.length === 0 ? undefined : nextOffset(body);
       } while (offset !== undefined);
     },
@@ -84,7 +84,7 @@ function baseOf(settings: StoredSpec<'EdrVendorD'>): string {
   );
 }
 
-/** A text in a filter. */
+/** Returns a text as a filter literal. */
 function quoted(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }
@@ -95,13 +95,13 @@ async function readDevices({ base, ask, threshold }: Reading, ids: readonly stri
   const headers = { 'content-type': 'application/json' };
   const { body } = await ask({ url, method: 'POST', headers, body: JSON.stringify({ ids }) });
   const resources = listIn(body, { member: 'resources', host: url.host, most: ids.length });
-  // What else is said of them is not kept while their scores are read.
+  // Other data about the devices is not kept in memory while their scores are read.
   const devices = resources.map(namesOf);
   const scores = await readScores(base, ask, ids);
   return devices.map((device) => deviceOf(device, scores.get(device.id), threshold));
 }
 
-/** The overall scores of devices that have an assessment. */
+/** Returns the overall scores of the devices that have an assessment, by id. */
 async function readScores(base: string, ask: AskVendor, ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const scores = new Map<string, number>();
   const batches = [...inParts(ids, assessmentsAtOnce)];
@@ -109,7 +109,7 @@ async function readScores(base: string, ask: AskVendor, ids: readonly string[]):
     for (let batch = batches.shift(); batch !== undefined; batch = batches.shift()) {
       const url = urlBelow(base, '/zero-trust-assessment/entities/assessments/v1');
       for (const id of batch) url.searchParams.append('ids', id);
-      // 404 says that some of them have no assessment; the others are in the answer all the same.
+      // Status 404 means that some of the devices have no assessment. The answer contains the others all the same.
       const { body } = await ask({ url, accepts: [404] });
       for (const assessment of assessmentsIn(body, { member: 'resources', host: url.host, most: batch.length })) {
         const overall = objectIn(assessment, 'assessment')['overall'];
@@ -141,7 +141,7 @@ function deviceOf(names: Omit<Device, 'faults'>, score: number | undefined, thre
   };
 }
 
-/** Where none of them has an assessment there may be no list. */
+/** Returns the assessments in an answer. The list may be missing when none of the devices has an assessment. */
 function assessmentsIn(body: Json, place: ListPlace): readonly JsonObject[] {
   const list = isObject(body) ? asObject(body)[place.member] : undefined;
   return Array.isArray(list) ? listIn(body, place) : [];

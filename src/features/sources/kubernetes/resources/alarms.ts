@@ -1,4 +1,4 @@
-/** Looks at namespaces again after a while; of several times for one the first counts. */
+/** Timers after which namespaces are looked at again. If several are set for one namespace, the earliest counts. */
 export interface Alarms {
   set(namespace: string, ms: number): void;
   stop(): void;

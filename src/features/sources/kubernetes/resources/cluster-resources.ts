@@ -12,11 +12,13 @@ import type { OwnResources } from './own-resources.ts';
 import { createPlanWriter } from './plan-writer.ts';
 import { createSourceWriter } from './source-writer.ts';
 
-/** The cluster whose sources and plans are shown in it. */
+/** Options for showing the sources and plans of a cluster as resources in it. */
 export interface ClusterResourcesOptions {
   readonly engine: Engine;
   readonly account: string;
-  /** What the names of its sources begin with; the name of the resource in each namespace. */
+  /**
+   * Name of the cluster. It is the prefix of the names of its sources, and the name of the resource in each namespace.
+   */
   readonly name: string;
   readonly cluster: Pick<Cluster, 'statedIn' | 'statuses' | 'namespaces'>;
   readonly client: Pick<Client, 'create' | 'delete'>;
@@ -24,36 +26,41 @@ export interface ClusterResourcesOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** A namespace, with all that is known of its source at a moment. */
+/** A namespace, and all facts about its source at one moment. */
 export interface NamespaceFacts {
   readonly namespace: string;
   readonly source: string;
-  /** The rule that covers it; absent: none does. */
+  /** Rule that covers the namespace. `undefined`: no rule does. */
   readonly rule: NamespaceRule | undefined;
   readonly record: SourceRecord | undefined;
-  /** The plan that waits for an approval, as it stands. */
+  /** Plan that waits for an approval, in its current state. */
   readonly plan: PlanHead | undefined;
 }
 
-/** Shows the sources of a cluster, and the plans that wait, as resources; and does what these ask for. */
+/**
+ * Shows the sources of a cluster and their waiting plans as resources, and carries out what these resources request.
+ */
 export interface ClusterResources {
-  /** Takes notice of which namespaces are covered, and of what is recorded and asked of sources. */
+  /** Sets which namespaces are covered, and what is recorded and requested of the sources. */
   see(covered: ReadonlyMap<string, NamespaceRule>, recorded: readonly CalledSource[]): void;
-  /** Something changed about a namespace; without one: about all of them maybe. */
+  /** Updates the resources of a namespace after a change. Without a namespace: all may have changed. */
   touch(namespace: string | undefined): void;
-  /** The same, of no hurry: servers that show different things in one resource must not chase each other. */
+  /**
+   * Like `touch`, but after a delay: servers that show different things in one resource must not overwrite each other
+   * in a fast loop.
+   */
   touchLater(namespace: string): void;
-  /** Ends it, and waits for what is under way. */
+  /** Stops, and waits for running updates. */
   stop(): Promise<void>;
 }
 
-/** So long is waited for more changes, in milliseconds, and so long before what failed, or is in no hurry, is looked at again. */
+/** Time to wait for more changes, and time after which a failed or delayed update is started. Both in milliseconds. */
 const [settleMs, retryMs] = [100, 10_000];
 
-/** So many namespaces are looked at together. */
+/** Maximum number of namespaces that are updated together. */
 const most = 200;
 
-/** Keeps the resources of a cluster in accordance with what the database says. */
+/** Keeps the resources of a cluster in line with the database. */
 export function showClusterResources(options: ClusterResourcesOptions): ClusterResources {
   const { name, own, onError } = options;
   const sourceWriter = createSourceWriter(options);
@@ -65,12 +72,16 @@ export function showClusterResources(options: ClusterResourcesOptions): ClusterR
   const touch = (namespace: string | undefined): void => {
     for (const one of namespace === undefined ? [...covered.keys(), ...own.namespaces()] : [namespace])
       touched.add(one);
-    // Before it is known which namespaces are covered, none would seem to be, and their resources would go.
+    // Until it is known which namespaces are covered, none would seem to be covered, and their resources would be
+    // deleted.
     if (touched.size > 0 && seen !== undefined && !ending.signal.aborted) running ??= run();
   };
   const alarms = createAlarms(touch);
   const planWriter = createPlanWriter({ ...options, alarms });
-  /** What fails for one namespace, maybe because its users are refused something there, fails for no other. */
+  /**
+   * Retries the namespaces that failed. A failure in one namespace (for example a missing right) does not affect the
+   * others.
+   */
   const failed = (namespaces: readonly string[], error: unknown): void => {
     onError(error);
     for (const namespace of namespaces) alarms.set(namespace, retryMs);
@@ -110,7 +121,8 @@ export function showClusterResources(options: ClusterResourcesOptions): ClusterR
         if (id.startsWith(`${name}.`) && next.has(namespace))
           next.set(namespace, JSON.stringify([generation, suspended, requested, approved]));
       }
-      // What was left where no rule covers a namespace any more is seen once.
+      // At the start, all namespaces are updated once, to find resources that are left in namespaces that no rule
+      // covers any more.
       const isFirst = seen === undefined;
       const former = seen ?? new Map<string, string>();
       [covered, seen] = [now, next];

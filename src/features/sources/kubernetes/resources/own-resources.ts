@@ -6,38 +6,41 @@ import { pluralOf } from '../../../../model/lower/crd/names.ts';
 import { withoutBookkeeping } from '../resource-file.ts';
 import { isRestated, resourcePaths } from '../stated-resources.ts';
 
-/** A kind of resource that servers make. */
+/** Kind of a resource that servers create. */
 export type OwnKind = 'Source' | 'Plan';
 
-/** The resources of a cluster that servers make, kept up to date. */
+/** The resources of a cluster that servers create, kept up to date. */
 export interface OwnResources {
-  /** Resolves once both kinds were listed, or could not be. */
+  /** Resolves once both kinds were listed, or could not be listed. */
   readonly started: Promise<void>;
-  /** Whether the resources of a kind in a namespace are those of this moment. */
+  /** Returns whether the resources of a kind in a namespace are up to date. */
   stateOf(kind: OwnKind, namespace: string): ReflectorState;
-  /** Those of a namespace. */
+  /** Returns the resources of a kind in a namespace. */
   in(kind: OwnKind, namespace: string): readonly Resource[];
-  /** The namespaces that have some, or had. */
+  /** Returns the namespaces that contain such resources, or contained some before. */
   namespaces(): readonly string[];
   stop(): Promise<void>;
 }
 
-/** What is followed, and who hears of it. */
+/** Options for following the resources that servers create. */
 export interface OwnResourcesOptions {
   readonly client: Pick<Client, 'list' | 'watch'>;
-  /** Such as `heddle.dev/v1`. */
+  /** API group and version of the resources, such as `heddle.dev/v1`. */
   readonly apiVersion: string;
-  /** The namespaces that may be read; absent: all of them. */
+  /** Namespaces that may be read. Absent: all of them. */
   readonly namespaces?: readonly string[] | undefined;
   readonly outage?: Outage | undefined;
   readonly onError: (error: unknown) => void;
-  /** Something came, went or asks otherwise in a namespace; without one: in all of them maybe. */
+  /**
+   * Called when a resource of a namespace was created, was deleted, or requests something else. Without a namespace:
+   * all may have changed.
+   */
   readonly onChange: (namespace: string | undefined) => void;
-  /** A resource shows something else: what was written here, or by another client. */
+  /** Called when a resource shows another status, written by this server or by another client. */
   readonly onStatus: (namespace: string) => void;
 }
 
-/** Follows the resources that servers make. Their definitions may be missing. */
+/** Follows the resources that servers create. Their definitions may be missing. */
 export function followOwnResources(options: OwnResourcesOptions): OwnResources {
   const { client, apiVersion, namespaces, outage, onError, onChange, onStatus } = options;
   const follow = (kind: OwnKind) => {
@@ -70,7 +73,7 @@ export function followOwnResources(options: OwnResourcesOptions): OwnResources {
   const reflectors = [...followed.Source.opened, ...followed.Plan.opened];
   return {
     started: Promise.all(reflectors.map(({ started }) => started)).then(() => undefined),
-    // One that cannot be read says nothing about the others.
+    // A namespace that cannot be read does not affect the state of the others.
     stateOf: (kind, of) =>
       followed[kind].opened.find(({ namespace = of }) => namespace === of)?.reflector.state ?? { state: 'starting' },
     in: (kind, namespace) => [...(followed[kind].byNamespace.get(namespace)?.values() ?? [])],

@@ -3,7 +3,7 @@ import type { ChangeView, PlanView } from '../../../../operations/config/plan.ts
 import type { AccessName } from '../../../../operations/config/plan-access.ts';
 import type { WrittenCondition } from '../status/status-writer.ts';
 
-/** The status of the resource of a plan, as it is written. */
+/** Status of the resource of a plan, in the form in which it is written. */
 export interface PlanResourceStatus extends PlanContent {
   readonly observedGeneration: number;
   readonly approvedBy?: string;
@@ -11,7 +11,7 @@ export interface PlanResourceStatus extends PlanContent {
   readonly conditions: readonly WrittenCondition[];
 }
 
-/** What a plan does, as far as its resource shows it. It never changes. */
+/** Content of a plan as far as its resource shows it. It never changes. */
 export interface PlanContent {
   readonly source: string;
   readonly digest: string;
@@ -41,7 +41,7 @@ export interface PlanContent {
   readonly more?: string;
 }
 
-/** What of a stored plan its resource shows: bounded, and without values. */
+/** Returns the part of a stored plan that its resource shows: limited in size, and without values. */
 export function planContent(id: string, source: string, view: PlanView): PlanContent {
   const { digest, baseRevision, createdAt = '', expiresAt = '', counts, guards, access, changes } = view;
   const rows = access?.groups.slice(0, planBounds.accessRows) ?? [];
@@ -87,12 +87,12 @@ function shortened(text: string): string {
   return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
 }
 
-/** Kubernetes has whole seconds. */
+/** Cuts a time to whole seconds, the precision of Kubernetes. */
 function seconds(time: string): string {
   return `${time.slice(0, 19)}Z`;
 }
 
-/** How a plan stands with those who may approve it. */
+/** Whether a plan is approved, and why or why not. */
 export interface Approval {
   readonly status: 'True' | 'False';
   readonly reason: 'NeedsApproval' | 'Approved' | 'DigestDiffers' | 'NotAllowed' | 'Refused';
@@ -101,7 +101,7 @@ export interface Approval {
   readonly at?: string | undefined;
 }
 
-/** The status of the resource of a plan. */
+/** Returns the status of the resource of a plan. */
 export function planResourceStatus(
   content: PlanContent,
   { status, reason, message, by, at }: Approval,

@@ -21,9 +21,12 @@ import {
 } from './plan-status.ts';
 import { madeByServer, ownPace, unlessStatus } from './source-writer.ts';
 
-/** Keeps the resources of plans that wait. */
+/** Keeps the resources of waiting plans up to date. */
 export interface PlanWriter {
-  /** Returns why the plan that waits cannot be shown, if it cannot. */
+  /**
+   * Updates the plan resources of a namespace. Returns why the waiting plan cannot be shown, or `undefined` when it is
+   * shown or none waits.
+   */
   settle(facts: NamespaceFacts): Promise<string | undefined>;
 }
 
@@ -31,10 +34,13 @@ interface PlanWriterOptions extends ClusterResourcesOptions {
   readonly alarms: Alarms;
 }
 
-/** So long after a plan could not be shown it is tried again, in milliseconds. */
+/** Time after which showing a plan is tried again, in milliseconds. */
 const retryMs = 30_000;
 
-/** Creates what keeps the resources of plans: made while a plan waits, and taken away when it does so no more. */
+/**
+ * Creates the writer of plan resources. It creates a resource when a plan waits, and deletes it when the plan does not
+ * wait any more.
+ */
 export function createPlanWriter(options: PlanWriterOptions): PlanWriter {
   const { engine, client, own, alarms } = options;
   const labels = labelsOf(options);
@@ -67,13 +73,19 @@ export function createPlanWriter(options: PlanWriterOptions): PlanWriter {
   };
 }
 
-/** By namespace what its plan does; what a resource shows may be somebody else's word. */
+/**
+ * Content of the waiting plan, by namespace. It is not read from the resource, because other clients can change what
+ * that shows.
+ */
 type Contents = Map<string, { readonly id: string; readonly content: PlanContent }>;
 
-/** By namespace the plan that expired and was requested again. */
+/** Id of the plan that expired and was requested again, by namespace. */
 type Renewed = Map<string, string>;
 
-/** Distinguishes the plans of one source from those that other installations, or clusters of theirs, show in the same namespace. */
+/**
+ * Returns labels that distinguish the plans of one source from those that other installations, or other clusters of
+ * theirs, show in the same namespace.
+ */
 function labelsOf({ name, account }: ClusterResourcesOptions): Readonly<Record<string, string>> {
   return { ...madeByServer, 'heddle.dev/cluster': name, 'heddle.dev/account': account };
 }
@@ -86,7 +98,7 @@ function pathOf(namespace: string): string {
   return `/apis/${apiVersion}/namespaces/${namespace}/plans`;
 }
 
-/** Returns why it could not be made. */
+/** Creates the resource of a plan. Returns why it could not be created, otherwise `undefined`. */
 async function create(
   options: ClusterResourcesOptions,
   { namespace }: NamespaceFacts,
@@ -143,7 +155,7 @@ async function readContent(
   return saved === undefined ? undefined : planContent(id, source, { ...saved.view, createdAt, expiresAt });
 }
 
-/** A plan that expired is made again, so that what waits can be approved. */
+/** Requests a reconcile when the plan has expired, so that there is a plan to approve again. */
 async function renew(
   { engine, account }: ClusterResourcesOptions,
   { namespace, source, record }: NamespaceFacts,
@@ -160,7 +172,7 @@ function isOpen({ state, expiresAt }: PlanHead, now: string): boolean {
   return (state === 'needs_approval' || state === 'approved') && expiresAt > now;
 }
 
-/** How a plan stands with what its resource says, which approves it when it names its digest. */
+/** Returns whether a plan is approved. Approves it when the spec of its resource contains its digest. */
 async function judge(
   { engine, account }: ClusterResourcesOptions,
   { namespace, source, rule, record }: NamespaceFacts,
@@ -200,9 +212,9 @@ async function judge(
   }
 }
 
-/** The status that a resource shows, where it is one of ours. */
+/** Returns the status of a resource, or `undefined` when it does not have the form that servers write. */
 function statusOf({ status }: Resource): PlanResourceStatus | undefined {
-  // Written by servers alone.
+  // Only servers write this status.
   return isObject(status) && Array.isArray(status['conditions'])
     ? (status as Json as unknown as PlanResourceStatus)
     : undefined;

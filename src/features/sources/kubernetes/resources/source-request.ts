@@ -2,20 +2,23 @@ import { type Json, type JsonObject, membersOf } from '../../../../lib/json.ts';
 import type { NamespaceRule } from '../../../../model/sources/kubernetes.ts';
 import { type ConflictMode, conflictModes, plainSettings } from '../../../../model/sources/settings.ts';
 
-/** What the resource of a source asks for, apart from a reconcile; members that ask for nothing are absent. */
+/** What the resource of a source requests, apart from a reconcile. Members that request nothing are absent. */
 export type SourceRequest = {
   readonly suspend?: true;
   readonly conflictMode?: ConflictMode;
 };
 
-/** Reads it from the spec of the resource, or from where it is recorded. */
+/** Reads a request from the spec of the resource, or from the recorded spec of the source. */
 export function readSourceRequest(spec: Json | undefined): SourceRequest {
   const { suspend, conflictMode: stated } = membersOf(spec);
   const conflictMode = conflictModes.find((mode) => mode === stated);
   return { ...(suspend === true ? { suspend } : {}), ...(conflictMode === undefined ? {} : { conflictMode }) };
 }
 
-/** What is recorded of a source whose resource asks for something: that, and what follows from it. */
+/**
+ * Returns what is recorded of a source whose resource requests something: the request, and the settings that follow
+ * from it.
+ */
 export function requestedSettings(request: SourceRequest, rule: NamespaceRule): JsonObject {
   if (Object.keys(request).length === 0) return {};
   const { conflictMode } = request;
@@ -23,7 +26,7 @@ export function requestedSettings(request: SourceRequest, rule: NamespaceRule): 
   return { requested: request, ...(isAllowed ? { conflictMode } : {}) };
 }
 
-/** Why something that is asked for is not done. */
+/** Returns why a request is not carried out, or `undefined` when it is. */
 export function refusalOf({ conflictMode }: SourceRequest, rule: NamespaceRule): string | undefined {
   const allowed = allowedModes(rule);
   if (conflictMode === undefined || allowed.includes(conflictMode)) return undefined;
@@ -32,7 +35,7 @@ export function refusalOf({ conflictMode }: SourceRequest, rule: NamespaceRule):
   return `spec.conflictMode: ${conflictMode} is not allowed in this namespace, and ${own} is in effect: the settings of the server allow ${list}; the operator adds others to conflictModes there`;
 }
 
-/** The mode of the rule, and those that it lets namespaces choose. */
+/** Returns the conflict mode of the rule, and those that it lets namespaces choose. */
 function allowedModes({
   conflictMode = plainSettings.conflictMode,
   conflictModes: more = [],

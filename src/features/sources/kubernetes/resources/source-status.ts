@@ -3,7 +3,7 @@ import { mostProblems } from '../../../../model/lower/crd/status.ts';
 import { readStatus, type SourceStatus, shownStatus } from '../../../../model/sources/status.ts';
 import type { WrittenCondition } from '../status/status-writer.ts';
 
-/** The status of the resource of a source, as it is written. */
+/** Status of the resource of a source, in the form in which it is written. */
 export interface SourceResourceStatus {
   readonly observedGeneration: number;
   readonly source: string;
@@ -24,24 +24,24 @@ export interface SourceResourceStatus {
   readonly conditions: readonly WrittenCondition[];
 }
 
-/** What is known of a source when its resource is written. */
+/** Facts about a source from which the status of its resource is made. */
 export interface SourceFacts {
   readonly source: string;
-  /** As it is recorded; absent: it was not begun with yet. */
+  /** Recorded state of the source. Absent: no server has started it yet. */
   readonly record?: { readonly status: JsonObject; readonly generation: number; readonly spec: JsonObject } | undefined;
   readonly suspended: boolean;
-  /** How many resources the namespace has. */
+  /** Number of resources in the namespace. */
   readonly resources: number;
-  /** The generation up to which what is asked of the source is in effect. */
+  /** Generation of the resource up to which its requests are in effect. */
   readonly generation: number;
-  /** Why what the resource asks for is not done. */
+  /** Why the request of the resource is not carried out. */
   readonly fault: SourceFault | undefined;
-  /** Why the plan that waits cannot be shown as a resource. */
+  /** Why the waiting plan cannot be shown as a resource. */
   readonly planFault: string | undefined;
   readonly handled: string | undefined;
 }
 
-/** Why what a resource asks for is not done, in one word and in a sentence. */
+/** Why the request of a resource is not carried out, as one word and as a sentence. */
 export interface SourceFault {
   readonly reason: 'NotAllowed' | 'NotCovered' | 'NameUnknown';
   readonly message: string;
@@ -55,7 +55,10 @@ type Finding = readonly [
   since?: string,
 ];
 
-/** The status of the resource of a source. Times of `before`, which it shows, stay where nothing changed; `now` is ISO 8601. */
+/**
+ * Returns the status of the resource of a source. `before` is the status that the resource shows: its times are kept
+ * where nothing changed. `now` is in ISO 8601.
+ */
 export function sourceResourceStatus(
   facts: SourceFacts,
   before: SourceResourceStatus | undefined,
@@ -94,12 +97,12 @@ export function sourceResourceStatus(
   };
 }
 
-/** Kubernetes has whole seconds. */
+/** Cuts a time to whole seconds, the precision of Kubernetes. */
 function seconds(time: string): string {
   return `${time.slice(0, 19)}Z`;
 }
 
-/** What was recorded of the source, and what follows from it under names of its own. */
+/** Returns the recorded conditions of the source, and further conditions that are derived from them. */
 function findings({ record, suspended, fault, planFault }: SourceFacts, known: SourceStatus): readonly Finding[] {
   const { generation } = record ?? { generation: 0 };
   const recorded = shownStatus(known, { generation, suspended }).conditions.map(
@@ -131,7 +134,7 @@ const pending: readonly Finding[] = [
   ['Stalled', 'False', 'Pending', ''],
 ];
 
-/** The generation that asks for something which is not done never becomes ready. */
+/** Changes a condition for a request that is refused: its generation never becomes ready. */
 function refusing(finding: Finding, { reason, message }: SourceFault): Finding {
   const [type] = finding;
   if (type === 'Ready') return [type, 'False', reason, message];
@@ -139,7 +142,10 @@ function refusing(finding: Finding, { reason, message }: SourceFault): Finding {
   return type === 'Stalled' ? [type, 'True', reason, message] : finding;
 }
 
-/** When an attempt ended otherwise than the one before: the time of one that ends as before would be written for ever. */
+/**
+ * Returns the last attempt that ended differently from the one before. If the time of every attempt were shown, the
+ * status would be written again after each one.
+ */
 function lastAttempt({
   history,
   state,

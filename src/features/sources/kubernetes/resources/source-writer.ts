@@ -10,19 +10,22 @@ import type { ClusterResourcesOptions, NamespaceFacts } from './cluster-resource
 import { readSourceRequest, refusalOf } from './source-request.ts';
 import { type SourceFault, type SourceResourceStatus, sourceResourceStatus } from './source-status.ts';
 
-/** Keeps the resource of each source. */
+/** Keeps the resource of each source up to date. */
 export interface SourceWriter {
-  /** `planFault` says why the plan that waits is not shown. */
+  /** Updates the source resources of a namespace. `planFault` is why the waiting plan is not shown. */
   settle(facts: NamespaceFacts, planFault: string | undefined): Promise<void>;
 }
 
-/** The label of resources that a server made, and people did not. */
+/** Label of resources that a server created, and not a person. */
 export const madeByServer = { 'app.kubernetes.io/managed-by': 'heddle' } as const;
 
-/** So many requests are under way at once, and so many begin a second. */
+/** Maximum number of requests in flight, and maximum number that start per second. */
 export const ownPace = { atOnce: 16, perSecond: 50 };
 
-/** Creates what keeps the resources of sources: made where there is none, and taken away where no rule covers the namespace. */
+/**
+ * Creates the writer of source resources. It creates a resource where there is none, and deletes its own resources
+ * where no rule covers the namespace.
+ */
 export function createSourceWriter(options: ClusterResourcesOptions): SourceWriter {
   const { name, client, own } = options;
   const requests: Requests = new Map();
@@ -42,7 +45,7 @@ export function createSourceWriter(options: ClusterResourcesOptions): SourceWrit
   };
 }
 
-/** Requests to reconcile by namespace: the value that asked, and when it was passed on. */
+/** Requested reconciles by namespace: the value in the resource, and the time at which the request was passed on. */
 type Requests = Map<string, { readonly value: string; readonly at: string }>;
 
 function pathOf(namespace: string): string {
@@ -55,7 +58,7 @@ async function create(
 ): Promise<void> {
   const home = cluster.namespaces.get(namespace);
   if (own.stateOf('Source', namespace).state !== 'synced' || home === undefined || isTerminating(home)) return;
-  // What was asked before is asked still: a resource that went, with its definition maybe, did not take it back.
+  // The recorded request is kept: a resource that was deleted (perhaps with its definition) did not withdraw it.
   const spec = asObject(record?.spec['requested'] ?? {});
   const metadata = { name, namespace, labels: madeByServer };
   await client.create(pathOf(namespace), { apiVersion, kind: 'Source', metadata, spec });
@@ -90,7 +93,10 @@ async function show(
   put(options, { namespace, name, uid, shown }, status);
 }
 
-/** Requests a reconcile when another value asks for one than the last; returns the value that was heeded last. */
+/**
+ * Requests a reconcile when `reconcileRequestedAt` in the resource has a new value. Returns the last value that was
+ * handled.
+ */
 async function heed(
   { engine, account }: ClusterResourcesOptions,
   { namespace, source, rule, record }: NamespaceFacts,
@@ -108,13 +114,16 @@ async function heed(
     requests.delete(namespace);
     return value;
   }
-  // One that is suspended is reconciled once it goes on; until then the request waits.
+  // A suspended source is reconciled after it is resumed. Until then the request waits.
   if (rule === undefined || record === undefined || isSourceSuspended(record)) return last;
   requests.set(namespace, { value, at: await requestSourceRun(engine, { account }, source) });
   return last;
 }
 
-/** A resource under another name asks nobody. Said once: the server of another name may know better. */
+/**
+ * Reports in a resource with another name that its requests have no effect. Only writes this when the resource has no
+ * status yet: a server that uses this name may write a better one.
+ */
 function refuse(options: ClusterResourcesOptions, { namespace, source }: NamespaceFacts, resource: Resource): void {
   const { name: other, uid, generation = 0, labels } = resource.metadata;
   if (statusOf(resource) !== undefined || labels?.[managed] === madeByServer[managed]) return;
@@ -135,7 +144,7 @@ function refuse(options: ClusterResourcesOptions, { namespace, source }: Namespa
 
 const managed = 'app.kubernetes.io/managed-by';
 
-/** Whether a server made it and nobody asks for anything in it. */
+/** Whether a server created the resource and its spec requests nothing. */
 function isOurs({ metadata: { labels }, spec }: Resource): boolean {
   return labels?.[managed] === madeByServer[managed] && Object.keys(membersOf(spec)).length === 0;
 }
@@ -163,15 +172,18 @@ function put(
   cluster.statuses.put({ apiVersion, kind: 'Source', plural: 'sources', ...target, reported }, status);
 }
 
-/** The status that a resource shows, where it is one of ours. */
+/** Returns the status of a resource, or `undefined` when it does not have the form that servers write. */
 function statusOf({ status }: Resource): SourceResourceStatus | undefined {
-  // Written by servers alone.
+  // Only servers write this status.
   return isObject(status) && Array.isArray(status['conditions'])
     ? (status as Json as unknown as SourceResourceStatus)
     : undefined;
 }
 
-/** Somebody else was faster. */
+/**
+ * Returns an error handler that ignores an `ApiError` with this HTTP status, which means that another client was
+ * faster. It throws all other errors again.
+ */
 export function unlessStatus(status: number): (error: unknown) => void {
   return (error) => {
     if (!(error instanceof ApiError && error.status === status)) throw error;

@@ -1,15 +1,15 @@
 import { contradictions, type Problem } from '../../../../model/problem.ts';
 import type { Condition as SourceCondition } from '../../../../model/sources/status.ts';
 
-/** A condition of a resource, in the form of Kubernetes. */
+/** A condition of a resource, in the Kubernetes format. */
 export type Condition = Omit<SourceCondition, 'type'> & { readonly type: ConditionType };
 
-/** What can be said of a resource. Ready alone is normally true. */
+/** Type of a condition of a resource. Only `Ready` is normally true. */
 export type ConditionType = (typeof conditionTypes)[number];
 
 const conditionTypes = ['Ready', 'Reconciling', 'Stalled', 'Drifted', 'Conflicted'] as const;
 
-/** The status of a resource, as it is written. */
+/** Status of a resource, in the form in which it is written. */
 export interface ResourceStatus {
   readonly observedGeneration: number;
   readonly id?: string;
@@ -28,31 +28,33 @@ export interface ResourceProblem {
   readonly message: string;
 }
 
-/** What became of one resource. */
+/** Result of a reconcile for one resource. */
 export interface ResourceOutcome {
   readonly source: string;
   readonly generation: number;
-  /** The object that it stands for, when there is one. */
+  /** Object that the resource represents. Absent when there is none. */
   readonly object?: { readonly id: string; readonly revision: number } | undefined;
-  /** Why it is not applied; empty: it is. */
+  /** Why the resource is not applied. Empty: it is applied. */
   readonly problems: readonly Problem[];
-  /** A plan that would change it waits for an approval. */
+  /** Plan that would change the object and waits for an approval. */
   readonly waiting?: { readonly planId: string; readonly message: string } | undefined;
-  /** The Secret that holds what was made for the object. */
+  /** Name of the Secret that contains the values generated for the object. */
   readonly outputSecret?: string | undefined;
-  /** How many values that it states are different in the account. */
+  /** Number of declared values that are different in the account. */
   readonly drifted: number;
 }
 
-/** How long the object of a reference may take to come before nothing is expected to happen any more, in milliseconds. */
+/**
+ * Time for which something missing is expected to appear, in milliseconds. After that, the resource counts as stalled.
+ */
 export const missingMs = 30_000;
 
-/** So many problems are shown. */
+/** Maximum number of problems that are shown. */
 const mostProblems = 20;
 
 /**
- * The status of a resource after something became of it. `before` is the status that it shows, whose times stay where nothing
- * changed; `now` is ISO 8601.
+ * Returns the status of a resource after a reconcile. `before` is the status that the resource shows: its times are
+ * kept where nothing changed. `now` is in ISO 8601.
  */
 export function resourceStatus(
   outcome: ResourceOutcome,
@@ -63,7 +65,7 @@ export function resourceStatus(
   const time = `${now.slice(0, 19)}Z`;
   const former = new Map((before?.conditions ?? []).map((condition) => [condition.type, condition]));
   const notReadySince = former.get('Ready')?.status === 'False' ? former.get('Ready')?.lastTransitionTime : undefined;
-  // The time may be of a server whose clock is ahead: it would be waited for as long as that is.
+  // The time may come from a server whose clock is ahead. Without `abs`, the wait would be longer by that difference.
   const missingFor = Math.abs(Date.parse(now) - Date.parse(notReadySince ?? now));
   const isExpected = isMissing(problems) && missingFor < missingMs;
   const conditions = findings(outcome, isExpected).map(([type, status, reason, message]): Condition => {
@@ -138,7 +140,7 @@ function reasonFor(problems: readonly Problem[]): string {
   return isMissing(problems) ? 'ReferenceMissing' : 'Invalid';
 }
 
-/** Whether all that is wrong is that something is not there, or not applied, to which the resource refers. */
+/** Whether all problems are that something to which the resource refers is missing or not applied. */
 export function isMissing(problems: readonly Problem[]): boolean {
   const codes: ReadonlySet<string> = new Set([
     ...[
@@ -157,7 +159,7 @@ function shown({ path, code, message }: Problem): ResourceProblem {
   return { ...(path === undefined ? {} : { path }), code, message };
 }
 
-/** Whether a resource was changed since its status was written, or has none. */
+/** Whether a resource was changed since its status was written, or has no status. */
 export function isUnseen(generation: number, shownStatus: ResourceStatus | undefined): boolean {
   return shownStatus?.observedGeneration !== generation || shownStatus.conditions.length === 0;
 }

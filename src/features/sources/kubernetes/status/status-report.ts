@@ -11,27 +11,27 @@ import { pathOf } from '../resource-file.ts';
 import type { Stated } from '../stated-resources.ts';
 import { isMissing, isUnseen, missingMs, type ResourceStatus, resourceStatus } from './resource-status.ts';
 
-/** The namespace whose resources are reported on. */
+/** Options for reporting on the resources of a namespace. */
 export interface StatusReportOptions {
   readonly cluster: Pick<Cluster, 'statedIn' | 'statuses'>;
   readonly namespace: string;
   readonly source: string;
   readonly apiVersion: string;
-  /** ISO 8601. */
+  /** Returns the current time, in ISO 8601. */
   readonly now: () => string;
 }
 
-/** Writes to the resources of a namespace what became of them. */
+/** Writes the result of a reconcile to the status of each resource in a namespace. */
 export interface StatusReport {
-  /** `read` names the generations that the outcome is about. */
+  /** Reports a result. `read` contains the generations to which the result applies. */
   concluded(outcome: OriginOutcome, outputs: OutputSecrets, read: ReadonlySet<string>): void;
   stop(): void;
 }
 
-/** By file: the Secrets that hold what was made for objects. */
+/** Secrets with generated values, by file of the resource. */
 type OutputSecrets = ReadonlyMap<string, OutputSecret>;
 
-/** Creates a report. What is missing is looked at once more when it has been missing for long. */
+/** Creates a report. When something is missing, the statuses are written again after `missingMs`. */
 export function createStatusReport(options: StatusReportOptions): StatusReport {
   let again: NodeJS.Timeout | undefined;
   const concluded: StatusReport['concluded'] = (outcome, outputs, read) => {
@@ -42,7 +42,7 @@ export function createStatusReport(options: StatusReportOptions): StatusReport {
   return { concluded, stop: () => clearTimeout(again) };
 }
 
-/** Returns whether something that is missing is expected to come. */
+/** Writes the statuses. Returns whether something that is missing may still appear. */
 function report(
   { cluster, namespace, source, apiVersion, now }: StatusReportOptions,
   outcome: OriginOutcome,
@@ -64,7 +64,8 @@ function report(
     const problems = [...(problemsOf.get(file) ?? []), ...(output?.problem === undefined ? [] : [output.problem])];
     const shown = statusOf(stated);
     const isWaiting = outcome.what === 'waiting' && problems.length === 0;
-    // What did not change stays as it was: that another resource waits or is wrong stands on that one, and on the source.
+    // Unchanged resources keep their status. That another resource waits or has a problem is shown on that resource,
+    // and on the source.
     if (outcome.what !== 'applied' && problems.length === 0 && !(isWaiting && isUnseen(generation, shown))) continue;
     const object = objects.get(file);
     const status = resourceStatus(
@@ -84,7 +85,7 @@ function report(
   return isExpecting;
 }
 
-/** The objects that a source states, by the file that does. */
+/** Returns the objects that a source declares, by the file that declares them. */
 export function objectsByFile(state: Snapshot, source: string): ReadonlyMap<string, StoredObject> {
   const objects = new Map<string, StoredObject>();
   for (const object of state.declaredBy(source))
@@ -97,12 +98,12 @@ function problemsByFile(outcome: OriginOutcome): ReadonlyMap<string, readonly Pr
   return Map.groupBy(outcome.problems, ({ file = '' }) => file);
 }
 
-/** The status that a resource shows, where it is one of ours. */
+/** Returns the status of a resource, or `undefined` when it does not have the form that servers write. */
 export function statusOf({ resource: { status } }: Stated): ResourceStatus | undefined {
   return isObject(status) && Array.isArray(status['conditions']) ? (status as unknown as ResourceStatus) : undefined;
 }
 
-/** Names one generation of one resource. */
+/** Returns a text that identifies one generation of one resource. */
 export function generationOf({ metadata: { uid, generation = 0 } }: Resource): string {
   return `${uid}/${generation}`;
 }

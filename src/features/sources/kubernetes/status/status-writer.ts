@@ -5,14 +5,14 @@ import { ApiError } from '../../../../kubernetes/errors.ts';
 import { createPacer } from '../../../../kubernetes/pacer.ts';
 import { equalJson, type Json, type JsonObject } from '../../../../lib/json.ts';
 
-/** A condition of a resource, in the form of Kubernetes. */
+/** A condition of a resource, in the Kubernetes format. */
 export interface WrittenCondition {
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown';
-  /** One word for programs. */
+  /** Reason as one word, for programs. */
   readonly reason: string;
   readonly message: string;
-  /** ISO 8601. */
+  /** Time at which `status` changed last, in ISO 8601. */
   readonly lastTransitionTime: string;
   readonly observedGeneration: number;
 }
@@ -30,33 +30,41 @@ export interface StatusTarget {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
-  /** The status that it shows. */
+  /** Status that the resource shows now. */
   readonly shown: WrittenStatus | undefined;
-  /** The version of the resource that shows it; absent where nobody follows the resource. */
+  /**
+   * Version of the resource that shows `shown`. Absent: statuses that were written a moment ago are not taken into
+   * account.
+   */
   readonly version?: string;
-  /** The conditions whose changes are events; Ready unless said otherwise. */
+  /** Types of the conditions whose changes become events. Default: `Ready`. */
   readonly reported?: readonly string[];
 }
 
-/** Writes statuses of resources, and notes as events what changed. */
+/** Writes the statuses of resources, and creates events for what changed. */
 export interface StatusWriter {
-  /** Writes a status unless the resource shows it already; of several for one resource the last one counts. */
+  /**
+   * Writes a status unless the resource shows it already. If several wait for one resource, only the last one is
+   * written.
+   */
   put(target: StatusTarget, status: WrittenStatus): void;
-  /** Writes nothing more. */
+  /** Stops writing. Statuses that wait are dropped. */
   stop(): void;
 }
 
-/** So many writes are under way at once, and so many begin a second, in one cluster. */
+/** Maximum number of writes in flight, and maximum number that start per second, for one cluster. */
 const pace = { atOnce: 16, perSecond: 50 };
 
-/** A status that is to be written, and how often that failed. */
+/** A status to write, and the number of failed attempts. */
 interface Write {
   readonly target: StatusTarget;
   readonly status: WrittenStatus;
   readonly failures: number;
 }
 
-/** Creates a writer. What cannot be written is reported and tried again; writes to one resource follow each other. */
+/**
+ * Creates a writer. Failed writes are reported and tried again. Writes to one resource are made one after the other.
+ */
 export function createStatusWriter(
   client: Pick<Client, 'apply' | 'create'>,
   { instance, onError }: { readonly instance: string; readonly onError: (error: unknown) => void },
@@ -103,7 +111,7 @@ export function createStatusWriter(
       waiting.set(name, { ...failed, failures: failed.failures + 1 });
       begin(name);
     };
-    // What is to be written since then is newer.
+    // A status that has been added since is newer and replaces this one.
     if (!waiting.has(name)) putOff.set(name, setTimeout(retry, pauseMs(plainBackoff, failed.failures, error)));
   };
   const forget = (name: string): void => {
@@ -126,11 +134,11 @@ export function createStatusWriter(
   };
 }
 
-/** What was written a moment ago, which the resources that we know may not show yet. */
+/** Statuses that were written a moment ago, and that the known resources may not show yet. */
 interface Written {
   note(name: string, write: Write): void;
   forget(name: string): void;
-  /** Whether this was written to the version of the resource that is still the last one known. */
+  /** Whether this status was written to the version of the resource that is still the latest known one. */
   holds(name: string, target: StatusTarget, status: WrittenStatus): boolean;
 }
 
@@ -153,16 +161,16 @@ function createWritten(): Written {
   };
 }
 
-/** What is written within 20 seconds, by when those who follow the resources know of it. */
+/** Maximum number of remembered writes: those of 20 seconds. By then, followed resources show what was written. */
 const mostWritten = 1000;
 
-/** The status without the times at which conditions began to hold, which follow from the status that was there before. */
+/** Returns the status without the transition times of its conditions, because these depend on the status before. */
 function untimed(status: WrittenStatus): Json {
   const conditions = status.conditions.map(({ lastTransitionTime: _, ...condition }) => condition);
   return JSON.parse(JSON.stringify({ ...status, conditions }));
 }
 
-/** Whether what was written about was deleted meanwhile. */
+/** Whether the resource has been deleted before its status was written. */
 function isGone(error: unknown): boolean {
   return error instanceof ApiError && error.status === 404;
 }
@@ -175,14 +183,14 @@ function statusObject({ apiVersion, kind, name, namespace }: StatusTarget, statu
   return { apiVersion, kind, metadata: { name, namespace }, status: asJson(status) };
 }
 
-/** An event for each condition that begins or ends to hold, or does so for another reason. */
+/** Returns an event for each reported condition whose status or reason changed. */
 function eventsOf(target: StatusTarget, status: WrittenStatus, instance: string): readonly JsonObject[] {
   const { reported = ['Ready'], shown } = target;
   return status.conditions.flatMap((after) => {
     const before = shown?.conditions.find(({ type }) => type === after.type);
     if (!reported.includes(after.type) || (before?.status === after.status && before.reason === after.reason))
       return [];
-    // That what is not normally so is not so is no event by itself.
+    // It is no event that a new condition other than `Ready` is false, because that is normal.
     const isEvent = after.type === 'Ready' || after.status === 'True' || before !== undefined;
     return isEvent ? [eventOf(target, after, instance)] : [];
   });
@@ -205,7 +213,7 @@ function eventOf(target: StatusTarget, after: WrittenCondition, instance: string
   };
 }
 
-/** A status is plain data. */
+/** Converts a status to JSON, which is possible because it is plain data. */
 function asJson(status: WrittenStatus | undefined): Json {
   return status === undefined ? null : JSON.parse(JSON.stringify(status));
 }
