@@ -1,12 +1,15 @@
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
 
-/** What the certificates of hosts are checked with. */
+/** Certificates with which the certificates of hosts are checked. */
 export interface Trust {
-  /** Absent: the authorities that this machine trusts. */
+  /** Absent: the authorities that this machine trusts are used. */
   readonly secureContext?: SecureContext;
 }
 
-/** Trusts these authorities (PEM) besides those that this machine trusts. They are read once, not with each connection. */
+/**
+ * Trusts these authorities (PEM) in addition to those that this machine trusts. They are parsed once, and not for each
+ * connection.
+ */
 export function trustIn(authorities: string | undefined): Trust {
   if (authorities === undefined) return {};
   return { secureContext: createSecureContext({ ca: [...getCACertificates('default'), authorities] }) };
@@ -17,7 +20,10 @@ const distrusted: ReadonlySet<string> = new Set([
   ...['UNABLE_TO_GET_ISSUER_CERT', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'CERT_UNTRUSTED', 'CERT_SIGNATURE_FAILURE'],
 ]);
 
-/** What is wrong with a host's certificate by the code of an error, to be read behind the host's name. */
+/**
+ * Returns what is wrong with a host's certificate, from the code of an error, as text that follows the host's name.
+ * Returns `undefined` for other errors.
+ */
 export function certificateFault(code: string | undefined): string | undefined {
   if (code === undefined) return undefined;
   if (distrusted.has(code))

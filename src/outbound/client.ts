@@ -7,26 +7,26 @@ import { certificateFault, type Trust } from './certificates.ts';
 import { OutboundFailure } from './failure.ts';
 import type { Target } from './guard.ts';
 
-/** One request to another host. */
+/** A request to another host. */
 export interface OutboundRequest extends Pick<Target, 'namedBy'> {
   readonly url: URL;
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
-  /** How long all of it may take. */
+  /** Maximum duration of the whole request, in milliseconds. */
   readonly timeoutMs?: number;
-  /** How much may be answered. */
+  /** Maximum size of the answer's body, in bytes. */
   readonly maxBytes?: number;
 }
 
-/** What was answered. */
+/** Answer of another host. */
 export interface OutboundAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: Buffer;
 }
 
-/** What all requests have in common. */
+/** Settings that all requests of a client share. */
 export interface ClientOptions {
   readonly allow: AllowList;
   readonly userAgent: string;
@@ -35,7 +35,7 @@ export interface ClientOptions {
 
 type Connect = (target: Target) => Promise<Socket>;
 
-/** Sends requests. */
+/** Sends HTTP requests to other hosts. */
 export interface Client {
   send(request: OutboundRequest): Promise<OutboundAnswer>;
   close(): Promise<void>;
@@ -44,9 +44,10 @@ export interface Client {
 const usualTimeoutMs = 30_000;
 const usualBytes = 1024 * 1024;
 
-/** Creates a client whose connections are those of `connect`, which checks every address. */
+/** Creates a client that opens its connections with `connect`, which checks every address. */
 export function createClient(connect: Connect, { allow, userAgent, trust }: ClientOptions): Client {
-  // A connection that one side may use is not given to the other.
+  // The operator's and the users' requests use separate agents: a kept connection to a host that only the operator may
+  // reach must not be reused for a user.
   const agents = {
     operator: createAgent(connect, 'operator', trust),
     user: createAgent(connect, 'user', trust),
@@ -72,7 +73,7 @@ function createAgent(connect: Connect, namedBy: Target['namedBy'], trust: Trust)
       const isSecure = options.protocol === 'https:';
       const port = Number(options.port) || (isSecure ? 443 : 80);
       connect({ host: options.hostname, port, namedBy }).then(
-        // The name of the host stays what the certificate has to be for.
+        // The certificate must still be valid for the host name, although the socket is connected to an address.
         (socket) => (isSecure ? secure({ ...options, httpSocket: socket }, done) : done(null, socket)),
         (error: Error) => done(error, null),
       );
@@ -80,7 +81,7 @@ function createAgent(connect: Connect, namedBy: Target['namedBy'], trust: Trust)
   });
 }
 
-/** Plain http is for what the operator named. */
+/** Throws `OutboundFailure` unless the URL is https, or plain http to a host that the operator named or allowed. */
 function refuseScheme({ url, namedBy }: OutboundRequest, allow: AllowList): void {
   if (url.protocol === 'https:') return;
   if (url.protocol === 'http:' && (namedBy === 'operator' || namesHost(allow, url.hostname))) return;
@@ -98,7 +99,7 @@ async function exchange(agent: Agent, request: OutboundRequest, userAgent: strin
       body: body ?? null,
     });
     if (answer.statusCode >= 300 && answer.statusCode < 400 && answer.statusCode !== 304) {
-      // What is left of the answer is of no interest, its end neither.
+      // The rest of the answer is discarded, and errors while it arrives do not matter.
       answer.body.on('error', () => undefined).destroy();
       const message = `${url.host} answers with a redirect, which is not followed; write the address that it leads to`;
       throw new OutboundFailure('redirected', message);
@@ -117,10 +118,10 @@ async function readBody(body: Dispatcher.ResponseData['body'], most: number, hos
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of body) {
-    // The body of an answer is bytes.
+    // undici delivers a body in Buffers.
     const bytes = chunk as Buffer;
     length += bytes.length;
-    // Leaving the loop ends the connection.
+    // Leaving the loop closes the connection.
     if (length > most) throw new OutboundFailure('too_large', `${host} answers more than ${most} bytes`);
     chunks.push(bytes);
   }

@@ -6,20 +6,20 @@ import { OutboundFailure } from './failure.ts';
 import { checkedAddresses, type Lookup, type Target } from './guard.ts';
 import { isExcepted, openTunnel, type TunnelOptions, type UpstreamProxy } from './upstream-proxy.ts';
 
-/** How connections to other hosts are opened. */
+/** Settings by which connections to other hosts are opened. */
 export interface DialOptions {
   readonly allow: AllowList;
   readonly proxy?: UpstreamProxy | undefined;
   readonly lookup: Lookup;
   readonly connectMs: number;
-  /** What the certificate of the proxy is checked with. */
+  /** Certificates that are trusted when the certificate of the proxy is checked. */
   readonly trust: Trust;
 }
 
-/** Connects to a target, straight or through the proxy, at an address that was checked. Throws `OutboundFailure`. */
+/** Connects to a target, directly or through the proxy, at an address that was checked. Throws `OutboundFailure`. */
 export async function dial(target: Target, options: DialOptions): Promise<Socket> {
   const host = plainHost(target.host);
-  // It must not outlive the connecting: a signal that is aborted later would end the connection.
+  // The timer must be cleared once the target is connected: an abort after that would close the open connection.
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), options.connectMs);
   try {
@@ -45,7 +45,10 @@ async function connect(target: Target, options: DialOptions, signal: AbortSignal
   return proxy === undefined ? open(host, port, addresses, signal) : tunnel(proxy, port, addresses, { signal, trust });
 }
 
-/** Goes through the proxy to an address, because whatever the proxy would resolve the name to was not checked. */
+/**
+ * Opens a tunnel through the proxy to the first checked address that answers. The proxy gets an address instead of the
+ * name, because the address that it would resolve the name to is not checked.
+ */
 async function tunnel(
   proxy: UpstreamProxy,
   port: number,
@@ -65,7 +68,7 @@ function open(host: string, port: number, addresses: readonly string[], signal: 
   const found = addresses.map((address) => ({ address, family: isIP(address) }));
   const socket = createConnection({
     ...{ host, port, noDelay: true, autoSelectFamily: true },
-    // The name is not asked for again: these addresses were checked.
+    // Returns the checked addresses instead of resolving the name again.
     lookup: (_host, { all }, answer) =>
       all === true ? answer(null, found) : answer(null, found[0]?.address ?? '', found[0]?.family),
   });

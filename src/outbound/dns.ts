@@ -2,26 +2,29 @@ import { Resolver } from 'node:dns/promises';
 import { codeOf } from '../lib/error-code.ts';
 import type { DnsLookups } from '../lib/net/dns-lookups.ts';
 
-/** How long one name server may take, and how often each is asked. */
+/** Timeout of a query to one name server, in milliseconds, and number of queries per name server. */
 const limits = { timeout: 2000, tries: 2 };
 
-/** How long a look-up may take with all name servers, in milliseconds. */
+/** Maximum duration of a look-up across all name servers, in milliseconds. */
 const usualDeadlineMs = 10_000;
 
-/** So many records of a name are looked at. */
+/** Maximum number of records of a name that are returned. */
 const mostRecords = 100;
 
-/** DNS says that there is nothing: an answer, not a failure. */
+/** Error codes with which DNS reports that there is no such record: a result, not a failure. */
 const nothing: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA']);
 
-/** Whom look-ups ask. */
+/** Name servers and deadline of look-ups. */
 export interface DnsOptions {
-  /** Addresses, with a port where it is another one; absent or none: the name servers of this machine. */
+  /**
+   * Addresses of name servers, with the port when it is not the usual one. Absent or empty: the name servers of this
+   * machine.
+   */
   readonly servers?: readonly string[] | undefined;
   readonly deadlineMs?: number;
 }
 
-/** Creates look-ups that remember nothing. */
+/** Creates DNS look-ups without a cache. */
 export function createDnsLookups(options: DnsOptions = {}): DnsLookups {
   return {
     resolveTxt: (name) =>
@@ -34,7 +37,7 @@ async function lookUp(
   { servers = [], deadlineMs = usualDeadlineMs }: DnsOptions,
   ask: (resolver: Resolver) => Promise<readonly string[]>,
 ): Promise<readonly string[]> {
-  // A resolver of its own for each question: what one remembers would hide a record that was just added.
+  // Each look-up has a separate resolver: a cached answer would hide a record that was just added.
   const resolver = new Resolver(limits);
   if (servers.length > 0) resolver.setServers(servers);
   const deadline = setTimeout(() => resolver.cancel(), deadlineMs);

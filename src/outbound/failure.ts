@@ -1,4 +1,4 @@
-/** How a request to another host ended, as metrics count it. */
+/** Outcome of a request to another host, as metrics count it. */
 export type Outcome =
   | 'ok'
   | 'refused'
@@ -9,7 +9,7 @@ export type Outcome =
   | 'too_large'
   | 'failed';
 
-/** A request to another host did not come to an answer. The message names the host, and never a path, a header or a secret. */
+/** A request to another host that failed. The message names the host, and never a path, a header or a secret. */
 export class OutboundFailure extends Error {
   readonly outcome: Exclude<Outcome, 'ok'>;
 

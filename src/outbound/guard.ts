@@ -3,26 +3,29 @@ import { isIP } from 'node:net';
 import { type AllowList, isAllowed, notPublic, plainHost } from '../lib/net/public-address.ts';
 import { OutboundFailure } from './failure.ts';
 
-/** Finds the addresses of a host name. */
+/** Resolves a host name to its addresses. */
 export type Lookup = (host: string) => Promise<readonly string[]>;
 
-/** Where a request goes, and on whose word. */
+/** Destination of a request, and whether the operator or a user named it. */
 export interface Target {
-  /** A name, or an address without brackets. */
+  /** Host name, or IP address without brackets. */
   readonly host: string;
   readonly port: number;
-  /** Who named the host: the operator's configuration reaches what it likes, users reach public hosts. */
+  /**
+   * Whether the operator's configuration or a user named the host. The operator may reach any host; users may only
+   * reach hosts that are public or allowed.
+   */
   readonly namedBy: 'operator' | 'user';
-  /** Host names that this target may have besides those of the server's allow list, whatever they resolve to. */
+  /** Host names that this target may have in addition to those of the server's allow list, whatever they resolve to. */
   readonly alsoAllowed?: ReadonlySet<string>;
 }
 
-/** Asks the resolver of this machine, so that its files and search domains count. */
+/** Resolves names with the resolver of this machine, so that its hosts file and search domains apply. */
 export const systemLookup: Lookup = async (host) => (await lookUp(host, { all: true })).map(({ address }) => address);
 
 /**
- * The addresses at which a host may be connected to. The caller must connect to these and not resolve the name again:
- * another answer of the resolver would not have been checked. Throws `OutboundFailure`.
+ * Returns the addresses at which a host may be connected to. The caller must connect to one of them and not resolve the
+ * name again: a second answer of the resolver would be unchecked. Throws `OutboundFailure`.
  */
 export async function checkedAddresses(target: Target, allow: AllowList, lookup: Lookup): Promise<readonly string[]> {
   const host = plainHost(target.host);
@@ -35,7 +38,10 @@ export async function checkedAddresses(target: Target, allow: AllowList, lookup:
   throw isName ? closed(host, 'refused', why) : why;
 }
 
-/** Why users may not name a host, as far as the name alone says it: it is an address, or a name of this machine. */
+/**
+ * Returns why users may not name a host, judged by the name alone: it is an IP address that is not public, or a name of
+ * this machine (`localhost`). Returns `undefined` for all other hosts.
+ */
 export function refusalByName(named: string, allow: AllowList): string | undefined {
   const host = plainHost(named);
   const address = isIP(host) > 0 ? host : /^(.+\.)?localhost$/.test(host) ? '127.0.0.1' : undefined;
@@ -43,7 +49,7 @@ export function refusalByName(named: string, allow: AllowList): string | undefin
   return refusal(host, address).message;
 }
 
-/** Why a host is refused, and what the operator can do. */
+/** Returns the failure that states why a host is refused, and how the operator can allow it. */
 function refusal(host: string, address: string): OutboundFailure {
   const what = host === address ? host : `${host} (${address})`;
   return new OutboundFailure(
@@ -69,8 +75,9 @@ function unresolved(namedBy: Target['namedBy'], host: string, cause: unknown): O
 }
 
 /**
- * The message for a name that leads to no public host. It reads the same whether the name is unknown or leads inside,
- * and contains no address: users would otherwise read the names of the operator's network. The cause has the reason.
+ * Returns the failure for a name that resolves to no public host. The message is the same whether the name is unknown
+ * or resolves to an internal address, and it contains no address: users could otherwise read the names of the
+ * operator's network. The cause contains the reason.
  */
 function closed(host: string, outcome: 'refused' | 'unresolved', cause: OutboundFailure): OutboundFailure {
   return new OutboundFailure(

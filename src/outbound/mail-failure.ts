@@ -1,10 +1,10 @@
 /**
- * Why the mail server did not take a mail: it refuses all addresses, the credentials of this server, or what is in the mail;
- * the way to it is not secure; or it cannot take it now.
+ * Reason why a mail was not accepted: the mail server refuses all addresses, the credentials of this server, or the
+ * content; the connection is not secure; or the mail server cannot accept mail at the moment (`away`).
  */
 export type MailRefusal = 'addresses' | 'credentials' | 'content' | 'insecure' | 'away';
 
-/** A mail was not taken. The message names no address and no secret. */
+/** A mail that the mail server did not accept. The message contains no mail address and no secret. */
 export class MailFailure extends Error {
   readonly refusal: MailRefusal;
 

@@ -3,45 +3,48 @@ import { codeOf } from '../lib/error-code.ts';
 import { certificateFault, trustIn } from './certificates.ts';
 import { MailFailure, type MailRefusal } from './mail-failure.ts';
 
-/** A mail to the addresses of one list. */
+/** A mail, and the addresses that it is sent to. */
 export interface OutgoingMail {
   readonly to: readonly string[];
   readonly subject: string;
   readonly text: string;
   readonly html?: string;
-  /** With angle brackets; absent: some. */
+  /** Value of `Message-ID`, in angle brackets. Absent: one is generated. */
   readonly messageId?: string;
-  /** Names in the spelling of mails. */
+  /** Additional headers, by name as mails spell it. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The mail server and the sender. */
+/** URL of the mail server, and the sender. */
 export interface MailSettings {
   /**
-   * `smtps://…`, or `smtp://…` with STARTTLS: where it is offered, and always when there are credentials, unless the URL ends
-   * with `?ignoreTLS=true`.
+   * `smtps://…`, or `smtp://…` with STARTTLS. STARTTLS is used when the server offers it; it is required when the URL
+   * contains credentials, unless the URL ends with `?ignoreTLS=true`.
    */
   readonly url: string;
-  /** Certificates (PEM) of authorities that are trusted besides those that the machine trusts. */
+  /** Certificates (PEM) of authorities that are trusted in addition to those that the machine trusts. */
   readonly authorities?: string | undefined;
   readonly from: string;
-  /** Connections are kept for the next mails. */
+  /** Whether connections are kept open for later mails. */
   readonly pool?: boolean;
 }
 
-/** Sends mails through the mail server. */
+/** Sends mails through a mail server. */
 export interface MailTransport {
-  /** The host of the mail server. */
+  /** Host of the mail server, with its port if the URL has one. */
   readonly host: string;
-  /** Resolves when the mail server has taken it; returns the addresses that it refused beside. Throws `MailFailure`. */
+  /**
+   * Resolves when the mail server has accepted the mail, to the addresses that it refused nevertheless. Throws
+   * `MailFailure` when the mail was not accepted.
+   */
   send(mail: OutgoingMail): Promise<readonly string[]>;
   close(): void;
 }
 
-/** How long the mail server may take for each step, in milliseconds. */
+/** Timeout of each step of the mail server, in milliseconds. */
 const patience = 5000;
 
-/** Creates a transport; nothing is connected before the first mail. */
+/** Creates a transport. Connects only when the first mail is sent. */
 export function createMailTransport({ url, from, authorities, pool = false }: MailSettings): MailTransport {
   const timeouts = { connectionTimeout: patience, greetingTimeout: patience, socketTimeout: 2 * patience };
   const security = { ...(demandsTls(url) ? { requireTLS: true } : {}), tls: { ...trustIn(authorities) } };
@@ -54,7 +57,7 @@ export function createMailTransport({ url, from, authorities, pool = false }: Ma
       try {
         const { rejected = [] } = await transport.sendMail({
           ...{ from, subject, text },
-          // As objects, so that nothing in an address is read as a second one.
+          // Passed as objects, so that no part of an address is parsed as a second address.
           to: to.map((address) => ({ name: '', address })),
           ...(html === undefined ? {} : { html }),
           ...(messageId === undefined ? {} : { messageId }),
@@ -69,13 +72,16 @@ export function createMailTransport({ url, from, authorities, pool = false }: Ma
   };
 }
 
-/** Credentials go over TLS: a host in between could otherwise read them, by hiding that TLS is offered. */
+/**
+ * Whether STARTTLS is required: credentials are only sent over TLS. Otherwise a host between this server and the mail
+ * server could read them, by hiding that the mail server offers TLS.
+ */
 function demandsTls(url: string): boolean {
   const { protocol, username, password, searchParams } = new URL(url);
   return protocol === 'smtp:' && `${username}${password}` !== '' && searchParams.get('ignoreTLS') !== 'true';
 }
 
-/** The URL is left out: it may contain a password. */
+/** Translates an error of the mail library. The message omits the URL, which may contain a password. */
 function failureOf(cause: unknown, host: string): MailFailure {
   const code = codeOf(cause);
   const answered = answerOf(cause);
@@ -87,7 +93,7 @@ function failureOf(cause: unknown, host: string): MailFailure {
     return failed('credentials', `the mail server ${host} refuses the user and password of this server`);
   if (code === 'EENVELOPE' && isFinal)
     return failed('addresses', `the mail server ${host} accepts none of the addresses`);
-  // Other answers are about the connection, which another mail would not have either.
+  // All other answers concern the connection, and would be the same for another mail.
   if (code === 'EMESSAGE' && isFinal) return failed('content', `the mail server ${host} answers ${answered}`);
   const why = answered > 0 ? `answers ${answered}` : 'cannot be reached';
   return failed('away', `the mail server ${host} ${why}`);
@@ -96,7 +102,7 @@ function failureOf(cause: unknown, host: string): MailFailure {
 const noTls =
   'offers no TLS, and nothing is sent to it without; the operator can write smtps:// in HEDDLE_SMTP_URL, or ?ignoreTLS=true behind it where the network in between is trusted';
 
-/** What the socket said, which the library puts aside for a code of its own. */
+/** Returns the error code of the socket, which the library replaces by a code of its own in `code`. */
 function originalCodeOf(error: unknown): string | undefined {
   const code = typeof error === 'object' && error !== null && 'originalCode' in error ? error.originalCode : undefined;
   return typeof code === 'string' ? code : undefined;

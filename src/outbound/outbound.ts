@@ -8,21 +8,21 @@ import { checkedAddresses, type Lookup, refusalByName, systemLookup, type Target
 import { createTunnelServer, type Passage } from './tunnel-server.ts';
 import type { UpstreamProxy } from './upstream-proxy.ts';
 
-/** What other hosts are asked for. */
+/** Purpose of a request to another host. */
 export type Purpose = 'directory' | 'endpoint_security' | 'git' | 'sign_in' | 'streaming' | 'webhook';
 
-/** How one request or connection went. */
+/** Result of one request or connection to another host. */
 export interface OutboundEvent {
   readonly purpose: Purpose;
   readonly outcome: Outcome;
   readonly seconds: number;
-  /** What the message of the failure keeps from users: for the log only. */
+  /** Part of the failure that its message hides from users. For the log only. */
   readonly detail?: string;
 }
 
-/** How this server reaches other hosts. */
+/** Settings for requests and connections to other hosts. */
 export interface OutboundOptions extends Omit<ClientOptions, 'trust'> {
-  /** Certificates (PEM) of authorities that are trusted besides those that the machine trusts. */
+  /** Certificates (PEM) of authorities that are trusted in addition to those that the machine trusts. */
   readonly authorities?: string | undefined;
   readonly proxy?: UpstreamProxy | undefined;
   readonly observe?: (event: OutboundEvent) => void;
@@ -30,22 +30,28 @@ export interface OutboundOptions extends Omit<ClientOptions, 'trust'> {
   readonly connectMs?: number;
 }
 
-/** The one way by which this server reaches other hosts. */
+/** Opens all connections of this server to other hosts. */
 export interface Outbound {
-  /** Sends a request over HTTP; redirects are not followed. Throws `OutboundFailure`. */
+  /** Sends an HTTP request. Does not follow redirects. Throws `OutboundFailure`. */
   send(purpose: Purpose, request: OutboundRequest): Promise<OutboundAnswer>;
-  /** Opens a way out for one run of a program that takes a proxy. */
+  /** Opens a local proxy for one run of a program that can use a proxy. */
   openPassage(purpose: Purpose, target: Target): Promise<Passage>;
-  /** One address for a program that takes no proxy: it was checked, and it answers if there is a choice. Throws `OutboundFailure`. */
+  /**
+   * Returns one checked address, for a program that cannot use a proxy. If the host has several addresses, it is the
+   * first one that answers. Throws `OutboundFailure`.
+   */
   findAddress(purpose: Purpose, target: Target): Promise<string>;
-  /** Why users may not name a host, as far as it is an address or a name of this machine. */
+  /**
+   * Returns why users may not name a host, if it is a disallowed IP address or a name of this machine. Returns
+   * `undefined` for all other hosts.
+   */
   refusesHost(host: string): string | undefined;
   close(): Promise<void>;
 }
 
 const usualConnectMs = 10_000;
 
-/** Creates the way out. Nothing is opened before it is needed. */
+/** Creates the access to other hosts. Opens nothing before the first use. */
 export function createOutbound(options: OutboundOptions): Outbound {
   const { allow, proxy, lookup = systemLookup, connectMs = usualConnectMs, observe } = options;
   const trust = trustIn(options.authorities);
@@ -69,7 +75,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
     const addresses = await checkedAddresses(target, allow, lookup);
     const [only = '', ...others] = addresses;
     if (others.length === 0) return only;
-    // Which of them answers is found by connecting; the program would not try another one.
+    // The address that answers is found by connecting, because the program would try only one address.
     const socket = await dial(target, { allow, lookup: async () => addresses, connectMs, trust });
     const { remoteAddress = only } = socket;
     socket.destroy();
@@ -86,7 +92,10 @@ export function createOutbound(options: OutboundOptions): Outbound {
   };
 }
 
-/** Receivers that users name get the span, so that they can continue the trace; of the address it has the host alone. */
+/**
+ * Sends a request in a span. Webhooks and event streams receive the span's `traceparent`, so that the receiver can
+ * continue the trace. Of the URL, the span records only the host.
+ */
 function sendTraced(client: Client, purpose: Purpose, request: OutboundRequest): Promise<OutboundAnswer> {
   const { url, method = 'GET', headers = {} } = request;
   const about = { 'heddle.purpose': purpose, 'http.request.method': method, 'server.address': url.hostname };
@@ -99,7 +108,7 @@ function sendTraced(client: Client, purpose: Purpose, request: OutboundRequest):
   });
 }
 
-/** A failure that another one is the cause of says less than that one. */
+/** Returns the message of the inner failure, which contains more than the failure that hides it from users. */
 function detailOf(error: unknown): Pick<OutboundEvent, 'detail'> {
   const cause = error instanceof OutboundFailure ? error.cause : undefined;
   return cause instanceof OutboundFailure ? { detail: cause.message } : {};

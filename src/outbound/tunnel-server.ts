@@ -6,17 +6,17 @@ import type { Duplex } from 'node:stream';
 import { plainHost } from '../lib/net/public-address.ts';
 import type { Target } from './guard.ts';
 
-/** A way out for one run of a program that connects by itself: a proxy that leads to one target and nowhere else. */
+/** A local proxy for one run of a program that opens its connections itself. It connects to one target only. */
 export interface Passage {
-  /** The proxy with the credential of this run. It is a secret: it belongs into no command line and no log. */
+  /** URL of the proxy with the credential of this run. It is a secret: it must not be in a command line or a log. */
   readonly proxyUrl: string;
-  /** Why the last connection was refused or not made. */
+  /** Returns why the last connection was refused or failed. */
   readonly reason: () => string | undefined;
-  /** Ends the connections of the run; the credential is worth nothing any more. */
+  /** Closes the connections of the run, and revokes its credential. */
   readonly close: () => void;
 }
 
-/** A proxy on the loopback address for programs that this server starts. */
+/** A proxy on the loopback address, for programs that this server starts. */
 export interface TunnelServer<Purpose> {
   open(purpose: Purpose, target: Target): Promise<Passage>;
   close(): Promise<void>;
@@ -32,11 +32,13 @@ interface Run<Purpose> {
 /** Checks a target and connects to it. */
 type Connect<Purpose> = (purpose: Purpose, target: Target) => Promise<Socket>;
 
-/** A program that opens more connections than this at once wants something else than documents. */
+/** Maximum number of open connections per run. A program that fetches documents never needs more. */
 const mostConnections = 16;
 const idleMs = 120_000;
 
-/** Creates the proxy; it listens when it is first needed. `connect` checks and connects. */
+/**
+ * Creates the proxy. It starts to listen when the first run is opened. `connect` checks the target and connects to it.
+ */
 export function createTunnelServer<Purpose>(connect: Connect<Purpose>): TunnelServer<Purpose> {
   const runs = new Map<string, Run<Purpose>>();
   let listening: Promise<{ readonly server: Server; readonly port: number }> | undefined;
@@ -45,7 +47,7 @@ export function createTunnelServer<Purpose>(connect: Connect<Purpose>): TunnelSe
     server.on('connect', (request, socket, head) => void serve(runs, connect, { request, socket, head }));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
-    // The server of Heddle keeps the process alive; this one must not.
+    // This listener must not keep the process alive; the API server does that.
     server.unref();
     const address = server.address();
     return { server, port: typeof address === 'object' && address !== null ? address.port : 0 };
@@ -114,7 +116,7 @@ async function serve<Purpose>(
   }
 }
 
-/** Whether the authority of a CONNECT is that of the target. */
+/** Whether the authority of a CONNECT request names the target. */
 function leadsTo({ host, port }: Target, authority: string): boolean {
   const [, name = '', portText = ''] = /^(.+):(\d{1,5})$/.exec(authority) ?? [];
   return plainHost(name) === plainHost(host) && Number(portText) === port;

@@ -9,15 +9,21 @@ import { OutboundFailure } from './failure.ts';
 
 /** The proxy through which this machine reaches other hosts. */
 export interface UpstreamProxy {
-  /** `http://` or `https://`, with credentials if it wants some. */
+  /** `http://` or `https://`, with credentials if the proxy requires them. */
   readonly url: string;
-  /** Hosts that are reached without it, as `NO_PROXY` lists them. */
+  /** Hosts that are reached without the proxy, as `NO_PROXY` lists them. */
   readonly except: readonly string[];
-  /** The proxy decides what may be reached, and resolves names; without this, names are resolved and checked here. */
+  /**
+   * True when the proxy resolves names and decides which hosts may be reached. False: this server resolves the names
+   * and checks the addresses.
+   */
   readonly isGuard: boolean;
 }
 
-/** The proxy that variables of the environment name, as most programs read them; `undefined` without one. */
+/**
+ * Returns the proxy that `HTTPS_PROXY` and `NO_PROXY` name, in upper or lower case as most programs read them. Returns
+ * `undefined` without a proxy.
+ */
 export function readProxy(
   environment: Readonly<Record<string, string | undefined>>,
   guard: 'heddle' | 'proxy',
@@ -26,7 +32,7 @@ export function readProxy(
   const url = read('HTTPS_PROXY');
   if (url === '') return undefined;
   const except = read('NO_PROXY').split(/[\s,]+/);
-  // curl and Git take a proxy without a scheme for plain http.
+  // Like curl and Git, reads a proxy without a scheme as plain http.
   const whole = url.includes('://') ? url : `http://${url}`;
   return { url: whole, except: except.filter((entry) => entry !== ''), isGuard: guard === 'proxy' };
 }
@@ -45,7 +51,7 @@ export function isExcepted(except: readonly string[], host: string, port: number
   });
 }
 
-/** How a tunnel is opened. */
+/** Abort signal and trusted certificates for opening a tunnel. */
 export interface TunnelOptions {
   readonly signal: AbortSignal;
   readonly trust: Trust;
@@ -81,7 +87,7 @@ export function openTunnel(proxy: UpstreamProxy, authority: string, { signal, tr
         return;
       }
       if (head.length > 0) socket.unshift(head);
-      // Both of `http` and `https` connect by TCP here.
+      // Both proxy schemes connect over TCP, so that the stream is a Socket.
       resolve(socket);
     });
     request.on('response', ({ statusCode }) => {
