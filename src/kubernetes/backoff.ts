@@ -1,24 +1,31 @@
 import { ApiError } from './errors.ts';
 
-/** How long to wait after failures in a row: a random time up to a bound that doubles. */
+/**
+ * Pause after consecutive failures: a random time up to a bound. The bound starts at `firstMs` and doubles up to
+ * `mostMs`.
+ */
 export interface Backoff {
   readonly firstMs: number;
   readonly mostMs: number;
 }
 
-/** Unless said otherwise. */
+/** Default backoff. */
 export const plainBackoff: Backoff = { firstMs: 1000, mostMs: 30_000 };
 
-/** An API server may put us off for so long at the most. */
+/** Maximum pause that an API server may request, in milliseconds. */
 const mostAskedMs = 300_000;
 
 /**
- * One that says when to ask again is taken at its word, and the bound that is added does not double beyond this: a source
- * needs every kind to be answered, and one of twenty that waited half a minute more each time would hold up the others.
+ * Maximum of the random part when the API server states a pause (`Retry-After`), in milliseconds. The stated pause is
+ * respected, and this part is kept small: a source needs an answer for every kind, and if one of twenty kinds waited
+ * half a minute more each time, it would delay all of them.
  */
 const mostBeyondAskedMs = 4000;
 
-/** How long to wait after a failure, which may say how long at the least; `failures` were before it. */
+/**
+ * Returns the pause after a failure, in milliseconds. `failures` is the number of consecutive failures before it. The
+ * error may state a minimum.
+ */
 export function pauseMs({ firstMs, mostMs }: Backoff, failures: number, error?: unknown): number {
   const asked = error instanceof ApiError ? error.retryAfterMs : undefined;
   const most = asked === undefined ? mostMs : Math.min(mostMs, mostBeyondAskedMs);

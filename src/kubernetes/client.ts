@@ -9,55 +9,64 @@ import { isResource, type Resource } from './resource.ts';
 /** One page of a list. */
 export interface Page {
   readonly items: readonly Resource[];
-  /** The version of the whole list, from which a watch goes on. */
+  /** Version of the whole list, from which a watch continues. */
   readonly resourceVersion: string;
-  /** Absent: this was the last page. */
+  /** Token for the next page. Absent: this was the last page. */
   readonly next?: string;
 }
 
-/** What a watch says. A bookmark says only up to which version everything was said. */
+/** Event of a watch. A bookmark only states the version up to which all events were sent. */
 export type WatchEvent =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: Resource }
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string };
 
-/** Requests to an API server. All of them throw `ApiError` or `Unreachable`. Paths begin with `/api/` or `/apis/`. */
+/**
+ * Sends requests to an API server. All methods throw `ApiError` or `Unreachable`. Paths begin with `/api/` or `/apis/`.
+ */
 export interface Client {
-  /** One object. */
+  /** Reads one object. */
   get(path: string): Promise<Resource>;
-  /** One page of the objects at a path; `from` continues a list, `size` is how many objects make the page. */
+  /**
+   * Reads one page of the objects at a path. `from` is the `next` of the page before; `size` is the maximum number of
+   * objects.
+   */
   list(path: string, from?: string, how?: { readonly signal?: AbortSignal; readonly size?: number }): Promise<Page>;
   /**
-   * The changes of a list since a version, until the API server ends them. Resolves when it has accepted the request;
-   * status 410, now or in place of an event, says that it does not know the version any more.
+   * Watches the changes of a list since a version, until the API server ends the watch. Resolves when the API server
+   * has accepted the request. An `ApiError` with status 410, either from this call or instead of an event, means that
+   * the API server no longer knows the version.
    */
   watch(path: string, resourceVersion: string, signal: AbortSignal): Promise<AsyncIterable<WatchEvent>>;
-  /** Server-side apply: these members are ours from now on, whatever manager had them; creates what is missing. */
+  /**
+   * Applies an object server-side, and creates it if it is missing. This client becomes the owner of the given fields,
+   * whichever field manager owned them.
+   */
   apply(path: string, object: JsonObject): Promise<Resource>;
   /** Creates an object in a list. */
   create(path: string, object: JsonObject): Promise<Resource>;
-  /** Replaces an object, or a part of it that has a path of its own. */
+  /** Replaces an object, or a subresource of it. */
   replace(path: string, object: JsonObject): Promise<Resource>;
-  /** Changes members by a JSON merge patch. */
+  /** Changes an object with a JSON merge patch. */
   patch(path: string, object: JsonObject): Promise<Resource>;
   delete(path: string): Promise<void>;
-  /** Ends the connections that are kept. */
+  /** Closes the kept connections. */
   close(): void;
 }
 
-/** How a client speaks to an API server. */
+/** Connection, name and limits of a client. */
 export interface ClientOptions {
   readonly connection: Connection;
-  /** Who owns the members that are applied. */
+  /** Field manager that owns the applied fields. Also sent as `User-Agent`. */
   readonly fieldManager: string;
-  /** So many objects make a page. */
+  /** Maximum number of objects per page. */
   readonly pageSize?: number;
-  /** How long an answer may take, watches aside. */
+  /** Timeout of an answer, in milliseconds. Does not apply to the events of a watch. */
   readonly timeoutMs?: number;
-  /** How long a watch may say nothing. */
+  /** Time without data after which a watch fails, in milliseconds. */
   readonly quietMs?: number;
 }
 
-/** Creates a client. Nothing is sent before it is used. */
+/** Creates a client. Sends nothing before the first call. */
 export function createClient(options: ClientOptions): Client {
   const { connection, fieldManager, pageSize = 500, timeoutMs = 30_000, quietMs = plainQuietMs } = options;
   const { send, close } = createSender(connection, fieldManager, timeoutMs);
@@ -109,7 +118,7 @@ interface Sent {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Sends requests, over connections that are kept. */
+/** Returns a function that sends requests over kept connections, and a function that closes them. */
 function createSender(connection: Connection, fieldManager: string, timeoutMs: number) {
   const isPlain = connection.server.startsWith('http:');
   const agent = isPlain ? new PlainAgent({ keepAlive: true }) : new Agent({ keepAlive: true });
@@ -128,7 +137,8 @@ function createSender(connection: Connection, fieldManager: string, timeoutMs: n
     const url = `${connection.server}${path}`;
     const request = isPlain ? requestPlain(url, options) : requestTls(url, options);
     request.setSocketKeepAlive(true, keepAliveMs);
-    // A connection that is reset while the answer arrives is an error of both, and that of the answer is read.
+    // A connection that is reset while the answer arrives is an error of the request and of the response. Only the
+    // error of the response is handled.
     request.on('error', () => undefined);
     request.end(text);
     try {
@@ -136,7 +146,7 @@ function createSender(connection: Connection, fieldManager: string, timeoutMs: n
       if (response.statusCode === 401) connection.refused();
       return response;
     } catch (error) {
-      // It may be the certificate that was not accepted.
+      // The reason may be that the API server did not accept the client certificate.
       connection.refused();
       throw unreachable(connection.server, error);
     }
@@ -144,10 +154,16 @@ function createSender(connection: Connection, fieldManager: string, timeoutMs: n
   return { send, close: () => agent.destroy() };
 }
 
-/** A host that vanished is noticed by the probes of TCP: a quiet watch says nothing for minutes. */
+/**
+ * Delay of the TCP keep-alive probes, in milliseconds. They detect a host that vanished: a quiet watch sends no data
+ * for minutes.
+ */
 const keepAliveMs = 15_000;
 
-/** An API server sends a bookmark a minute; between it and us there may be what keeps connections open that lead nowhere. */
+/**
+ * Default for `quietMs`. An API server sends a bookmark every minute. A proxy between this server and the API server
+ * may keep a connection open that no longer reaches the API server.
+ */
 const plainQuietMs = 180_000;
 
 async function* eventsOf(response: IncomingMessage, server: string, quietMs: number): AsyncIterable<WatchEvent> {
@@ -165,7 +181,10 @@ async function* eventsOf(response: IncomingMessage, server: string, quietMs: num
   }
 }
 
-/** Between 5 and 10 minutes: watches that begin together do not end together. */
+/**
+ * Returns a random duration of a watch, between 300 and 600 seconds, so that watches that begin together do not end
+ * together.
+ */
 function watchSeconds(): number {
   return 300 + Math.floor(Math.random() * 300);
 }
@@ -180,7 +199,7 @@ async function answerOf(request: ClientRequest, timeoutMs: number): Promise<Inco
   }
 }
 
-/** What the machine says of a connection, in our words; what was found out already stays. */
+/** Wraps an error of the connection in `Unreachable`. Returns an `ApiError` or `Unreachable` unchanged. */
 function unreachable(server: string, error: unknown): ApiError | Unreachable {
   if (error instanceof ApiError || error instanceof Unreachable) return error;
   return new Unreachable(`${server}: ${error instanceof Error ? error.message || error.name : String(error)}`);
@@ -202,7 +221,7 @@ async function textOf(response: IncomingMessage, server: string, timeoutMs: numb
   }
 }
 
-/** The lines of a response; what follows the last line end is no line: it was cut. */
+/** Yields the complete lines of a response. Text after the last line end is dropped, because that line was cut off. */
 async function* linesOf(response: IncomingMessage, heard: () => void): AsyncIterable<string> {
   response.setEncoding('utf8');
   let rest: string[] = [];
@@ -243,7 +262,7 @@ function eventOf(line: string): WatchEvent {
   throw new Unreachable(`the watch said something that is no event: ${line.slice(0, 100)}`);
 }
 
-/** A bookmark's object is empty but for its version. */
+/** Returns the version of a bookmark. The object of a bookmark has no other content. */
 function versionOf(object: Json | undefined): string {
   const { metadata } = membersOf(object);
   const { resourceVersion } = membersOf(metadata);
@@ -251,7 +270,7 @@ function versionOf(object: Json | undefined): string {
   throw new Unreachable('the watch sent a bookmark without a version');
 }
 
-/** What the API server answered in place of what was asked for; its errors are objects of the kind `Status`. */
+/** Returns the error for a failed request. The body of a failed request is usually an object of the kind `Status`. */
 function refusal(status: number, retryAfter: string | undefined, value: Json): ApiError {
   const { message, reason, details } = membersOf(typeof value === 'string' ? undefined : value);
   const { retryAfterSeconds } = membersOf(details);

@@ -4,19 +4,19 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { Unreachable } from './errors.ts';
 
-/** How to reach an API server, and as whom. */
+/** Address of an API server, and the credentials for it. */
 export interface Connection {
-  /** Its URL, without a slash at the end. */
+  /** URL of the API server, without a slash at the end. */
   readonly server: string;
-  /** The namespace of who connects, where that is known. */
+  /** Namespace of the service account or the kubeconfig context, if known. */
   readonly namespace: string | undefined;
-  /** TLS and credentials of one request: they may change while the connection lasts. */
+  /** Returns the TLS settings and headers for one request. They may change while the connection is in use. */
   credentials(): Promise<Credentials>;
-  /** The API server did not accept the credentials: they are read again for the next request. */
+  /** To be called when the API server did not accept the credentials. They are read again for the next request. */
   refused(): void;
 }
 
-/** What a request carries beside its content. */
+/** TLS settings and headers of a request. */
 export interface Credentials {
   readonly tls: Pick<
     RequestOptions,
@@ -25,19 +25,25 @@ export interface Credentials {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Where the API server of a cluster is for its pods. */
+/** Address at which the pods of a cluster reach its API server. */
 export interface ServiceAddress {
   readonly host: string;
   readonly port: string;
 }
 
-/** Where a pod finds the files of its service account. */
+/** Folder in which a pod finds the files of its service account. */
 const serviceAccountFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** What is in files is read again after so long: the kubelet replaces a token long before it ends, and others do as they like. */
+/**
+ * Time after which the files are read again, in milliseconds. The kubelet replaces a token long before it expires;
+ * other programs may replace the files at any time.
+ */
 const rereadMs = 60_000;
 
-/** The connection of a pod to the API server of its own cluster. Throws a sentence where there is none. */
+/**
+ * Connects a pod to the API server of its own cluster. Throws `Unreachable` when this process does not run in a pod
+ * with a service account.
+ */
 export async function connectInCluster(
   address: ServiceAddress | undefined,
   folder = serviceAccountFolder,
@@ -61,7 +67,7 @@ export async function connectInCluster(
   };
 }
 
-/** Remembers for a while what was read. */
+/** Caches a value for `rereadMs`. */
 function createMemory<Value>(read: (before: Value | undefined) => Promise<Value>) {
   let known: { readonly value: Value; at: number } | undefined;
   return {
@@ -86,8 +92,8 @@ async function readServiceAccount(folder: string, name: string): Promise<string>
 }
 
 /**
- * The connection that a kubeconfig file describes, exec plugins included; another content of the file counts from then on.
- * Throws a sentence when the file does not say enough.
+ * Connects as a kubeconfig file describes, including exec plugins. A later change of the file is picked up. Throws
+ * `Unreachable` when the file cannot be read or names no cluster.
  */
 export async function connectByKubeconfig(file: string, context?: string): Promise<Connection> {
   const memory = createMemory((before: Kubeconfig | undefined) => readKubeconfig(file, context, before));
@@ -108,7 +114,7 @@ export async function connectByKubeconfig(file: string, context?: string): Promi
   };
 }
 
-/** What a kubeconfig file said. */
+/** Content of a kubeconfig file, and the connection that it describes. */
 interface Kubeconfig extends Pick<Connection, 'server' | 'namespace' | 'credentials'> {
   readonly text: string;
 }
@@ -123,9 +129,9 @@ async function readKubeconfig(
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     throw unreadable(error);
   });
-  // What exec plugins gave is kept with it until it ends.
+  // The former `KubeConfig` caches the credentials of exec plugins until they expire.
   if (text === before?.text) return before;
-  // It brings much with it, and only kubeconfig files need it.
+  // Imported here because the library is large, and only kubeconfig files need it.
   const { KubeConfig } = await import('@kubernetes/client-node');
   const config = new KubeConfig();
   try {

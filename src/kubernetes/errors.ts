@@ -1,8 +1,8 @@
-/** The API server refused a request. `reason` is one word for programs, such as `Expired` or `AlreadyExists`. */
+/** The API server refused a request. `reason` is a machine-readable code, such as `Expired` or `AlreadyExists`. */
 export class ApiError extends Error {
   readonly status: number;
   readonly reason: string;
-  /** When it wants to be asked again at the earliest, if it says so. */
+  /** Minimum time until the next request, in milliseconds, if the API server states one. */
   readonly retryAfterMs: number | undefined;
 
   constructor(facts: {
@@ -18,16 +18,16 @@ export class ApiError extends Error {
   }
 }
 
-/** The API server did not answer, or not in the way of an API server. */
+/** The API server did not answer, or its answer is not valid for an API server. */
 export class Unreachable extends Error {}
 
-/** Why a request failed, as a sentence without a full stop. */
+/** Returns why a request failed, as a sentence without a full stop. */
 export function reasonOf(error: unknown): string {
   if (error instanceof ApiError) return `the API server answered ${error.status}: ${error.message}`;
   return error instanceof Error ? error.message : String(error);
 }
 
-/** `undefined` where the API server says that there is no such object. */
+/** Resolves to the object, or to `undefined` when the API server answers 404. */
 export async function unlessAbsent<Value>(found: Promise<Value>): Promise<Value | undefined> {
   try {
     return await found;

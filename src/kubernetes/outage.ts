@@ -1,12 +1,17 @@
-/** What the reflectors of one API server share, so that all of them go on as soon as one of them is answered again. */
+/**
+ * State that the reflectors of one API server share: as soon as one of them is answered again, the others stop waiting.
+ */
 export interface Outage {
-  /** Aborted when the outage ends; each outage has a signal of its own. */
+  /** Aborted when the outage ends. Each outage has its own signal. */
   readonly ended: AbortSignal;
-  /** A request was answered after some that were not. */
+  /** To be called when a request was answered after some that were not. */
   end(): void;
 }
 
-/** Without one, each reflector would sit out its own pause, and the last one would be half a minute late. */
+/**
+ * Creates the shared state. Without it, each reflector would wait for its own pause to end, and the last one would
+ * recover half a minute late.
+ */
 export function createOutage(): Outage {
   let current = new AbortController();
   return {

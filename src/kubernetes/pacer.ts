@@ -1,15 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Runs tasks, not too many at once nor too many a second; the others wait in order. */
+/** Runs tasks with a limit on concurrent tasks and on starts per second. Further tasks wait in order. */
 export interface Pacer {
   run<Value>(task: () => Promise<Value>): Promise<Value>;
 }
 
-/** Creates a pacer: no second has more than `perSecond` beginnings, so as many tasks may begin at once after a quiet one. */
+/**
+ * Creates a pacer. Within any second at most `perSecond` tasks start; after a quiet second, that many may start at
+ * once.
+ */
 export function createPacer({ atOnce, perSecond }: { readonly atOnce: number; readonly perSecond: number }): Pacer {
   const waiting: (() => void)[] = [];
   let running = 0;
-  /** When the last tasks began, as many as a second may have, in the milliseconds of `performance.now()`. */
+  /** Start times of the last `perSecond` tasks, in the milliseconds of `performance.now()`. */
   const begun: number[] = [];
   let last = Promise.resolve();
 
@@ -27,7 +30,7 @@ export function createPacer({ atOnce, perSecond }: { readonly atOnce: number; re
   };
   const leave = (): void => {
     const first = waiting.shift();
-    // Its place goes to the one who waits longest.
+    // The task that has waited longest takes over the slot.
     if (first === undefined) running -= 1;
     else first();
   };

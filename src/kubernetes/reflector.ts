@@ -5,53 +5,54 @@ import { ApiError, reasonOf } from './errors.ts';
 import { createOutage, type Outage } from './outage.ts';
 import { isEarlier, nameOf, type Resource } from './resource.ts';
 
-/** What a reflector knows at a moment. */
+/** State of a reflector. */
 export type ReflectorState =
-  /** Nothing was listed yet. */
+  /** No list has succeeded yet. */
   | { readonly state: 'starting' }
-  /** What it holds is what the API server held a moment ago. */
+  /** The objects are the same as on the API server a moment ago. */
   | { readonly state: 'synced' }
-  /** The API server says nothing, or nothing good; what it holds may be old. */
+  /** The API server does not answer, or answers with errors. The objects may be outdated. */
   | { readonly state: 'failing'; readonly reason: string; readonly status: number | undefined };
 
-/** One object before and after a change; not both are absent. */
+/** One object before and after a change. At least one of them is present. */
 export interface ResourceChange {
   readonly before?: Resource;
   readonly after?: Resource;
 }
 
-/** What a reflector follows, and who hears of it. */
+/** Objects that a reflector follows, and the callbacks for changes. */
 export interface ReflectorOptions {
   readonly client: Pick<Client, 'list' | 'watch'>;
-  /** Of a list, such as `/apis/heddle.dev/v1/policies`. */
+  /** Path of a list, such as `/apis/heddle.dev/v1/policies`. */
   readonly path: string;
-  /** What is kept of an object: it is held as long as the object is there. */
+  /** Reduces an object to the part to store. This part stays in memory as long as the object exists. */
   readonly keep?: (object: Resource) => Resource;
   readonly onChange: (change: ResourceChange) => void;
   readonly onState: (state: ReflectorState) => void;
-  /** A handler above threw. The reflector goes on. */
+  /** Called when `onChange` or `onState` threw. The reflector continues. */
   readonly onError: (error: unknown) => void;
   readonly backoff?: Backoff;
-  /** Of the API server; absent: no other reflector is known of. */
+  /** Outage state of the API server. Absent: not shared with other reflectors. */
   readonly outage?: Outage | undefined;
 }
 
-/** The objects at a path as they are on the API server, kept up to date. */
+/** A copy of the objects at a path on the API server, kept up to date. */
 export interface Reflector {
-  /** By `namespace/name`. */
+  /** Objects by `namespace/name`, or `name` for objects without a namespace. */
   readonly objects: ReadonlyMap<string, Resource>;
   readonly state: ReflectorState;
-  /** The version of the API server's store up to which it knows all; absent before the first list. */
+  /** Version of the API server's store up to which the objects are complete. Absent before the first list. */
   readonly version: string | undefined;
-  /** Ends it, and waits for that. */
+  /** Stops the reflector. Resolves when it has stopped. */
   stop(): Promise<void>;
 }
 
 /**
- * Follows the objects at a path: lists them page by page and watches from there on. A watch that ends or breaks off is taken
- * up where it ended. When that is refused, or nobody answers, all is listed again and compared: an API server that was away
- * may be back with a store of another history, that of a backup, and leaves out of a watch what happens before that reaches
- * the place which the watch names. Nothing is taken for deleted because a list or a watch failed.
+ * Follows the objects at a path: lists them page by page, and watches from the version of the list. A watch that ends
+ * or breaks off is continued from the last version. When the API server refuses this, or does not answer, all objects
+ * are listed again and compared. After an outage, the API server may run with a store that was restored from a backup
+ * and has another history. Its watches would leave out all changes until the store reaches the version that the watch
+ * names. Objects are never considered deleted because a list or a watch failed.
  */
 export function startReflector(options: ReflectorOptions): Reflector {
   const { client, path, outage = createOutage() } = options;
@@ -61,7 +62,7 @@ export function startReflector(options: ReflectorOptions): Reflector {
   const state = createState(options, outage);
   let version = '';
   let step: Step = 'list';
-  /** The API server accepted the watch. */
+  /** True once the API server has accepted the current watch. */
   let isWatching = false;
 
   const listAll = async (): Promise<void> => {
@@ -84,16 +85,16 @@ export function startReflector(options: ReflectorOptions): Reflector {
         version = event.type === 'BOOKMARK' ? event.resourceVersion : event.object.metadata.resourceVersion;
       }
     } finally {
-      // A list alone does not end a series of failures: its watches may fail for ever.
+      // A successful list alone does not reset the failures: the watches after it may fail every time.
       if (performance.now() - begun >= shortMs) retries.reset();
     }
-    // A server that ends watches at once is not asked without a pause.
+    // Without this pause, an API server that ends every watch at once would be queried in a tight loop.
     if (performance.now() - begun < shortMs) await retries.wait();
   };
   const fail = async (error: unknown): Promise<void> => {
     const refusal = error instanceof ApiError ? error : undefined;
     step = stepAfter(step, error, isWatching && retries.count() < 2);
-    // What passes by itself most of the time is no fault yet.
+    // A first failure that usually resolves itself is not reported as a fault.
     const isFault = retries.count() > 0 || state.now().state === 'starting' || !mayPass(refusal);
     if (isFault) state.enter({ state: 'failing', reason: reasonOf(error), status: refusal?.status });
     await retries.wait(error);
@@ -126,12 +127,12 @@ export function startReflector(options: ReflectorOptions): Reflector {
   };
 }
 
-/** What a reflector does next. To compare is to find out whether the API server has come as far as what was seen. */
+/** Next step of a reflector. `compare` checks whether the store of the API server has reached the version seen last. */
 type Step = 'list' | 'compare' | 'watch';
 
 function stepAfter(step: Step, error: unknown, mayGoOn: boolean): Step {
   if (step === 'list') return 'list';
-  // One that stops says this too, and may be back with another store.
+  // An API server that shuts down also answers 429, and may come back with another store.
   if (error instanceof ApiError && error.status === 429) return 'compare';
   return step === 'watch' && mayGoOn && !(error instanceof ApiError) ? 'watch' : 'list';
 }
@@ -160,7 +161,9 @@ function createState({ onState, onError }: Pick<ReflectorOptions, 'onState' | 'o
   };
 }
 
-/** All objects at a path, once the last page is there: half a list would be taken for the whole. */
+/**
+ * Returns all objects at a path. Returns only after the last page: a partial list would be taken for the complete list.
+ */
 async function listPages(client: Pick<Client, 'list'>, path: string, signal: AbortSignal) {
   const found = new Map<string, Resource>();
   let next: string | undefined;
@@ -172,7 +175,7 @@ async function listPages(client: Pick<Client, 'list'>, path: string, signal: Abo
   }
 }
 
-/** A watch that ended so soon after it began did not end because its time was over. */
+/** Minimum duration of a normal watch, in milliseconds. A shorter watch did not end because its time was over. */
 const shortMs = 1000;
 
 function createStore({ keep = (object) => object, onChange, onError }: ReflectorOptions) {
@@ -195,12 +198,15 @@ function createStore({ keep = (object) => object, onChange, onError }: Reflector
   };
 }
 
-/** Whether a watch only broke off, cannot go on from so long ago, or has to wait. */
+/**
+ * Whether a failure usually resolves itself: the watch broke off, its version is too old (410), or the client must wait
+ * (429).
+ */
 function mayPass(refusal: ApiError | undefined): boolean {
   return refusal === undefined || refusal.status === 410 || refusal.status === 429;
 }
 
-/** Waits after failures in a row. */
+/** Counts consecutive failures, and waits after each of them. */
 function createRetries(backoff: Backoff, ending: AbortSignal, outage: Outage) {
   let failures = 0;
   return {
@@ -208,7 +214,10 @@ function createRetries(backoff: Backoff, ending: AbortSignal, outage: Outage) {
     reset(): void {
       failures = 0;
     },
-    /** The failure may say how long to wait at the least; where nothing answered, the end of the outage ends the pause. */
+    /**
+     * Waits after a failure, which may state a minimum. If the API server did not answer, the end of the outage ends
+     * the pause.
+     */
     async wait(error?: unknown): Promise<void> {
       const milliseconds = pauseMs(backoff, failures, error);
       failures += 1;
@@ -219,7 +228,7 @@ function createRetries(backoff: Backoff, ending: AbortSignal, outage: Outage) {
   };
 }
 
-/** What a handler throws does not end the reflector. */
+/** Runs a handler. Passes its error to `onError`, so that the reflector continues. */
 function guard(handle: () => void, onError: (error: unknown) => void): void {
   try {
     handle();

@@ -1,19 +1,19 @@
 import { isObject, type Json, type JsonObject } from '../lib/json.ts';
 
-/** An object of the Kubernetes API, with what all of them have. */
+/** An object of the Kubernetes API, with the members that all kinds have. */
 export interface Resource {
   readonly apiVersion?: string;
   readonly kind?: string;
   readonly metadata: ResourceMetadata;
   readonly spec?: Json;
   readonly status?: Json;
-  /** Of a Secret: base64. */
+  /** Of a Secret: base64 values by name. */
   readonly data?: Json;
-  /** Of a Secret: what it is for. */
+  /** Of a Secret: its type. */
   readonly type?: string;
 }
 
-/** The metadata of an object, as far as anybody here reads it. */
+/** Metadata of an object: the members that this server reads. */
 export interface ResourceMetadata {
   readonly name: string;
   readonly namespace?: string;
@@ -23,7 +23,7 @@ export interface ResourceMetadata {
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly ownerReferences?: readonly { readonly uid: string }[];
-  /** RFC 3339. */
+  /** Time of creation, in RFC 3339. */
   readonly creationTimestamp?: string;
   readonly deletionTimestamp?: string;
 }
@@ -35,7 +35,7 @@ export function isResource(value: unknown): value is Resource {
   return isObject(metadata) && typeof metadata['name'] === 'string' && typeof metadata['resourceVersion'] === 'string';
 }
 
-/** Whether a version of a store is before another one; those that are no numbers are not compared. */
+/** Whether a version of a store is earlier than another version. False when one of them is not a number. */
 export function isEarlier(version: string | undefined, than: string | undefined): boolean {
   if (version === undefined || than === undefined || !isNumber(version) || !isNumber(than)) return false;
   return BigInt(version) < BigInt(than);
@@ -45,7 +45,9 @@ function isNumber(version: string): boolean {
   return /^\d+$/.test(version);
 }
 
-/** Names an object among those of its kind: `namespace/name`, or `name` of one that is in no namespace. */
+/**
+ * Returns the name of an object among those of its kind: `namespace/name`, or `name` for an object without a namespace.
+ */
 export function nameOf({ metadata: { namespace, name } }: Resource): string {
   return namespace === undefined ? name : `${namespace}/${name}`;
 }
