@@ -1,28 +1,30 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Span } from './span.ts';
 
-/** On whose behalf code runs, for logs, records and traces; it decides nothing. */
+/**
+ * Request and span that the running code belongs to. Used for logs, records and traces only; no decision depends on it.
+ */
 export interface Context {
-  /** The id of the HTTP request; absent: the server does it by itself. */
+  /** Id of the HTTP request. Absent: work that the server started itself. */
   readonly requestId?: string;
-  /** What the work is part of; absent: nothing is traced. */
+  /** Span that the work is part of. Absent: nothing is traced. */
   readonly span?: Span;
 }
 
 const storage = new AsyncLocalStorage<Context>();
 const background: Context = {};
 
-/** The context of the code that runs. */
+/** Returns the context of the running code. */
 export function currentContext(): Context {
   return storage.getStore() ?? background;
 }
 
-/** Runs work, and everything that it starts, in a context. */
+/** Runs work, and all asynchronous work that it starts, in a context. */
 export function runIn<Value>(context: Context, work: () => Value): Value {
   return storage.run(context, work);
 }
 
-/** Runs work that outlives the request in which it begins, or that is about others as well. */
+/** Runs work outside the current request: it outlives the request, or also concerns other requests. */
 export function runInBackground<Value>(work: () => Value): Value {
   return storage.run(background, work);
 }

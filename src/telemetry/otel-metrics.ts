@@ -12,7 +12,7 @@ import {
 } from '@opentelemetry/sdk-metrics';
 import type { HistogramValue, MetricPoint, MetricSnapshot } from './snapshot.ts';
 
-/** How metrics leave. */
+/** Exporter, interval and source of the metrics to export. */
 interface MetricExport {
   readonly exporter: PushMetricExporter;
   readonly resource: Resource;
@@ -21,7 +21,7 @@ interface MetricExport {
   readonly intervalMs: number;
 }
 
-/** Exports the metrics that `/metrics` answers, again and again. Returns what ends that. */
+/** Exports the metrics of `/metrics` periodically. Returns a function that stops the export. */
 export function startMetrics({ exporter, resource, version, read, intervalMs }: MetricExport): () => Promise<void> {
   const begun = hrTime();
   const reader = new PeriodicExportingMetricReader({

@@ -1,17 +1,23 @@
-/** How spans and metrics leave this server, as the usual variables say. */
+/** Settings of the export of spans and metrics, as read from the standard `OTEL_*` variables. */
 export interface OtelSettings {
   readonly traces: OtelExport | undefined;
   readonly metrics: OtelExport | undefined;
   readonly sampler: (typeof samplers)[number];
-  /** How many of the traces are kept, from 0 to 1, where the sampler goes by it. */
+  /** Fraction of traces that is kept, from 0 to 1. Only used by the `traceidratio` samplers. */
   readonly ratio: number;
-  /** Between two exports of metrics. */
+  /** Time between two exports of metrics, in milliseconds. */
   readonly intervalMs: number;
-  /** Of spans: how long they gather, how many wait, and how many go together. */
+  /**
+   * Batches of spans: time until a batch is sent, in milliseconds, maximum number of queued spans, and maximum number
+   * per batch.
+   */
   readonly batch: { readonly delayMs: number; readonly queue: number; readonly size: number };
 }
 
-/** Where they go. The exporters read credentials, certificates, timeout and compression from the environment themselves. */
+/**
+ * Endpoint of an export. The exporters read credentials, certificates, timeout and compression from the environment
+ * themselves.
+ */
 export interface OtelExport {
   readonly url: string;
   readonly protocol: (typeof protocols)[number];
@@ -26,7 +32,10 @@ const samplers = [
 type Environment = Readonly<Record<string, string | undefined>>;
 type Signal = 'traces' | 'metrics';
 
-/** Reads the settings; `undefined` when nothing asks for an export. Wrong values are sentences. */
+/**
+ * Reads the settings. Returns `undefined` when no variable requests an export. `faults` has a sentence for each wrong
+ * value.
+ */
 export function readOtel(env: Environment): OtelSettings | undefined | { readonly faults: readonly string[] } {
   const of = (name: string): string => (env[name] ?? '').trim();
   if (of('OTEL_SDK_DISABLED').toLowerCase() === 'true') return undefined;

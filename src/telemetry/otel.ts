@@ -26,31 +26,31 @@ import type { OtelExport, OtelSettings } from './otel-settings.ts';
 import type { MetricSnapshot } from './snapshot.ts';
 import type { Attributes, Span, SpanStart, Tracer } from './span.ts';
 
-/** Takes a sentence for the log. */
+/** Writes a sentence to the log. */
 type ExportReport = (level: 'info' | 'warn', message: string) => void;
 
-/** What telemetry is about, and what it needs. */
+/** Settings of the export, version of the server, and access to the log. */
 export interface TelemetryOptions {
   readonly settings: OtelSettings;
   readonly version: string;
-  /** Where exports fail, and when they succeed again: a sentence for the log. */
+  /** Called when exports begin to fail, and when they succeed again, with a sentence for the log. */
   readonly report: ExportReport;
 }
 
-/** Spans and metrics on their way out. */
+/** Running export of spans and metrics. */
 export interface Telemetry {
-  /** Absent: no spans are asked for. */
+  /** Absent: spans are not exported. */
   readonly tracer: Tracer | undefined;
-  /** Has metrics exported from now on, if they are asked for. */
+  /** Starts the export of metrics, if it is configured. */
   exportMetrics(read: () => Promise<readonly MetricSnapshot[]>): void;
-  /** Exports what is left, for a moment, and ends it. */
+  /** Exports the remaining spans and metrics within a short time, and stops. */
   stop(): Promise<void>;
 }
 
-/** What is left is given so long at the end, in milliseconds. */
+/** Maximum duration of the last export, in milliseconds. */
 const patienceMs = 2000;
 
-/** Starts to export. Nothing waits for a collector: what it does not take in time is dropped. */
+/** Starts the export. The server never waits for a collector: what the collector does not accept in time is dropped. */
 export async function startTelemetry({ settings, version, report }: TelemetryOptions): Promise<Telemetry> {
   const { traces, metrics } = settings;
   const resource = resourceOf(version);
@@ -76,7 +76,7 @@ export async function startTelemetry({ settings, version, report }: TelemetryOpt
   };
 }
 
-/** `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` go before what is said here. */
+/** Returns the resource attributes. `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` override the defaults. */
 function resourceOf(version: string): Resource {
   const own = resourceFromAttributes({ 'service.name': 'heddle', 'service.version': version });
   return own.merge(detectResources({ detectors: [envDetector] }));
@@ -98,7 +98,7 @@ async function openTraces(
   return new TracerProvider({ resource, sampler: samplerOf(sampler, ratio), spanProcessors: [processor] });
 }
 
-/** Loaded on demand: a server that exports nothing, or in the other form, does not need them. */
+/** Imported on demand: a server that exports nothing, or in the other protocol, does not load the exporter. */
 async function traceExporter({ url, protocol }: OtelExport): Promise<SpanExporter> {
   const { OTLPTraceExporter } =
     protocol === 'http/json'
@@ -169,7 +169,7 @@ function known(attributes: Attributes): OtelAttributes {
   return Object.fromEntries(entries);
 }
 
-/** The span of the caller, as W3C Trace Context writes it; what is not well-formed is none. */
+/** Returns the caller's span from the headers of W3C Trace Context. Returns `undefined` when they are malformed. */
 function remoteParent({
   traceparent = '',
   tracestate,
@@ -186,7 +186,10 @@ interface Exporter<Items> {
   export(items: Items, done: (result: { readonly code: number; readonly error?: Error }) => void): void;
 }
 
-/** Reports when exports begin to fail, and when they succeed again: once each. The address is named by its host. */
+/**
+ * Reports once when exports begin to fail, and once when they succeed again. The report names only the host of the
+ * endpoint.
+ */
 function noteExports<Items, E extends Exporter<Items>>(
   exporter: E & Exporter<Items>,
   what: string,

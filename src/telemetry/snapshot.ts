@@ -1,4 +1,6 @@
-/** A metric as it is at one moment. Histograms count each bucket for itself; the last one has no bound. */
+/**
+ * Values of a metric at one moment. The buckets of a histogram are not cumulative; the last bucket has no upper bound.
+ */
 export interface MetricSnapshot {
   readonly name: string;
   readonly help: string;

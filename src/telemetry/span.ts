@@ -1,26 +1,26 @@
 import { currentContext, runIn } from './context.ts';
 
-/** What is known of a span. Values never come from bodies, parameters of statements, or messages of errors. */
+/** Attributes of a span. Values must never come from bodies, statement parameters, or error messages. */
 export type Attributes = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
-/** A piece of work that is timed, with what it is part of. */
+/** A timed piece of work, and the trace that it is part of. */
 export interface Span {
   readonly traceId: string;
-  /** As other programs are given it. */
+  /** Value of the `traceparent` header for requests to other programs. */
   readonly traceparent: string;
   set(attributes: Attributes): void;
-  /** Notes that it failed, by the class of the error. */
+  /** Marks the work as failed. Records the class of the error. */
   fail(error: unknown): void;
-  /** Begins work that is part of this. `client`: another program is asked. */
+  /** Begins a child span. `client`: a request to another program. */
   begin(name: string, attributes?: Attributes, kind?: 'internal' | 'client'): Span;
   end(): void;
 }
 
-/** How a span begins that is part of no other one here. */
+/** Start of a span that has no parent in this process. */
 export interface SpanStart {
-  /** `server`: a client asks; `internal`: this server does something by itself. */
+  /** `server`: a request of a client; `internal`: work that this server started itself. */
   readonly kind: 'server' | 'internal';
-  /** What the caller's span is, as it names it. */
+  /** Header of the caller, which names the caller's span. */
   readonly traceparent?: string | undefined;
   readonly tracestate?: string | undefined;
   readonly attributes?: Attributes;
@@ -31,7 +31,7 @@ export interface Tracer {
   begin(name: string, start: SpanStart): Span;
 }
 
-/** Does work as part of the span of the context; without one the work is all that happens. */
+/** Runs work in a child of the span of the context. Without a span in the context, only runs the work. */
 export function traced<Value>(
   name: string,
   attributes: Attributes,
@@ -41,7 +41,7 @@ export function traced<Value>(
   return span === undefined ? work() : during(span.begin(name, attributes), work);
 }
 
-/** The same for work that ends at once. */
+/** As `traced`, for synchronous work. */
 export function tracedNow<Value>(name: string, attributes: Attributes, work: () => Value): Value {
   const { span } = currentContext();
   if (span === undefined) return work();
@@ -53,7 +53,7 @@ export function tracedNow<Value>(name: string, attributes: Attributes, work: () 
   }
 }
 
-/** The same where another program is asked. */
+/** As `traced`, for a request to another program. */
 export function tracedCall<Value>(
   name: string,
   attributes: Attributes,
@@ -63,7 +63,7 @@ export function tracedCall<Value>(
   return span === undefined ? work() : during(span.begin(name, attributes, 'client'), work);
 }
 
-/** Does work that is part of nothing, such as that of a loop. */
+/** Runs work in a root span, such as one run of a background loop. */
 export function tracedRoot<Value>(
   tracer: Tracer | undefined,
   name: string,
