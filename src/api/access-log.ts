@@ -6,39 +6,45 @@ import { pathOf } from './other-methods.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** In which the request is carried out. */
+    /** Context in which the request is handled. */
     context: Context | undefined;
-    /** The operator of the server asks. */
+    /** Whether the caller is the operator of the server, who belongs to no account. */
     byOperator: boolean;
-    /** What was wrong with its body, when it was answered past the framework. */
+    /** Set when the body was malformed and the answer was written directly to the socket. */
     brokenBy: Broken | undefined;
   }
 }
 
-/** What the log says about one request. */
+/** Line of the access log about one request. */
 export type AccessLine = {
-  /** Of what only reads, and of what machines report many times a minute, `debug`, unless it was refused. */
+  /**
+   * `debug` for requests that only read, and for requests that peers send many times a minute. `info` for all others,
+   * and for refused requests.
+   */
   readonly level: 'debug' | 'info';
   readonly message: string;
   readonly request_id: string;
-  /** Absent, as the path is, of what could not be read. */
+  /** Absent, like the path, when the request could not be parsed. */
   readonly method: string | undefined;
-  /** Without the query, and without what may be a secret. */
+  /** Path without the query. Parts that may be secrets are masked. */
   readonly path: string | undefined;
-  /** As the interface describes it; absent where nothing is. */
+  /** Path as the interface describes it. Absent when no route has the path. */
   readonly route: string | undefined;
-  /** Absent when the client left before it was answered. */
+  /** Absent when the client disconnected before the answer. */
   readonly status: number | undefined;
-  /** Absent when it was refused before it began. */
+  /** Absent when the request was refused before it was handled. */
   readonly duration_ms: number | undefined;
-  /** The id of who asked; absent for strangers. */
+  /** Id of the caller. Absent when the caller is not authenticated. */
   readonly actor: string | undefined;
   readonly account: string | undefined;
-  /** By which the trace of the request is found; absent: nothing is traced. */
+  /** Id of the trace of the request. Absent: the request is not traced. */
   readonly trace_id: string | undefined;
 };
 
-/** Runs every request in a context of its own, with a span if there is a tracer, and writes a line about it when it is over. */
+/**
+ * Runs every request in its own context, with a span if there is a tracer, and writes a log line when the request has
+ * ended.
+ */
 export function addAccessLog(
   app: FastifyInstance,
   write: (line: AccessLine) => void,
@@ -52,11 +58,11 @@ export function addAccessLog(
     logEnd(request, reply, write);
     runIn(request.context, next);
   });
-  // A body arrives in the context of its connection.
+  // The events of the body arrive in the context of the connection, so the context of the request is set again.
   app.addHook('preValidation', (request, _reply, next) => runIn(request.context ?? {}, next));
 }
 
-/** Writes a line about a request when it is answered, or its client has left. */
+/** Writes the log line of a request when it was answered, or when its client disconnected. */
 export function logEnd(request: FastifyRequest, reply: FastifyReply, write: (line: AccessLine) => void): void {
   reply.raw.once('close', () => {
     const line = lineOf(request, reply);
@@ -87,14 +93,17 @@ function messageOf(isAnswered: boolean, brokenBy: Broken | undefined): string {
   return isAnswered || brokenBy !== undefined ? 'request' : 'request, whose client left before its answer ended';
 }
 
-/** Why something was answered past the framework. */
+/** Why a request was answered directly on its socket. */
 interface Broken {
   readonly status: number;
-  /** What the parser calls it. */
+  /** Error code of the HTTP parser. */
   readonly code?: string;
 }
 
-/** The line about what did not become a request; what could not be read is not shown, since anything may be in it. */
+/**
+ * Returns the log line of a message that did not become a request. Text that could not be parsed is not shown, since it
+ * may contain anything.
+ */
 export function lineOfBroken(id: string, broken: Broken, message: IncomingMessage | undefined): AccessLine {
   return {
     level: 'info',
@@ -113,7 +122,7 @@ function callerOf({ call, scim, byOperator }: FastifyRequest): Pick<AccessLine, 
   return { actor: byOperator ? 'operator' : undefined, account: undefined };
 }
 
-/** What is asked again and again by machines that watch the server. */
+/** Paths that monitoring polls. They get no span. */
 const watched: readonly (string | undefined)[] = ['/healthz', '/readyz', '/metrics'];
 
 function beginSpan(tracer: Tracer, request: FastifyRequest): Span | undefined {
@@ -137,18 +146,19 @@ function endSpan(span: Span, { path, status, actor, account }: AccessLine): void
   span.end();
 }
 
-/** Longer paths are cut in the log. */
+/** Maximum length of a path in the log, in characters. */
 const longestPath = 300;
 
-/** Parameters of paths that are secrets: knowing one is enough to use it. */
+/** Path parameters that are secrets: knowledge of the value is enough to use it. */
 const secretParameters: readonly string[] = ['token', 'uid', 'code'];
 
-/** What says where a request goes. */
+/** Parts of a request from which its path is derived. */
 type Address = Pick<FastifyRequest, 'originalUrl' | 'params' | 'routeOptions' | 'refused'>;
 
 /**
- * The path of a request as a log may have it. Queries hold codes of sign-ins, tokens and addresses of people, and are left out;
- * parts of the path are shown when they are words or ids, and of paths where nothing is only when they are words.
+ * Returns the path of a request in a form that may be logged. The query is left out, because it may contain sign-in
+ * codes, tokens and addresses of people. Parts of the path are shown when they are words or ids; if no route has the
+ * path, only when they are words.
  */
 export function safePath(request: Address): string {
   const { originalUrl, params } = request;
@@ -167,7 +177,7 @@ function shownPath(url: string, isShown: (part: string) => boolean): string {
   return `${shown.join('/')}${path.length > longestPath ? '…' : ''}`;
 }
 
-/** Words, ids and names; nothing that may be a token, an address or a text that was put there. */
+/** Accepts words, ids and names. Rejects anything that may be a token, an address or free text. */
 function isName(part: string): boolean {
   return /^[\w.~:-]{0,40}$/.test(part) && !/^(nb[a-z]_|gh[a-z]_|eyJ|sk[-_]|xox)/i.test(part);
 }

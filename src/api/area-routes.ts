@@ -50,43 +50,43 @@ import { tenants } from './routes/tenants.ts';
 import { tokens } from './routes/tokens.ts';
 import { users } from './routes/users.ts';
 
-/** What areas need beside the engine. */
+/** Services that areas need in addition to the engine. */
 export interface Services {
   readonly authenticator: Authenticator;
   readonly peering: Peering;
   readonly people: LocalPeople;
-  /** How many tenants of an account may wait for the proof of their domain. */
+  /** Maximum number of tenants of an account whose domain is not proven yet. */
   readonly pendingTenants: number;
-  /** Slows down callers without credentials. */
+  /** Limits the rate of callers without credentials. */
   readonly anonymous: Limiter;
-  /** Peers that are connected. */
+  /** Connected peers. */
   readonly hub: Hub;
   readonly feeds: Feeds;
-  /** Reads documents. */
+  /** Reads documents from the files of a request. */
   readonly reader: Reader;
-  /** The release of the server. */
+  /** Version of the server. */
   readonly version: string;
   readonly sources: SourceRules;
-  /** Knows the cities of countries; absent: none are known. */
+  /** Returns the cities of a country. Absent: no database of places is configured. */
   readonly cities: Cities | undefined;
-  /** Opens the targets of channels, for samples. */
+  /** Opens the target of a channel, to send a sample to it. */
   readonly openTarget: OpenTarget;
-  /** Syncs a directory. */
+  /** Requests a sync of a directory. */
   readonly requestSync: RequestSync;
-  /** Runs before everything that makes a plan. */
+  /** Limits the rate of requests that make a plan. Runs before them. */
   readonly planLimit: Limiter;
-  /** The OpenAPI document of the interface in a profile. */
+  /** Returns the OpenAPI document of the interface in a profile. */
   readonly describe: Describe;
 }
 
-/** Routes that are not of kinds, with their declarations. */
+/** Routes that do not belong to kinds, with their declarations. */
 export interface AreaRoutes {
-  /** May be waited for, when the area has a scope of its own. */
+  /** Adds the routes. The result must be awaited, because an area may register a scope. */
   add(app: FastifyInstance, engine: Engine, services: Services): unknown;
   readonly operations: readonly Operation[];
 }
 
-/** All areas with routes of their own. */
+/** All areas that have routes. */
 export const areas: readonly AreaRoutes[] = [
   access,
   accessiblePeers,

@@ -12,27 +12,30 @@ import { queryOf } from './input/address.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** On whose behalf the request runs; set before the handler of every route that is neither open nor the operator's. */
+    /** Caller of the request. Set before the handler runs, except on open routes and on routes of the operator. */
     call: Call | undefined;
   }
   interface FastifyContextConfig {
-    /** The route wants no credentials: it is in the list of open routes. */
+    /** Whether the route needs no credentials. Such a route is in the list of open routes. */
     open?: boolean;
-    /** What a caller must be allowed to do. `anyone`: nothing, the route is about the callers themselves. */
+    /** Right that a caller needs. `anyone`: no right, because the route is about the callers themselves. */
     access?: Access;
-    /** The route is about the whole server: for its operator, who is in no account. It runs without a call. */
+    /** The route concerns the whole server, and is for its operator, who belongs to no account. It has no `call`. */
     server?: true;
-    /** The route writes nothing but plans, whatever its method. */
+    /** The route writes nothing except plans, whatever its method. */
     plans?: true;
-    /** The route starts something, whatever its method. */
+    /** The route starts an action, whatever its method. */
     starts?: true;
   }
 }
 
-/** A right that a route asks for. `own`: without it callers still see what is theirs. */
+/** Right that a route requires. `own`: callers without the right may call the route, and see only their own objects. */
 export type Access = 'anyone' | { readonly module: string; readonly operation: Operation; readonly own?: true };
 
-/** Authenticates every request but those of open routes, and asks whether the caller may do it; unknown paths were refused before. */
+/**
+ * Authenticates every request except those to open routes, and checks the caller's rights. Unknown paths were refused
+ * before.
+ */
 export function createAuthHook(authenticator: Authenticator, engine: Engine) {
   return async (request: FastifyRequest): Promise<void> => {
     const { open, server } = request.routeOptions.config;
@@ -44,7 +47,10 @@ export function createAuthHook(authenticator: Authenticator, engine: Engine) {
   };
 }
 
-/** On whose behalf a request runs, when they may do what its route does. What lasts asks again before it goes on. */
+/**
+ * Returns the caller of a request. Throws `NotAllowed` when the caller may not use its route. Long-running requests
+ * call it again before they continue.
+ */
 export async function authorize(request: FastifyRequest, authenticator: Authenticator, engine: Engine): Promise<Call> {
   const { account } = queryOf(request);
   const call = await scoped(request, engine, await authenticator.authenticate(request.headers.authorization, account));
@@ -53,7 +59,7 @@ export async function authorize(request: FastifyRequest, authenticator: Authenti
   return call;
 }
 
-/** The call in the account that the query names: the caller's own, or that of a tenant. */
+/** Returns the call in the account that the query names: the caller's own account, or a tenant of it. */
 export async function scoped({ query }: FastifyRequest, engine: Engine, call: Call): Promise<Call> {
   const { account } = query as { readonly account?: unknown };
   const isOwn = account === undefined || account === '' || account === ownAccount || account === call.account;
@@ -61,7 +67,7 @@ export async function scoped({ query }: FastifyRequest, engine: Engine, call: Ca
   return await enterTenant(engine, call, String(account));
 }
 
-/** The call of an authenticated request. */
+/** Returns the call of an authenticated request. Throws when the route runs without authentication. */
 export function callOf(request: FastifyRequest): Call {
   if (request.call === undefined) throw new Error(`the route ${request.routeOptions.url} runs without authentication`);
   return request.call;
@@ -79,7 +85,7 @@ async function requireAccess(request: FastifyRequest, call: Call, snapshots: Sna
   if (access.own !== true) requireRight(state, call.actor, access.module, access.operation);
 }
 
-/** Routes that say nothing are about configuration as a whole. */
+/** Returns the right for routes that declare none: it is a right to the configuration as a whole. */
 function defaultAccess(method: string): Access {
   return { module: 'config', operation: ['GET', 'HEAD'].includes(method) ? 'read' : 'update' };
 }

@@ -12,7 +12,10 @@ const usual = 4 * hour;
 const longest = 24 * hour;
 const longestReason = 500;
 
-/** Where a request says why and how long: by which names, and how its refusals show that to be written. */
+/**
+ * Names of the reason and of the duration where a request states them (headers or members of the body), and the problem
+ * code for refusals.
+ */
 interface Names {
   readonly reason: string;
   readonly time: string;
@@ -22,7 +25,7 @@ interface Names {
 const headers: Names = { reason: reasonHeader, time: timeHeader, code: 'header_invalid' };
 const members: Names = { reason: 'reason', time: 'ttl', code: 'override_invalid' };
 
-/** The override of what sources state, if the headers of a write say so. Throws `InvalidInput`. */
+/** Returns the override that the headers of a write request, `undefined` without them. Throws `InvalidInput`. */
 export function breakGlassOf(request: FastifyRequest): OverrideRequest | undefined {
   const reason = textOf(request, reasonHeader);
   const time = textOf(request, timeHeader);
@@ -37,7 +40,7 @@ export function breakGlassOf(request: FastifyRequest): OverrideRequest | undefin
   return readOverride(headers, reason, time);
 }
 
-/** The same override, said in the body of a request. Throws `InvalidInput`. */
+/** Returns the override that the body of a request states. Throws `InvalidInput`. */
 export function overrideIn(reason: string | undefined, time: string | undefined): OverrideRequest {
   return readOverride(members, (reason ?? '').trim(), time?.trim());
 }
@@ -58,7 +61,7 @@ function secondsOf(names: Names, time: string): number {
   return seconds;
 }
 
-/** Node reads headers as Latin-1; most clients write UTF-8. */
+/** Returns a header as text. Node decodes headers as Latin-1, but most clients send UTF-8. */
 function textOf(request: FastifyRequest, name: string): string | undefined {
   const value = request.headers[name.toLowerCase()];
   if (value === undefined) return undefined;

@@ -5,17 +5,23 @@ import { type AccessLine, lineOfBroken, logEnd } from './access-log.ts';
 import { requestId } from './headers.ts';
 import { errorBody, refuseUnknown } from './refusals.ts';
 
-/** Answers what never becomes a request of the framework, in the one shape of errors, with a line of the log for each. */
+/**
+ * Answers messages that never become a request of the framework. Each gets an answer in the usual shape of errors, and
+ * a log line.
+ */
 export interface BrokenRequests {
-  /** Of Fastify: for paths that cannot be decoded, and for what is not HTTP. */
+  /** Options for Fastify. They handle paths that cannot be decoded, and messages that are not HTTP. */
   readonly handlers: Required<Pick<FastifyHttpOptions<Server>, 'frameworkErrors' | 'clientErrorHandler'>>;
-  /** Called before other hooks are added. Answers what Node would answer without a body: an unknown `Expect`, and CONNECT. */
+  /**
+   * Must be called before other hooks are added. Also answers an unknown `Expect` and CONNECT, which Node would answer
+   * without a body.
+   */
   watch(app: FastifyInstance): void;
 }
 
-/** `write` takes the lines. */
+/** Creates the handlers. `write` receives the log lines. */
 export function refuseBrokenRequests(write: (line: AccessLine) => void): BrokenRequests {
-  // A body may turn out to be broken when its request is under way already, which has a line of its own.
+  // A body may turn out to be malformed after its request has started. The line of that request reports it.
   const underWay = new WeakMap<Duplex, FastifyRequest>();
   const refuse = (socket: Duplex, refusal: Refusal, message?: IncomingMessage): void => {
     const request = underWay.get(socket);
@@ -37,14 +43,14 @@ export function refuseBrokenRequests(write: (line: AccessLine) => void): BrokenR
     },
     watch(app) {
       app.decorateRequest('brokenBy', undefined);
-      // At once: what is wrong with a body may have come with its headers.
+      // Registered synchronously: the parser may find the fault of a body in the same packet as the headers.
       app.addHook('onRequest', (request, reply, next) => {
         const { socket } = request.raw;
         underWay.set(socket, request);
         reply.raw.once('close', () => underWay.delete(socket));
         next();
       });
-      // Whether a body follows is not known any more.
+      // The connection must be closed: the server cannot tell whether the client sends the body.
       app.server.on('checkExpectation', (message) => refuse(message.socket, unknownExpectation, message));
       app.server.on('connect', (message, socket) => refuse(socket, noProxy, message));
     },
@@ -62,7 +68,7 @@ export function refuseMissingHosts(app: FastifyInstance): void {
   });
 }
 
-/** Answers on the bare socket and closes it behind that. */
+/** Writes an answer directly to the socket, and closes the connection. */
 function hangUp(socket: Duplex, { status, reason, message }: Refusal, id: string): void {
   const body = JSON.stringify(errorBody(status, message));
   const head = [
@@ -76,13 +82,13 @@ function hangUp(socket: Duplex, { status, reason, message }: Refusal, id: string
   socket.destroy();
 }
 
-/** Why a request was not carried out. */
+/** Answer to a message that did not become a request. */
 export interface Refusal {
   readonly status: number;
-  /** The text behind the status in the first line. */
+  /** Reason phrase after the status in the status line. */
   readonly reason: string;
   readonly message: string;
-  /** What the parser calls it; absent: it could be read. */
+  /** Error code of the HTTP parser. Absent: the message could be parsed. */
   readonly code?: string;
 }
 

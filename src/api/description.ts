@@ -10,31 +10,37 @@ import { areas } from './area-routes.ts';
 import { routeOf } from './operations/route.ts';
 import { describeTheirs } from './profile/describe.ts';
 
-/** Every operation that is declared beside those of kinds. */
+/** All declared operations that do not belong to kinds. */
 const declared: readonly Operation[] = areas.flatMap(({ operations }) => operations);
 
-/** The declared operations that want no credentials of an account, by method and route, with what guards each. */
+/**
+ * Declared operations that need no account credentials, by method and route. The value states what protects the
+ * operation.
+ */
 export const openOperations: Readonly<Record<string, string>> = Object.fromEntries(
   declared.flatMap(({ access, method, path }) =>
     typeof access === 'object' && 'open' in access ? [[`${method} ${routeOf(path)}`, access.open]] : [],
   ),
 );
 
-/** What a description is of, beside the kinds. */
+/** Version, edition and profile that are described. */
 interface Described {
   readonly version: string;
   readonly edition: Edition;
-  /** Absent: as it is specified. */
+  /** Absent: the specification. */
   readonly profile?: Profile;
 }
 
-/** Makes the description of an interface in a profile; absent: as it is specified. */
+/** Returns the OpenAPI document of the interface in a profile. Absent: the specification. */
 export type Describe = (profile?: Profile) => Promise<JsonObject>;
 
-/** By kinds: to write one takes 50 ms. */
+/** Cached documents, by the kinds of the registry: writing one takes 50 ms. */
 const descriptions = new WeakMap<Registry['kinds'], Map<string, Promise<JsonObject>>>();
 
-/** The OpenAPI document of the whole interface: kinds, and every operation beside theirs. Written once, in slices. */
+/**
+ * Returns the OpenAPI document of the whole interface: the operations of kinds and all others. It is written once, in
+ * slices.
+ */
 export function describeApi(registry: Registry, described: Described): Promise<JsonObject> {
   const known = descriptions.get(registry.kinds) ?? new Map<string, Promise<JsonObject>>();
   descriptions.set(registry.kinds, known);

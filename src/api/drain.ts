@@ -3,12 +3,13 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
 /**
- * Lets a server that closes end as soon as its last request is answered. Without this it waits for clients to give up
- * the connections that they keep alive, which takes them a minute and more.
+ * Lets a closing server end as soon as its last request is answered. Without this, it would wait until clients close
+ * their kept-alive connections, which takes a minute or more.
  */
 export function drainConnections(app: FastifyInstance): void {
   let closing = false;
-  // Browsers and clients open connections ahead of need; such a one never was idle, so that nothing would close it.
+  // Browsers and clients open connections in advance. A connection without any request is never idle, so nothing else
+  // would close it.
   const unused = new Set<Socket>();
   app.server.on('connection', (socket: Socket) => {
     unused.add(socket);
@@ -22,7 +23,7 @@ export function drainConnections(app: FastifyInstance): void {
   app.addHook('onSend', async (_request, reply) => {
     if (closing) void reply.header('connection', 'close');
   });
-  // Of an answer that was being sent already the header said nothing.
+  // An answer whose headers had already been sent did not contain `connection: close`.
   app.addHook('onResponse', async () => {
     if (closing) setImmediate(() => app.server.closeIdleConnections());
   });

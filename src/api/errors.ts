@@ -17,12 +17,15 @@ import {
 import type { Problem } from '../model/problem.ts';
 import type { FailureLimit } from './rate-limit.ts';
 
-/** The one shape of every error on the wire. `code` is the HTTP status. */
+/** Body of all error answers. `code` is the HTTP status. */
 export interface ErrorBody {
   readonly message: string;
   readonly code: number;
   readonly problems?: readonly Problem[];
-  /** Of a write in doubt: the request by which it stands in the history, if it happened. */
+  /**
+   * Present when it is unknown whether a write happened: the id of the request. The history lists the write under it,
+   * if it happened.
+   */
   readonly request?: string;
 }
 
@@ -39,7 +42,7 @@ const conflictStatus: Readonly<Record<ConflictReason, number>> = {
   locked: 423,
 };
 
-/** The HTTP status of an exception: the only such mapping. */
+/** Returns the HTTP status of an exception. There is no other such mapping. */
 export function statusOf(error: unknown): number {
   if (error instanceof Conflict) return conflictStatus[error.reason];
   if (error instanceof InvalidInput) return 422;
@@ -52,13 +55,19 @@ export function statusOf(error: unknown): number {
   return frameworkStatus(error);
 }
 
-/** Fastify's own refusals: a body that is not JSON, too large, or of a wrong type. */
+/**
+ * Returns the status of Fastify's own refusals: a body that is not JSON, too large, or of a wrong type. 500 for all
+ * other errors.
+ */
 function frameworkStatus(error: unknown): number {
   const statusCode = isObject(error) ? error['statusCode'] : undefined;
   return typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500 ? statusCode : 500;
 }
 
-/** Answers a request that failed. Only a defect of the program is logged; its cause is never shown to the caller. */
+/**
+ * Creates the handler that answers failed requests. Only defects of the program (status 500) are reported; their cause
+ * is never shown to the caller. `limited` may replace the error.
+ */
 export function createErrorHandler(
   report: (error: unknown, request: FastifyRequest) => void,
   limited: FailureLimit = (_request, _reply, error) => error,
@@ -68,14 +77,14 @@ export function createErrorHandler(
     const status = statusOf(error);
     if (status === 500) report(error, request);
     void reply.code(status).header('cache-control', 'no-store');
-    // Repeating a write in doubt without a key may do it twice.
+    // Without an idempotency key, repeating a write whose outcome is unknown may execute it twice.
     const isRisky = isInDoubt(error) && request.headers['idempotency-key'] === undefined;
     if (isPassing(error, status) && !isRisky) void reply.header('retry-after', '1');
     void reply.send({ ...bodyOf(error, status), ...doubtOf(error, request) });
   };
 }
 
-/** Whether trying again soon is all there is to do. */
+/** Whether the caller only needs to try again soon. */
 function isPassing(error: unknown, status: number): boolean {
   return status === 503 || status === 423 || (error instanceof Conflict && error.reason === 'running');
 }
@@ -87,7 +96,7 @@ function bodyOf(error: unknown, status: number): ErrorBody & { readonly plan?: u
   return { message: messageOf(error), code: status, ...problems, ...plan };
 }
 
-/** What a caller can use to find out later whether the write happened. */
+/** Returns what a caller needs to find out later whether the write happened. */
 function doubtOf(error: unknown, { id }: FastifyRequest): Pick<ErrorBody, 'problems' | 'request'> {
   if (!isInDoubt(error)) return {};
   const { requestId: request = id, message } = error;
@@ -100,7 +109,7 @@ const frameworkMessages: Readonly<Record<string, string>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'this content type is not accepted; send `Content-Type: application/json`',
 };
 
-/** What a caller is shown of an exception. */
+/** Returns the message of an exception that callers may see. */
 export function messageOf(error: unknown): string {
   const known = frameworkMessages[codeOf(error) ?? ''];
   return known ?? (error instanceof Error ? error.message : String(error));

@@ -2,7 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { safePath } from './access-log.ts';
 
-/** Headers of every answer for browsers: nothing here is a page, a frame or a script unless a route says so. */
+/**
+ * Security headers of every answer, for browsers: no answer is a page, a frame or a script unless its route overrides
+ * this.
+ */
 const protecting: Readonly<Record<string, string>> = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',
@@ -10,7 +13,7 @@ const protecting: Readonly<Record<string, string>> = {
   'x-frame-options': 'DENY',
 };
 
-/** Headers that programs of other origins may read. */
+/** Headers that scripts of other origins may read (CORS). */
 export const exposedHeaders = [
   ...[
     'ETag',
@@ -25,13 +28,13 @@ export const exposedHeaders = [
   ],
 ];
 
-/** The id of a request: the one it came with, when it can stand in a log line, else a new one. */
+/** Returns the id of a request: the value of its `X-Request-Id` if that is safe in a log line, otherwise a new id. */
 export function requestId({ headers }: { readonly headers: Readonly<Record<string, unknown>> }): string {
   const given = headers['x-request-id'];
   return typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) ? given : randomUUID();
 }
 
-/** Puts the headers that protect on every answer, and the id by which its request is found in the log. */
+/** Adds the security headers and the request id to every answer. */
 export function addHeaders(app: FastifyInstance, { https }: { readonly https: boolean }): void {
   const always = https ? { ...protecting, 'strict-transport-security': 'max-age=31536000' } : protecting;
   app.addHook('onRequest', async (request, reply) => {
@@ -39,22 +42,25 @@ export function addHeaders(app: FastifyInstance, { https }: { readonly https: bo
   });
 }
 
-/** A place in the interface as a log may name it. */
+/** Returns method, path and id of a request, in a form that may be logged. */
 export function placeOf(request: FastifyRequest): string {
   return `${request.method} ${safePath(request)} (request ${request.id})`;
 }
 
-/** Whether what nothing knows is refused and not ignored. */
+/** Whether unknown members and parameters are refused instead of ignored (`Prefer: handling=strict`). */
 export function isStrict({ headers }: Pick<FastifyRequest, 'headers'>): boolean {
   return /\bhandling=strict\b/.test(String(headers['prefer'] ?? ''));
 }
 
 const header = 'heddle-ignored';
 
-/** What clients accept in one header, with room for the others. */
+/** Maximum length of the header, in characters: most clients accept this much in one header, along with the others. */
 const longest = 4000;
 
-/** Names in `Heddle-Ignored` what of a request nothing knows: `?name` of the query, JSON pointers of the body; `...` says that there are more. */
+/**
+ * Lists the ignored parts of a request in `Heddle-Ignored`: `?name` for query parameters, JSON pointers for members of
+ * the body. `...` means that there are more.
+ */
 export function addIgnored(reply: FastifyReply, names: readonly string[]): void {
   if (names.length === 0) return;
   const present = reply.getHeader(header);

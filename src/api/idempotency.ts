@@ -11,27 +11,32 @@ import { callOf } from './authenticate.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set while the request is carried out and its answer will be kept. */
+    /** Set while the request is executed, when its answer will be stored. */
     repeatable: { readonly key: string; readonly attempt: Attempt } | undefined;
-    /** What is kept in place of a body with values that are shown once, or kept sealed. */
+    /** Stored instead of a body that contains values which are shown once or sealed. */
     keptBody: Json | undefined;
   }
   interface FastifyContextConfig {
-    /** Answers a request by what it did, when its answer was lost; `undefined` when that says too little. */
+    /**
+     * Rebuilds an answer that was lost, from the result of the request. Returns `undefined` when the result is not
+     * enough for that.
+     */
     recover?: Recover;
     /**
-     * Throws when the caller may not see again what this route shows once; absent: every caller that may call it may.
+     * Throws when the caller may not see the values again that this route shows once. Absent: every caller that may
+     * call the route may see them.
      */
     mayRepeat?: (request: FastifyRequest, body: Json) => Promise<void>;
   }
 }
 
-/** Makes the body of an answer that was lost, and sets what else it says. */
+/** Rebuilds the body of a lost answer from what the request did, and sets status and headers of the reply. */
 export type Recover<T = unknown> = (request: FastifyRequest, reply: FastifyReply, done: Done) => Promise<T>;
 
 /**
- * Lets clients repeat a POST with the same `Idempotency-Key` until they get its answer: it is executed once, and a
- * repetition gets the same answer. Runs behind authentication. `report` is called when an answer could not be stored.
+ * Lets clients repeat a POST with the same `Idempotency-Key` until they get its answer: the request is executed once,
+ * and a repetition gets the same answer. Must run after authentication. `report` is called when an answer could not be
+ * stored.
  */
 export function addIdempotency(
   app: FastifyInstance,
@@ -58,13 +63,17 @@ export function addIdempotency(
     const end = isOutcome(reply)
       ? requests.keep(callOf(request), key, attempt, answerOf(request, reply, payload))
       : requests.abandon(callOf(request), key, attempt);
-    // The request is carried out and answered all the same; a repetition is answered by what it did.
+    // The request was executed, so it is answered even if storing fails. A repetition is then answered by what the
+    // request did.
     const state = await end.catch((error: unknown) => report(error, request));
     return state === 'done' ? sendAgain(reply) : payload;
   });
 }
 
-/** What is kept of a body with values that are shown once or kept sealed: the body itself is kept sealed, and for a day. */
+/**
+ * Sets the body that is stored instead of a body with values that are shown once or sealed. The original body is stored
+ * sealed, for a day.
+ */
 export function keepInstead(request: FastifyRequest, body: Json): void {
   request.keptBody = body;
 }
@@ -77,11 +86,11 @@ function keyOf(request: FastifyRequest): string | undefined {
 }
 
 /**
- * Equal for equal requests. A body may hold secrets, which must not be guessed from the hash: it needs the key of the
- * server.
+ * Returns a hash that is equal for equal requests. It is keyed with the server's key, because a body may contain
+ * secrets that must not be guessed from the hash.
  */
 function hashOf({ planEnvironment }: Engine, request: FastifyRequest): string {
-  // What is no archive is JSON, or made of texts.
+  // A body that is not an archive is JSON, or consists of texts.
   const body = Buffer.isBuffer(request.body) ? createHash('sha256').update(request.body).digest('hex') : request.body;
   const { method, url, profile } = request;
   const more = profile === 'specification' ? [] : [profile];
@@ -89,7 +98,7 @@ function hashOf({ planEnvironment }: Engine, request: FastifyRequest): string {
   return sha256(planEnvironment.vault.requestFingerprint(sha256(text)));
 }
 
-/** In place of a refusal that an earlier attempt, carried out meanwhile, makes untrue. */
+/** Replaces a refusal by 409 when an earlier attempt of the same request turns out to have been executed. */
 function sendAgain(reply: FastifyReply): string {
   void reply.code(409).header('retry-after', '1').header('content-type', 'application/json; charset=utf-8');
   return JSON.stringify({ message: alreadyDone, code: 409 });
@@ -116,7 +125,7 @@ async function sendRecovered(request: FastifyRequest, reply: FastifyReply, done:
     );
   }
   if (done.once !== undefined) {
-    // A body is plain data.
+    // The body is plain data.
     await mayRepeat?.(request, body as Json);
     void reply.header('cache-control', 'no-store');
     if (done.once.notice !== undefined) void reply.header('heddle-notice', done.once.notice);
@@ -124,17 +133,17 @@ async function sendRecovered(request: FastifyRequest, reply: FastifyReply, done:
   return reply.header('idempotency-replayed', 'true').send(body === null ? undefined : body);
 }
 
-/** Whether the answer is what became of the request, and not that it should come again later. */
+/** Whether the answer is the final outcome of the request, as opposed to a request to try again later. */
 function isOutcome(reply: FastifyReply): boolean {
   const { statusCode: status } = reply;
   return status < 500 && !passing.includes(status) && !reply.hasHeader('retry-after');
 }
 
-// Other credentials, rights or an approval let the same request through.
+// The same request may succeed later, with other credentials, other rights or an approval.
 const passing: readonly number[] = [401, 403, 428];
 
 const keptHeaders = ['content-type', 'etag', 'heddle-ignored', 'location', 'cache-control'];
-/** Headers of answers with values that are shown once. */
+/** Additional headers that are stored for answers with values that are shown once. */
 const onceHeaders = ['heddle-notice', 'heddle-invite-link'];
 
 function answerOf(request: FastifyRequest, reply: FastifyReply, payload: unknown): KeptAnswer {

@@ -9,18 +9,21 @@ import { createAddressLimit } from './rate-limit.ts';
 
 const mount = '/oidc';
 
-/** How many sign-ins one address may begin: each of them is stored. */
+/** Rate limit per address. It bounds the sign-ins that an address can begin, because each of them is stored. */
 const perAddress = { perMinute: 300, burst: 600 };
 
-/** No form of ours is anywhere near as long. */
+/** Maximum size of a form, in bytes. The forms of this server are much shorter. */
 const longestForm = 32 * 1024;
 
-/** Mounts the embedded identity provider: what programs ask below `/oidc`, and the pages for people below `/signin`. */
+/**
+ * Mounts the embedded identity provider: the endpoints for programs under `/oidc`, and the pages for people under
+ * `/signin`.
+ */
 export async function addIdentityProvider(app: FastifyInstance, provider: IdentityProvider): Promise<void> {
   const slowDown = createAddressLimit(perAddress);
   await app.register(async (scope) => {
     scope.addHook('onRequest', slowDown);
-    // The provider reads bodies itself.
+    // The provider parses bodies itself.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
     scope.get(`${mount}/me`, async (request) => provider.whose(bearerOf(request)));
@@ -39,7 +42,7 @@ export async function addIdentityProvider(app: FastifyInstance, provider: Identi
       { parseAs: 'string', bodyLimit: longestForm },
       (_request, text, done) => {
         const form = new URLSearchParams(String(text));
-        // No field of ours takes it, and nothing that is looked up by one has it.
+        // No field accepts NUL, and no value that is looked up by a field contains it.
         if ([...form].flat().some((part) => part.includes('\0'))) done(new BadBody('the form contains NUL; remove it'));
         else done(null, form);
       },
@@ -57,7 +60,7 @@ export async function addIdentityProvider(app: FastifyInstance, provider: Identi
     scope.route({
       ...{ method: ['GET', 'POST'], url: '/signin/:uid' },
       handler: async (request, reply) => {
-        // The route names the parameter.
+        // The route declares this parameter.
         const { uid } = request.params as { readonly uid: string };
         return send(reply, await provider.signIn(uid, webRequest(provider, request, reply)));
       },
@@ -69,7 +72,10 @@ function bearerOf({ headers }: FastifyRequest): string {
   return /^bearer\s+(\S+)$/i.exec(headers.authorization ?? '')?.[1] ?? '';
 }
 
-/** Gives the provider the server's own address; the address that a client states is not trusted. */
+/**
+ * Sets the headers from which the provider derives the server's address. The address in the client's headers is not
+ * trusted.
+ */
 function placeAt(provider: IdentityProvider, { raw, ip }: FastifyRequest): void {
   const url = new URL(provider.publicUrl());
   raw.headers.host = url.host;
@@ -85,21 +91,24 @@ async function pass(provider: IdentityProvider, request: FastifyRequest, reply: 
   for (const [name, value] of Object.entries({ ...protectedBy(reply), ...pageHeaders }))
     reply.raw.setHeader(name, value);
   reply.raw.removeHeader('content-type');
-  // A script of the provider's own is let in by its hash, which the provider adds.
+  // The provider adds the hashes of its own scripts to this directive.
   const policy = `${pagePolicy(['http://127.0.0.1:*', 'http://localhost:*', ...provider.origins])}; script-src 'report-sample'`;
   reply.raw.setHeader('content-security-policy', policy);
-  // The provider's own addresses begin with what is missing here.
+  // The provider expects paths without the mount prefix.
   Object.assign(raw, { originalUrl: raw.url, url: withoutCode((raw.url ?? '').slice(mount.length)) });
   await provider.handle(raw, reply.raw);
 }
 
-/** What is said about every answer; other origins are the provider's own affair. */
+/** Returns the headers that every answer has, except those for CORS, which the provider sets itself. */
 function protectedBy(reply: FastifyReply): Readonly<Record<string, string>> {
   const kept = Object.entries(reply.getHeaders()).filter(([name]) => !/^(access-control-|vary$)/.test(name));
   return Object.fromEntries(kept.map(([name, value]) => [name, String(value)]));
 }
 
-/** The code of a device that stands in an address, however that is spelt, is only filled in; it is a person who sends it. */
+/**
+ * Removes the query of a `/device` URL, however the path is spelled. The provider would submit the `user_code` in it at
+ * once; the page only fills it in, and the person submits the form.
+ */
 function withoutCode(url: string): string {
   return /^\/device\/*\?/i.test(url) ? '/device' : url;
 }

@@ -9,13 +9,16 @@ import { isAllowed } from '../plan/checks/authorize.ts';
 import { type Answer, type AnswerWork, answerFrom, makeLongAnswer, sendAnswer } from './answers/answers.ts';
 import { callOf } from './authenticate.ts';
 
-/** Who asks, and whether for a list or for one object. */
+/** Id of the caller, and whether the answer is a list or one object. */
 interface Viewing {
   readonly viewer: string;
   readonly place: 'list' | 'one';
 }
 
-/** An answer about a state: kept, unless answers of the kind depend on the moment or on who asks. */
+/**
+ * Makes an answer about a state. It is cached, unless answers of the kind depend on the time, the caller or
+ * observations.
+ */
 export async function answerOf(
   engine: Engine,
   kind: Kind,
@@ -27,12 +30,15 @@ export async function answerOf(
   return makeLongAnswer(make(await seenBy(engine, kind, state, viewing)));
 }
 
-/** Whether answers of a kind are about more than a revision. */
+/** Whether answers of a kind depend on more than a revision. */
 export function isOfTheMoment({ varies, observed }: Kind): boolean {
   return varies === true || observed !== undefined;
 }
 
-/** A state with what is observed beside it; of the account as a whole only what the answer shows. */
+/**
+ * Returns a state with the observations for one request. Counts over the whole account are only made when the answer
+ * shows them.
+ */
 export async function seenBy(engine: Engine, kind: Kind, state: Snapshot, { viewer, place }: Viewing): Promise<State> {
   const isCounted = place === 'list' && Object.values(kind.computed).some(({ countsAccess }) => countsAccess === true);
   const [countAccessible, disapprovalIn, observed] = await Promise.all([
@@ -49,13 +55,13 @@ export async function seenBy(engine: Engine, kind: Kind, state: Snapshot, { view
   });
 }
 
-/** The caller, when they may see only what is theirs. */
+/** Returns the id of the caller when they may only see their own objects, otherwise `undefined`. */
 export function restrictedTo(kind: Kind, request: FastifyRequest, state: Snapshot): string | undefined {
   const { actor } = callOf(request);
   return isAllowed(state, actor, kind.module, 'read') ? undefined : actor.id;
 }
 
-/** Answers with one object. */
+/** Sends one object. */
 export async function sendObject(
   engine: Engine,
   object: StoredObject,

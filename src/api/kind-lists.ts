@@ -16,15 +16,15 @@ import { callOf } from './authenticate.ts';
 import { queryOf } from './input/address.ts';
 import { answerOf, isOfTheMoment, restrictedTo, seenBy } from './kind-answers.ts';
 
-/** What a list is asked for; `parent` is that of a child kind. */
+/** Filters and page of a list request. */
 interface Asked {
   readonly filters: readonly (readonly [name: string, value: string])[];
   readonly page: Page | undefined;
-  /** The caller, when they see only what is theirs. */
+  /** Id of the caller, when they may only see their own objects. */
   readonly own: string | undefined;
 }
 
-/** Answers with the objects of a kind: all, of one parent, those that filters leave in, a page of them. */
+/** Sends the objects of a kind: all, those of one parent, those that match filters, or a page of them. */
 export async function sendList(
   engine: Engine,
   kind: Kind,
@@ -44,7 +44,7 @@ export async function sendList(
   return sendAnswer(request, reply, answer);
 }
 
-/** Whether a list shows every object of a kind, to everybody the same. */
+/** Whether a list contains every object of a kind, and is the same for all callers. */
 function isWhole(kind: Kind, { filters, page, own }: Asked, parent: string | undefined): boolean {
   const isSameForAll = kind.varies !== true && kind.alsoListed === undefined && own === undefined;
   return isSameForAll && filters.length === 0 && page === undefined && parent === undefined;
@@ -77,7 +77,10 @@ type WholeLists = (state: Snapshot, kind: Kind, viewer: string) => Promise<Answe
 
 const wholeLists = new WeakMap<Engine, WholeLists>();
 
-/** The whole lists of a server: those that ask while one is written get the next one, which is written once for all of them. */
+/**
+ * Returns the cache of complete lists of a server. Requests that arrive while a list is being written share the next
+ * list, which is written once for all of them.
+ */
 function wholeListsOf(engine: Engine): WholeLists {
   const present = wholeLists.get(engine) ?? createWholeLists(engine);
   wholeLists.set(engine, present);

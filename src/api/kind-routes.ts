@@ -41,7 +41,7 @@ const handlers: Readonly<
   delete: { method: 'DELETE', one: true, handle: remove },
 };
 
-/** The routes of every kind that has a path: the declaration says which. */
+/** Adds the routes of every kind that has a path, as its declaration states. */
 export function addKindRoutes(app: FastifyInstance, engine: Engine, makers: Makers = {}): void {
   for (const kind of engine.registry.kinds) {
     if (kind.path === undefined) continue;
@@ -54,10 +54,10 @@ export function addKindRoutes(app: FastifyInstance, engine: Engine, makers: Make
   }
 }
 
-/** Creates an object of a kind; `notice` is sent to the caller. */
+/** Creates an object of a kind. `notice` is sent to the caller. */
 type Maker = (call: Call, body: JsonObject, options: WriteOptions) => Promise<Written & { readonly notice?: string }>;
 
-/** How objects come to be of kinds for which more has to happen than that they are stored, by kind. */
+/** Functions that create objects, by kind: for kinds of which storing the object is not enough. */
 export type Makers = Readonly<Record<string, Maker>>;
 
 interface Making {
@@ -111,7 +111,10 @@ function accessOf(kind: Kind, verb: Verb): Access {
   return { module: kind.module, operation, ...own };
 }
 
-/** What the hosted edition alone has is not found elsewhere, and the answer says why. */
+/**
+ * Returns the kind. Throws `NotFound` with the reason when only the hosted edition has the kind, and this server runs
+ * another edition.
+ */
 function available(engine: Engine, kind: Kind): Kind {
   if (kind.edition !== 'hosted' || engine.planEnvironment.edition === 'hosted') return kind;
   throw new NotFound(
@@ -125,11 +128,11 @@ interface Params {
 }
 
 function paramsOf(request: FastifyRequest): Params {
-  // The routes above name these parameters and no others.
+  // The routes above declare these parameters and no others.
   return request.params as Params;
 }
 
-/** The stored id that a request is about: of a kind with one object, that object's. */
+/** Returns the stored id of the object that a request names. For a kind with a single object, the id of that object. */
 async function idOf(engine: Engine, kind: Kind, request: FastifyRequest): Promise<string> {
   const { id = '' } = paramsOf(request);
   if (kind.single === true) return onlyId(engine, kind, request);
@@ -138,7 +141,10 @@ async function idOf(engine: Engine, kind: Kind, request: FastifyRequest): Promis
   return stored;
 }
 
-/** The id of the one object; of one that is only implied, none. */
+/**
+ * Returns the id of the single object, or an empty text when the object is implied and not stored. Throws `NotFound`
+ * without an object.
+ */
 async function onlyId(engine: Engine, kind: Kind, request: FastifyRequest): Promise<string> {
   const [only] = (await listObjects(engine, callOf(request), kind)).objects();
   if (only === undefined && kind.implied !== true)
@@ -146,7 +152,9 @@ async function onlyId(engine: Engine, kind: Kind, request: FastifyRequest): Prom
   return only?.id ?? '';
 }
 
-/** The id of the object that holds the value by which the kind's paths name its objects. */
+/**
+ * Returns the id of the object with the unique value that the kind's paths contain instead of an id (`addressedBy`).
+ */
 async function holderId(engine: Engine, kind: Kind, value: string, request: FastifyRequest) {
   const { state } = await listObjects(engine, callOf(request), kind);
   return state.holderOf(kind.name, kind.addressedBy ?? '', value)?.id;
@@ -206,7 +214,10 @@ async function remove(engine: Engine, kind: Kind, request: FastifyRequest, reply
   return kind.deleteReply === 'object' ? reply.send({}) : reply.send();
 }
 
-/** Answers with the object that was written. The other content of the answer is read again until that succeeds. */
+/**
+ * Sends the object that was written. If reading the rest of the answer fails because the database is away, it is read
+ * again: the write has already succeeded.
+ */
 export async function sendWritten(
   engine: Engine,
   written: Written,
@@ -243,12 +254,12 @@ async function showWritten(
   );
 }
 
-/** What answers show, with a mask for what is kept sealed. */
+/** Returns the body of the answer, with sealed values masked. */
 function withoutSecrets({ registry }: Engine, kind: Kind, { object, state }: Written): JsonObject {
   return mapSecrets(kind.spec, lowerToResponse(registry, object, state), () => mask);
 }
 
-/** The conditions that the headers of a write state. */
+/** Returns the options of a write that its headers state. */
 export function writeOptions(request: FastifyRequest): WriteOptions {
   const ifMatch = versionsOf(request.headers['if-match']);
   const breakGlass = breakGlassOf(request);

@@ -4,25 +4,31 @@ import { errorBody } from './refusals.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The path that the request names, when it has no such method: every hook lets it pass, and it is refused with 405. */
+    /**
+     * Path of the request, if the path exists without this method. All hooks let the request pass, and it is refused
+     * with 405 at the end.
+     */
     refused: KnownPath | undefined;
   }
   interface FastifyContextConfig {
-    /** The route is there for methods that this path has not. */
+    /** Set on routes that only refuse methods which their path does not have. */
     refuses?: KnownPath;
   }
 }
 
-/** A path that routes have, as one of them spells it, with the methods of all of them. */
+/** A path that has routes, as one of them spells it, with the methods of all of them. */
 interface KnownPath {
   readonly url: string;
   readonly methods: ReadonlySet<string>;
 }
 
-/** What `@fastify/cors` answers preflights by. It is no path. */
+/** URL of the route with which `@fastify/cors` answers preflights. It is not a path of the interface. */
 const preflights = '*';
 
-/** The path of a request as routes spell it, whether or not it has the method; `undefined` where nothing is. */
+/**
+ * Returns the path of a request as its routes spell it, even if the path does not have the method. Returns `undefined`
+ * for an unknown path.
+ */
 export function pathOf({
   refused,
   routeOptions,
@@ -31,9 +37,9 @@ export function pathOf({
 }
 
 /**
- * Refuses methods that a path has not, in the one shape of errors. The function it returns is called when all routes and
- * hooks are there. A route for each of these methods would double the time that a server takes to start, so that a path is
- * looked for when no route was found.
+ * Answers 405, in the usual shape of errors, for methods that a path does not have. Call the returned function when all
+ * routes and hooks were added. A route for each of these methods would double the start time of a server, so the path
+ * is looked up when no route matched.
  */
 export function refuseOtherMethods(app: FastifyInstance, maxParamLength: number): () => void {
   const known = collectPaths(app);
@@ -56,7 +62,7 @@ function collectPaths(app: FastifyInstance): ReadonlyMap<string, KnownPath> {
   const paths = new Map<string, { readonly url: string; readonly methods: Set<string> }>();
   app.addHook('onRoute', ({ url, method, config }) => {
     if (url === preflights || config?.refuses !== undefined) return;
-    // Whatever routes call their parameters, it is one path.
+    // Paths that differ only in the names of their parameters are the same path.
     const path = url.replace(/:\w+/g, ':');
     const known = paths.get(path) ?? { url, methods: new Set() };
     for (const name of [method].flat()) known.methods.add(name);
@@ -65,7 +71,7 @@ function collectPaths(app: FastifyInstance): ReadonlyMap<string, KnownPath> {
   return paths;
 }
 
-/** Finds the path of an address as the router does, but whatever the method is. */
+/** Returns a function that finds the path of a URL as the router does, for any method. */
 function createFinder(paths: readonly KnownPath[], maxParamLength: number): (url: string) => KnownPath | undefined {
   const router = createRouter({ maxParamLength });
   for (const path of paths) router.on('GET', path.url, () => {}, path);
@@ -73,8 +79,9 @@ function createFinder(paths: readonly KnownPath[], maxParamLength: number): (url
 }
 
 /**
- * Refuses methods by routes where the router would take an address for another path that has them: `PUT /users/invites` is
- * no `PUT /users/:id`. Each such route may hide the next path, so that all of a group have the methods of all.
+ * Adds routes that refuse a method, where the router would otherwise match another path that has the method: `PUT
+ * /users/invites` is not a `PUT /users/:id`. Each of these routes may hide a further path, so all paths of a group get
+ * the methods of the whole group.
  */
 function refuseShadowed(app: FastifyInstance, paths: readonly KnownPath[]): void {
   for (const group of groupsOf(paths)) {
@@ -88,7 +95,7 @@ function refuseShadowed(app: FastifyInstance, paths: readonly KnownPath[]): void
   }
 }
 
-/** The paths, together where an address may be of one or of the other. */
+/** Groups paths: two paths are in the same group when a URL may match both. */
 function groupsOf(paths: readonly KnownPath[]): readonly (readonly KnownPath[])[] {
   let groups: readonly (readonly Split[])[] = [];
   for (const path of paths) {
@@ -104,7 +111,7 @@ interface Split {
   readonly parts: readonly string[];
 }
 
-/** Whether an address may be of both paths. */
+/** Whether a URL may match both paths. */
 function overlap(one: readonly string[], other: readonly string[]): boolean {
   for (let at = 0; at < one.length || at < other.length; at++) {
     const [mine, yours] = [one[at], other[at]];

@@ -1,10 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { pathOf } from './other-methods.ts';
 
-/** How many requests of machines are begun in one turn of the event loop: some milliseconds of work. */
+/** Maximum number of agent requests that begin in one turn of the event loop. They take some milliseconds. */
 const mostAtOnce = 16;
 
-/** Admits machines a few at a time, so that thousands that connect at once delay no other requests. */
+/**
+ * Admits a few agent requests at a time, so that thousands of agents that connect at once do not delay other requests.
+ */
 export function paceMachines(app: FastifyInstance): void {
   const turn = createTurns(mostAtOnce);
   app.addHook('onRequest', async (request) => {
@@ -12,7 +14,10 @@ export function paceMachines(app: FastifyInstance): void {
   });
 }
 
-/** Resolves at once for the first so many of a turn of the event loop, for the others in the turns behind it, in order. */
+/**
+ * Returns a function for each request to call. It returns `undefined` for the first `most` calls in a turn of the event
+ * loop, and for later calls a promise that resolves in a later turn, in order.
+ */
 export function createTurns(most: number): () => Promise<void> | undefined {
   const queue: (() => void)[] = [];
   let [next, begun, isScheduled] = [0, 0, false];

@@ -8,36 +8,36 @@ import { pathOf } from './other-methods.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route counts requests itself. */
+    /** The route has its own rate limit. */
     ownRate?: true;
   }
 }
 
-/** A caller that asked too often. */
+/** The caller exceeded a rate limit. */
 class TooManyRequests extends Error {
   readonly statusCode = 429;
 }
 
-/** Lets a request pass, or refuses it with 429 and says when to come back. */
+/** Lets a request pass, or refuses it with 429 and `Retry-After`. */
 export type Limiter = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
 /**
- * Counts requests per caller: the user of an authenticated one, else the address. The counts are this process's own. Runs
- * after authentication.
+ * Limits requests per caller: per user for authenticated requests, otherwise per address. Each process counts
+ * separately. Must run after authentication.
  */
 export function createRateLimit(limit: RateLimit, now: () => number = () => performance.now()): Limiter {
   const buckets = createBuckets(limit);
   return async (request, reply) => {
     if (request.routeOptions.config.ownRate === true) return;
-    // The route and not the address as it was written: `/%61pi` leads to the same one.
+    // Compares the route instead of the URL as it was written: `/%61pi` leads to the same route.
     if (!(pathOf(request) ?? request.url).startsWith('/api')) return;
     refuse(reply, limit, buckets.take(request.call?.actor.id ?? neighbourhoodOf(request.ip), now()), 'requests');
   };
 }
 
 /**
- * Counts requests without valid credentials per address: guessing is slow, and callers with valid credentials are not
- * delayed by others behind the same address.
+ * Limits requests without valid credentials, per address. This slows down guessing, and does not delay callers with
+ * valid credentials behind the same address.
  */
 export function limitAnonymous(
   limit: RateLimit,
@@ -56,12 +56,12 @@ export function limitAnonymous(
   };
 }
 
-/** What is answered in place of a failure: the failure itself, or that there were too many. */
+/** Returns the error to answer with: the given failure, or a 429 when there were too many failures. */
 export type FailureLimit = (request: FastifyRequest, reply: FastifyReply, error: unknown, status: number) => unknown;
 
 /**
- * Counts failures of machines and proxies per address. A failed request does not show whose it is; machines behind the
- * same address that succeed are not delayed.
+ * Limits failed requests of agents and reverse proxies, per address. A failed request does not reveal which machine
+ * sent it. Machines behind the same address are not delayed as long as their requests succeed.
  */
 export function createFailureLimit(limit: RateLimit, now: () => number = () => performance.now()): FailureLimit {
   const buckets = createBuckets(limit);
@@ -77,13 +77,15 @@ export function createFailureLimit(limit: RateLimit, now: () => number = () => p
   };
 }
 
-/** Counts requests per address, for routes that are open to strangers. */
+/** Limits requests per address, for routes that are open to strangers. */
 export function createAddressLimit(limit: RateLimit, now: () => number = () => performance.now()): Limiter {
   const buckets = createBuckets(limit);
   return async (request, reply) => refuse(reply, limit, buckets.take(neighbourhoodOf(request.ip), now()), 'requests');
 }
 
-/** Counts what makes a plan, per account: planning is the most that one request can ask for. */
+/**
+ * Limits requests that make a plan, per account: planning is the most expensive work that a single request can cause.
+ */
 export function createPlanLimit(limit: RateLimit | 'off', now: () => number = () => performance.now()): Limiter {
   if (limit === 'off') return async () => {};
   const buckets = createBuckets(limit);
@@ -95,7 +97,7 @@ function refuse(reply: FastifyReply, { perMinute, burst }: RateLimit, seconds: n
   refuseFor(reply, seconds, `too many ${what}: ${perMinute} a minute and ${burst} at once are allowed`);
 }
 
-/** Refuses with 429 for so many seconds; 0 lets pass. */
+/** Refuses a request with 429 and the seconds after which to try again. Lets it pass for 0 seconds. */
 export function refuseFor(reply: FastifyReply, seconds: number, why: string): void {
   if (seconds === 0) return;
   void reply.header('retry-after', String(seconds));

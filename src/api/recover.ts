@@ -12,7 +12,10 @@ import { etagOf } from './answers/answers.ts';
 import { callOf } from './authenticate.ts';
 import type { Recover } from './idempotency.ts';
 
-/** Answers a creation whose answer was lost with the object as it was made; without what is shown once after a day. */
+/**
+ * Rebuilds the lost answer to a creation: the object as it was created. Values that are shown once are included for a
+ * day.
+ */
 export function recoverCreated(engine: Engine, kind: Kind): Recover<JsonObject | undefined> {
   return async (request, reply, { revision, once }) => {
     if (revision === undefined) return undefined;
@@ -24,7 +27,7 @@ export function recoverCreated(engine: Engine, kind: Kind): Recover<JsonObject |
   };
 }
 
-/** Answers a change of an object whose answer was lost with the object as it was left. */
+/** Rebuilds the lost answer to a change: the object as the change left it. */
 export async function recoverChanged(
   engine: Engine,
   { call, reply }: { readonly call: Call; readonly reply: FastifyReply },
@@ -51,11 +54,14 @@ function showFound(
   return body;
 }
 
-/** Answers a change whose answer has no body. */
+/** Rebuilds the lost answer to a change whose answer has no body. */
 export const recoverEmpty: Recover = async (_request, _reply, { revision }) =>
   revision === undefined ? undefined : null;
 
-/** Answers an apply whose answer was lost with the revision and what it did; without what is shown once after a day. */
+/**
+ * Rebuilds the lost answer to an apply: the revision and its changes. Values that are shown once are included for a
+ * day.
+ */
 export function recoverApplied(engine: Engine) {
   return async ({ call }: { readonly call: Call }, { revision, once }: Done): Promise<Applied | undefined> => {
     if (revision === undefined) return undefined;
@@ -65,7 +71,9 @@ export function recoverApplied(engine: Engine) {
   };
 }
 
-/** Answers a request that made no revision as it was to be answered; nothing after a day. */
+/**
+ * Rebuilds the lost answer to a request that made no revision, from the stored body. Returns `undefined` after a day.
+ */
 export const recoverBody: Recover = async (_request, _reply, { once }) => once?.body;
 
 function valuesOf(outputs: readonly ObjectOutput[]): JsonObject {

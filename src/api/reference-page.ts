@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject, membersOf } from '../lib/json.ts';
 
-/** The reference of the interface as one page of HTML: no scripts, no assets from elsewhere. */
+/** Renders the reference of the interface as one HTML page, without scripts and without external assets. */
 export function renderReference(description: JsonObject): string {
   const components = membersOf(description['components']);
   const operations = operationsOf(description);
@@ -45,7 +45,7 @@ interface Listed {
   readonly method: string;
   readonly path: string;
   readonly operation: JsonObject;
-  /** What the path itself names, for all of its operations. */
+  /** Parameters that the path declares for all of its operations. */
   readonly shared: readonly Json[];
 }
 
@@ -64,7 +64,7 @@ function operationsOf(description: JsonObject): readonly Listed[] {
   );
 }
 
-/** How credentials are sent, in the words of the description. */
+/** Renders the descriptions of how credentials are sent. */
 function renderSchemes(components: JsonObject): string {
   const schemes = Object.values(membersOf(components['securitySchemes'])).map(membersOf);
   const items = schemes.map((scheme) => `<li>${escapeHtml(text(scheme['description']))}</li>`).join('');
@@ -103,7 +103,7 @@ function renderParameters(parameters: readonly JsonObject[]): string {
   return table('Parameters', ['Name', 'Where', 'Type', 'Meaning'], rows);
 }
 
-/** Every status, with its headers and what else than JSON the body may be. */
+/** Renders every status with its headers, and the content types of its body other than JSON. */
 function renderResponses(responses: JsonObject, components: JsonObject): string {
   const rows = Object.entries(responses).map(([status, value]) => {
     const response = follow(membersOf(value), components);
@@ -126,7 +126,7 @@ function table(title: string, columns: readonly string[], rows: readonly string[
   return `<h3>${title}</h3><table><thead><tr>${heads}</tr></thead><tbody>${rows.join('')}</tbody></table>`;
 }
 
-/** What a reference into the components leads to. */
+/** Returns the component that a reference names. Returns any other value unchanged. */
 function follow(value: JsonObject, components: JsonObject): JsonObject {
   const reference = value['$ref'];
   if (typeof reference !== 'string') return value;
@@ -146,7 +146,7 @@ function part(title: string, schema: JsonObject | undefined, schemas: JsonObject
   return table(name, ['Member', 'Type', 'Meaning'], rows === '' ? [] : [rows]);
 }
 
-/** Members of members too, three levels deep. */
+/** Renders the members of a schema, and their members up to three levels deep. */
 function renderMembers(schema: JsonObject, schemas: JsonObject, prefix: string, depth: number): string {
   const required = Array.isArray(schema['required']) ? schema['required'] : [];
   return Object.entries(membersOf(schema['properties']))

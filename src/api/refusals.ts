@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorBody } from './errors.ts';
 
-/** The body of a refusal that no exception stands behind. */
+/** Returns the body of a refusal that no exception caused. */
 export function errorBody(code: number, message: string): ErrorBody {
   return { message, code };
 }
 
-/** Refuses paths that nothing is at, before a body is looked at. Says the same of an id that cannot be one. */
+/** Answers 404 for unknown paths, before the body is read. The answer for an id that cannot exist is the same. */
 export function refuseUnknownPaths(app: FastifyInstance): void {
   app.setNotFoundHandler(refuseUnknown);
   app.addHook('onRequest', async (request, reply) =>
@@ -14,7 +14,7 @@ export function refuseUnknownPaths(app: FastifyInstance): void {
   );
 }
 
-/** The answer to a path that nothing is at. */
+/** Answers 404 for an unknown path. */
 export function refuseUnknown(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const path = (request.url.split('?')[0] ?? '').slice(0, 200);
   return reply.code(404).send(errorBody(404, `${request.method} ${path} not found`));

@@ -20,17 +20,20 @@ import { createAddressLimit, refuseFor } from './rate-limit.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** On whose behalf an identity provider asks. */
+    /** Integration for which an identity provider sends the request. */
     scim: ScimCall | undefined;
   }
 }
 
-/** Where the interface is mounted: at the address that providers know, and below `/api` where only that is passed on. */
+/**
+ * URL prefixes of the interface: the one that identity providers expect, and one below `/api`, for reverse proxies that
+ * forward only `/api`.
+ */
 const mounts = ['/scim/v2', '/api/scim/v2'] as const;
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-/** The routes of the interface, with what guards them. */
+/** Routes of the interface. The value states what protects the route. */
 export const scimRoutes: Readonly<Record<string, string>> = Object.fromEntries(
   mounts.flatMap((mount) =>
     [mount, `${mount}/*`].flatMap((url) =>
@@ -41,14 +44,14 @@ export const scimRoutes: Readonly<Record<string, string>> = Object.fromEntries(
   ),
 );
 
-/** A group of some thousand members fits. */
+/** Maximum size of a body, in bytes. A group of some thousand members fits. */
 const bodyLimit = 4 * 1024 * 1024;
 
-/** How many requests one integration may send, and one address without a good token. */
+/** Rate limits: per integration, and per address for requests without a valid token. */
 const perIntegration = { perMinute: 6000, burst: 1000 };
 const perAddress = { perMinute: 60, burst: 60 };
 
-/** What the interface is mounted with. */
+/** Public URL of the server, and the callback for defects. */
 export interface ScimOptions {
   publicUrl(): string;
   report(error: unknown, request: FastifyRequest): void;
@@ -197,14 +200,14 @@ function callOf({ scim }: FastifyRequest): ScimCall {
 }
 
 function pathOf({ params }: FastifyRequest): readonly string[] {
-  // The route names the parameter.
+  // The route declares this parameter.
   const { '*': rest = '' } = params as { readonly '*'?: string };
   return rest.split('/').filter((part) => part !== '');
 }
 
 function queryOf({ query }: FastifyRequest): JsonObject {
   const pairs = Object.entries(query as Readonly<Record<string, unknown>>);
-  // Of a parameter that is given more than once the first counts.
+  // Of a repeated parameter, the first value counts.
   return Object.fromEntries(pairs.map(([name, value]): [string, Json] => [name, String([value].flat()[0])]));
 }
 
@@ -219,7 +222,7 @@ function requireMethod(request: FastifyRequest, reply: FastifyReply, allowed: re
   throw new ScimRefusal(405, `${request.method} is not possible here; use ${allowed.join(', ')}`);
 }
 
-/** Answers what failed in the shape of RFC 7644, section 3.12. */
+/** Answers a failed request in the shape of RFC 7644, section 3.12. */
 function sendFailure(error: unknown, request: FastifyRequest, reply: FastifyReply, { report }: ScimOptions): void {
   const status = scimStatusOf(error);
   if (status === 500) report(error, request);
@@ -245,7 +248,7 @@ function detailOf(error: unknown, status: number): string {
   return messageOf(error);
 }
 
-/** Whatever is wrong with a request is 400 in SCIM. */
+/** Returns the HTTP status of an error. In SCIM, all invalid input is 400. */
 function scimStatusOf(error: unknown): number {
   if (error instanceof ScimRefusal) return error.statusCode;
   const status = statusOf(error);

@@ -48,60 +48,62 @@ import {
 import { refuseUnknown, refuseUnknownPaths } from './refusals.ts';
 import { addScim, scimRoutes } from './scim.ts';
 
-/** What the HTTP interface is built from. */
+/** Services and settings of the HTTP interface. */
 export interface ApiOptions {
   readonly engine: Engine;
   readonly reader: Reader;
   readonly authenticator: Authenticator;
-  /** What agents talk to; absent: one that knows no places. */
+  /** Service for agents. Absent: one that does not locate addresses. */
   readonly peering?: Peering;
-  /** Called when peers connect and disconnect; absent: not needed. */
+  /** Called when peers connect and disconnect. Absent: connections are not tracked. */
   readonly connectionTracker?: ConnectionListener;
-  /** For how many days logs are kept: nothing older is taken. */
+  /** Number of days for which logs are kept. Older records are not accepted. */
   readonly feedDays?: FeedRetention;
   readonly version: string;
-  /** Paths among `/metrics` and `/api/openapi.json` that answer without credentials. */
+  /** Paths that answer without credentials, out of `/metrics`, `/docs` and `/api/openapi.json`. */
   readonly openEndpoints: readonly string[];
   readonly rateLimit?: RateLimit | 'off';
-  /** Of one account, what makes a plan. */
+  /** Rate limit per account for requests that make a plan. */
   readonly planRateLimit?: RateLimit | 'off';
-  /** How many tenants of an account may wait for the proof of their domain; absent: 50. */
+  /** Maximum number of tenants of an account whose domain is not proven yet. Absent: 50. */
   readonly pendingTenants?: number;
-  /** How people come in; absent: without a mail server. */
+  /** Admission of people. Absent: works without a mail server. */
   readonly localPeople?: LocalPeople;
-  /** Of one address, on what is open to strangers. */
+  /** Rate limit per address on routes that are open to strangers. */
   readonly anonymousRateLimit?: RateLimit;
-  /** What is allowed about sources; absent: nothing runs them here. */
+  /** Rules for sources. Absent: this server runs no sources. */
   readonly sources?: SourceRules;
-  /** Opens the targets of channels; absent: nothing is sent. */
+  /** Opens the targets of channels. Absent: nothing is sent. */
   readonly openTarget?: OpenTarget;
-  /** Syncs a directory; absent: none is read here. */
+  /** Syncs a directory. Absent: this server reads no directories. */
   readonly requestSync?: RequestSync;
-  /** Knows the cities of countries; absent: none are known. */
+  /** Returns the cities of a country. Absent: no database of places is configured. */
   readonly cities?: Cities | undefined;
-  /** Origins whose pages may call the interface; absent: all, since nothing here goes by cookies. */
+  /**
+   * Origins whose pages may call the interface. Absent: all, because the interface does not authenticate with cookies.
+   */
   readonly corsOrigins?: CorsOrigins;
-  /** Proxies whose word about addresses counts: how many, or which. */
+  /** Trusted reverse proxies: their number, or their addresses. Their `X-Forwarded-For` header is believed. */
   readonly trustProxy?: TrustedProxies;
-  /** The form in which clients speak; absent: as it is specified. */
+  /** Profile of requests and answers. Absent: the specification. */
   readonly profile?: ProfileSettings;
-  /** Whether clients come by https only. */
+  /** Whether clients reach the server over https only. */
   readonly https?: boolean;
-  /** Signs people in; absent: only others do. */
+  /** Embedded identity provider. Absent: people sign in at other identity providers only. */
   readonly identityProvider?: IdentityProvider | undefined;
-  /** Called when a request is over; absent: nothing is logged about requests. */
+  /** Called when a request has ended. Absent: requests are not logged. */
   logAccess?(line: AccessLine): void;
-  /** Called with defects; the caller of the API only sees a 500. */
+  /** Called with defects of the program. The API caller only gets a 500. */
   report(error: unknown, place: string): void;
 }
 
-/** `*`, a list of origins, or none at all. */
+/** All origins (`*`), or a list of origins. An empty list allows none. */
 export type CorsOrigins = '*' | readonly string[];
 
-/** So many proxies in front, or those at these addresses. */
+/** Number of reverse proxies in front of this server, or their addresses. */
 export type TrustedProxies = number | readonly string[];
 
-/** No id is longer, in characters. */
+/** Maximum length of a path parameter, in characters. No id is longer. */
 const maxParamLength = 500;
 
 /** Builds the HTTP interface without listening. */
@@ -118,9 +120,9 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
     routerOptions: { maxParamLength },
     forceCloseConnections: 'idle',
     requestTimeout: 120_000,
-    // Node would answer with no body at all.
+    // Node would answer a missing `Host` without a body; `refuseMissingHosts` answers it instead.
     http: { requireHostHeader: false },
-    // Stopping waits for all requests in progress, the last ones included.
+    // A stopping server waits for all requests in progress, including the last ones to arrive.
     return503OnClosing: false,
     ...broken.handlers,
   });
@@ -168,7 +170,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   return app;
 }
 
-/** The kinds for whose objects more has to happen than that they are stored. */
+/** Returns the functions that create objects of kinds for which storing the object is not enough. */
 function makersOf(engine: Engine, people: LocalPeople): Makers {
   return {
     ProxyDomain: (call, body, write) => createDomain(engine, call, body, write),
@@ -176,7 +178,7 @@ function makersOf(engine: Engine, people: LocalPeople): Makers {
   };
 }
 
-/** What areas need beside the engine. */
+/** Returns the services that areas need in addition to the engine. */
 function servicesOf(options: ApiOptions, people: LocalPeople): Omit<Services, 'planLimit' | 'describe'> {
   const {
     engine,
@@ -192,7 +194,7 @@ function servicesOf(options: ApiOptions, people: LocalPeople): Omit<Services, 'p
   } = options;
   const { pendingTenants = 50, cities } = options;
   const failed = (error: unknown): void => {
-    // While the store is away connected peers stay, and are sent changes when it is back.
+    // While the database is away, connected peers stay connected, and receive the changes when it is back.
     if (!(error instanceof Unavailable)) report(error, 'the streams of peers');
   };
   return {
@@ -211,22 +213,25 @@ function plainPeering(engine: Engine): Peering {
 
 function corsOptions(origins: CorsOrigins) {
   const methods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'];
-  // Preflights are answered, everything else with OPTIONS is a method like any other.
+  // Preflights are answered here. Any other OPTIONS request is treated like other methods.
   return {
     ...{ origin: origins === '*' ? '*' : [...origins], methods, exposedHeaders, maxAge: 7200 },
     ...{ strictPreflight: false, preflightContinue: false },
   };
 }
 
-/** Which proxies to trust for the address of a client, by address and distance; the server itself is at 0. */
+/**
+ * Returns the proxies that are trusted to name the address of a client, by address or by distance. The connection to
+ * this server has distance 0.
+ */
 function trusted(proxies: TrustedProxies | undefined) {
   if (proxies === undefined || proxies === 0) return false;
   return typeof proxies === 'number' ? (_address: string, distance: number) => distance < proxies : [...proxies];
 }
 
 /**
- * Every route that wants none of the account's credentials, and what guards it instead. A route is open because its
- * declaration says so or because it stands here, and for no other reason.
+ * All routes that do not need credentials of the account, and what protects each of them instead. A route is open only
+ * because its declaration states it or because it is listed here.
  */
 export const openRoutes: Readonly<Record<string, string>> = {
   ...openOperations,
@@ -241,14 +246,16 @@ export const openRoutes: Readonly<Record<string, string>> = {
   'POST /signin/:uid': 'wants that cookie and a form that was shown with it; guesses are slowed down',
 };
 
-/** Routes that configuration may open. */
+/** Routes that the configuration may open, with the paths that it names. */
 const openable: Readonly<Record<string, string>> = {
   'GET /metrics': '/metrics',
   'GET /docs': '/docs',
   'GET /api/openapi.json': '/api/openapi.json',
 };
 
-/** Opens the routes that are in the list, and of those that configuration may open the ones that it names. */
+/**
+ * Opens the listed routes, and those openable routes that the configuration names. Throws when any other route is open.
+ */
 export function openListedRoutes(app: FastifyInstance, opened: readonly string[]): void {
   app.addHook('onRoute', (route) => {
     const names = [route.method].flat().map((method) => `${method === 'HEAD' ? 'GET' : method} ${route.url}`);

@@ -1,7 +1,10 @@
 import Fastify, { type FastifyInstance } from 'fastify';
 import { drainConnections } from './drain.ts';
 
-/** A server that runs and answers every request with the reason why it is not ready, so that it gets no work. */
+/**
+ * Creates a server that is healthy but never ready: it answers requests with 503 and the reason, so that it receives no
+ * traffic.
+ */
 export function createUnready(reason: string): FastifyInstance {
   const app = Fastify({ logger: false, forceCloseConnections: 'idle' });
   drainConnections(app);

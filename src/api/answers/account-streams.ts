@@ -4,18 +4,18 @@ import { type AccountWatch, createAccountWatch } from '../../features/logs/accou
 import { HeddleError } from '../../model/errors.ts';
 import { type EventStream, openEventStream } from './event-stream.ts';
 
-/** Streams of what happens in accounts. They end when the server stops. */
+/** Event streams about accounts. They end when the server stops. */
 export interface AccountStreams {
-  /** Takes the answer over as a stream, on which `follow` sends what is new. */
+  /** Starts a stream as the answer to a request. `follow` sends the events on it. */
   open(reply: FastifyReply): EventStream;
   /**
-   * Calls `sendNew` now and whenever the account moved, until the stream ends. What `sendNew` is refused ends it: the head is
-   * sent already, and a reader that connects again gets the error.
+   * Calls `sendNew` immediately and after each revision of the account, until the stream ends. A `HeddleError` of
+   * `sendNew` ends the stream: the status was already sent, and a reader that connects again gets the error.
    */
   follow(stream: EventStream, account: string, sendNew: () => Promise<void>): Promise<void>;
 }
 
-/** The streams of one area. */
+/** Creates the streams of one area. */
 export function createAccountStreams(app: FastifyInstance, engine: Engine): AccountStreams {
   const watch = createAccountWatch(engine);
   const streams = new Set<EventStream>();

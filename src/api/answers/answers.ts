@@ -6,15 +6,15 @@ import { jsonInSteps, runToEnd, textInParts } from '../../lib/steps.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { etagIn } from '../profile/profile.ts';
 
-/** A JSON answer that is ready to be sent, with its ETag. */
+/** A serialised JSON answer with its ETag. */
 export interface Answer {
   readonly text: string;
   readonly etag: string;
-  /** Where the next page is. */
+  /** `Link` header to the next page. */
   readonly link?: string;
 }
 
-/** How many answers are kept for one state of an account. */
+/** Maximum number of cached answers per state of an account. */
 const capacity = 20_000;
 
 const cache = new WeakMap<Snapshot, Map<string, Answer | Promise<Answer>>>();
@@ -26,12 +26,15 @@ export interface Content {
   readonly link?: string;
 }
 
-/** What an answer is made of, or how that is made; it yields now and then. */
+/**
+ * Content of an answer, or a generator that makes it. The generator yields regularly, so that other requests are
+ * handled in between.
+ */
 export type AnswerWork = Content | Generator<undefined, Content | Answer>;
 
 /**
- * The answer about a state; made once, because a state never changes, and in slices. `name` is unique among the answers of
- * a state.
+ * Returns the answer about a state. It is made only once, because a state never changes, and in slices. `name` is
+ * unique among the answers of a state.
  */
 export function answerFrom(state: Snapshot, name: string, make: () => AnswerWork): Answer | Promise<Answer> {
   let known = cache.get(state);
@@ -46,7 +49,7 @@ export function answerFrom(state: Snapshot, name: string, make: () => AnswerWork
   return answer;
 }
 
-/** What cannot be made is tried again by the next one. */
+/** Caches an answer. An answer that could not be made is removed, so that the next request tries again. */
 function keep(known: Map<string, Answer | Promise<Answer>>, name: string, answer: Answer | Promise<Answer>): void {
   known.set(name, answer);
   if (!(answer instanceof Promise)) return;
@@ -56,12 +59,12 @@ function keep(known: Map<string, Answer | Promise<Answer>>, name: string, answer
   );
 }
 
-/** Serialises an answer that is short; the ETag is the version and a hash of the whole body. */
+/** Serialises a short answer. The ETag consists of the version and a hash of the body and the link. */
 export function makeAnswer(made: Content): Answer {
   return runToEnd(answerInSteps(made));
 }
 
-/** Serialises an answer that may be long, in slices. */
+/** Serialises an answer in slices, since it may be long. */
 export function makeLongAnswer(make: AnswerWork): Answer | Promise<Answer> {
   return inSlices(answerInSteps(make));
 }
@@ -75,12 +78,15 @@ function* answerInSteps(make: AnswerWork): Generator<undefined, Answer> {
   return link === undefined ? { text, etag } : { text, etag, link };
 }
 
-/** The ETag of a body: its version and a hash. */
+/** Returns the ETag of a body: its version and a hash. */
 export function etagOf(version: number, text: string): string {
   return runToEnd(etagInSteps(version, text));
 }
 
-/** The same, of one that may be long. Whether a page is the last one, and where the next one is, counts as well. */
+/**
+ * Makes the ETag of a body that may be long. The hash includes the link to the next page, and with it whether the page
+ * is the last one.
+ */
 export function* etagInSteps(version: number, text: string, link = ''): Generator<undefined, string> {
   const hash = yield* sha256InSteps(partsOf(text, link));
   return `"${version}.${hash.slice(0, 16)}"`;
@@ -90,7 +96,7 @@ function* partsOf(...texts: readonly string[]): Generator<string> {
   for (const text of texts) yield* textInParts(text);
 }
 
-/** Sends what may be long, serialised in slices, or 304 when the client has it. */
+/** Sends an answer that may be long, serialised in slices, or 304 when the client has it. */
 export async function sendLong(request: FastifyRequest, reply: FastifyReply, content: Content): Promise<FastifyReply> {
   return sendAnswer(request, reply, await inSlices(answerInSteps(content)));
 }
@@ -103,7 +109,7 @@ export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer:
   return reply.header('content-type', 'application/json; charset=utf-8').send(answer.text);
 }
 
-/** Whether the caller has the body of this ETag already. */
+/** Whether the client already has the body with this ETag. */
 export function isKnown({ method, headers, profile }: FastifyRequest, etag: string): boolean {
   const known = headers['if-none-match'];
   return ['GET', 'HEAD'].includes(method) && known !== undefined && matches(known, etagIn({ profile }, etag));
@@ -114,7 +120,10 @@ function matches(header: string, etag: string): boolean {
   return header.split(',').some((item) => item.trim() === '*' || plain(item) === plain(etag));
 }
 
-/** The versions that `If-Match` names; a part of an ETag that is not ours matches nothing. */
+/**
+ * Returns the versions in an `If-Match` header. A tag that this server did not make becomes an empty text, which
+ * matches nothing.
+ */
 export function versionsOf(header: string | undefined): readonly string[] | undefined {
   if (header === undefined) return undefined;
   return header.split(',').map((item) => (item.trim() === '*' ? '*' : (/^"(\d+)\./.exec(item.trim())?.[1] ?? '')));

@@ -3,8 +3,7 @@ import { inSlices } from '../../commit/slices.ts';
 import { etagInSteps, isKnown } from './answers.ts';
 
 /**
- * Gives an ETag to answers of reads that have none yet; answers that may not be stored have none, unless their route
- * gave them one.
+ * Adds an ETag to answers of reads that have none. An answer with `no-store` only has the ETag that its route gave it.
  */
 export function addEtags(app: FastifyInstance): void {
   app.addHook('onSend', async (request, reply, payload) => {

@@ -2,32 +2,35 @@ import { once } from 'node:events';
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 
-/** One message of a stream of Server-Sent Events. */
+/** A message of a stream of Server-Sent Events. */
 export interface Message {
   readonly id: string;
   readonly type: string;
   readonly data: unknown;
 }
 
-/** How often a silent stream shows that it is alive, so that nothing in between gives it up. */
+/** Time between two heartbeats, in milliseconds, so that proxies do not close a silent stream. */
 const heartbeatMs = 15_000;
 
-/** A stream that is being sent. */
+/** An open stream of Server-Sent Events. */
 export interface EventStream {
-  /** Aborted when the reader is gone or the server stops. */
+  /** Aborted when the reader disconnected or the server stops. */
   readonly signal: AbortSignal;
-  /** Resolves when the reader has taken it, so that a slow one is never buffered for. */
+  /**
+   * Resolves when the messages were written to the connection and its buffer has room again, so that nothing is
+   * buffered for a slow reader.
+   */
   send(messages: readonly Message[]): Promise<void>;
   end(): void;
 }
 
-/** Takes the answer over as a stream of Server-Sent Events. */
+/** Takes over the reply from Fastify, and starts a stream of Server-Sent Events. */
 export function openEventStream(reply: FastifyReply): EventStream {
   reply.hijack();
   const { raw } = reply;
   const ended = new AbortController();
   raw.writeHead(200, {
-    // Of headers that were given a value, all are text.
+    // All headers that were set have text values.
     ...(reply.getHeaders() as OutgoingHttpHeaders),
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-store',
@@ -61,6 +64,6 @@ function textOf({ id, type, data }: Message): string {
 }
 
 async function drained(raw: ServerResponse, signal: AbortSignal): Promise<void> {
-  // The only failure is the end of the stream, which the caller looks for.
+  // The only failure is an abort, and the caller checks `signal`.
   await once(raw, 'drain', { signal }).catch(() => undefined);
 }

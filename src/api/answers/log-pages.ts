@@ -1,4 +1,4 @@
-/** What every paged log answers around its records. */
+/** Returns the body of a page of a log: the records and the members that all paged logs have. */
 export function envelope<Shown>(
   data: readonly Shown[],
   { page, page_size, total }: { readonly page: number; readonly page_size: number; readonly total: number },
@@ -11,7 +11,7 @@ interface Dates {
   readonly end_date: string | undefined;
 }
 
-/** The moments between which records lie, as far as they are given. */
+/** Returns the start and end of the period to list, as far as they are given. */
 export function rangeOf({ start_date: from, end_date: to }: Dates): { readonly from?: Date; readonly to?: Date } {
   return {
     ...(from === undefined ? {} : { from: new Date(from) }),
@@ -19,9 +19,9 @@ export function rangeOf({ start_date: from, end_date: to }: Dates): { readonly f
   };
 }
 
-/** The members that have a value. */
+/** Returns an object without its `undefined` members. */
 export function present<Value extends object>(value: Value): { [Name in keyof Value]?: NonNullable<Value[Name]> } {
-  // Only members without a value are taken out.
+  // Only `undefined` members are removed, so the type still holds.
   return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as ReturnType<
     typeof present<Value>
   >;

@@ -4,13 +4,19 @@ import { inSlices } from '../../commit/slices.ts';
 import { isObject } from '../../lib/json.ts';
 import { jsonInSteps, textInParts } from '../../lib/steps.ts';
 
-/** A text with fewer characters is sent in one piece, which takes 1 ms; in parts it takes twice as long. */
+/**
+ * Minimum length of a text that is sent in parts, in characters. In one piece, this length takes 1 ms; in parts, twice
+ * as long.
+ */
 const largeText = 2 * 1024 * 1024;
 
-/** A list with fewer items is serialised as fast in one piece. */
+/** Minimum length of a list that is serialised in slices. Shorter lists are serialised as fast in one piece. */
 const longEnough = 200;
 
-/** Serialises answers with long lists in slices: a plan of 20,000 documents would hold up everybody for half a second. */
+/**
+ * Serialises answers with long lists in slices: a plan of 20,000 documents would block all other requests for half a
+ * second.
+ */
 export function sliceLongAnswers(app: FastifyInstance): void {
   app.addHook('preSerialization', async (_request, reply, payload) => {
     if (!isLong(payload, 2)) return payload;
@@ -20,7 +26,10 @@ export function sliceLongAnswers(app: FastifyInstance): void {
   });
 }
 
-/** Sends large texts in parts, each when the last one has left; comes after all that looks at texts. */
+/**
+ * Sends large texts in parts, each after the previous part was sent. Must be registered after all hooks that read the
+ * text.
+ */
 export function sendInParts(app: FastifyInstance): void {
   app.addHook('onSend', async (_request, reply, payload) => {
     if (typeof payload !== 'string' || payload.length < largeText) return payload;
@@ -33,7 +42,7 @@ function* bytesOf(text: string): Generator<Buffer> {
   for (const part of textInParts(text)) yield Buffer.from(part);
 }
 
-/** Whether it is a long list, or holds one at most so deep. */
+/** Whether a value is a long list, or contains one at most `depth` levels deep. */
 function isLong(value: unknown, depth: number): boolean {
   if (Array.isArray(value)) return value.length >= longEnough;
   if (depth === 0 || !isObject(value)) return false;

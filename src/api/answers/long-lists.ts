@@ -9,51 +9,54 @@ import type { Snapshot } from '../../model/state/snapshot.ts';
 import { isFoundAgain, type Look, WatchedState } from '../../model/state/watched-state.ts';
 import type { Answer } from './answers.ts';
 
-/** One object of a list as it was last written, and what was looked at for it. */
+/** One object of a list as it was last serialised, with the data that its text depends on. */
 interface Item {
   readonly id: string;
   readonly version: number;
   readonly text: string;
-  /** A hash of the text, of 64 bits. */
+  /** 64-bit hash of the text. */
   readonly hash: bigint;
   readonly seen: readonly string[];
-  /** What was found beside the revision: connections, counts. */
+  /** Data from outside the revision that the text depends on, such as connections and counts. */
   readonly looks: readonly Look[];
 }
 
-/** A list as it was last written. */
+/** A list as it was last serialised. */
 interface Kept {
   state: Snapshot;
-  /** The items together, until one of them changes. */
+  /** Answer with all items. Absent when an item has changed since. */
   answer?: Answer;
   /** Sorted by id. */
   readonly items: Item[];
-  /** The sum of the items' hashes; it says which items there are, since they are sorted. */
+  /**
+   * Sum of the hashes of the items, modulo 2^64. It identifies the set of items, and their order follows from the set.
+   */
   sum: bigint;
-  /** How many items were looked at for something beside the revision. */
+  /** Number of items that depend on data from outside the revision. */
   looking: number;
-  /** Ids of the items that follow from a part of the state. */
+  /** Ids of the items that depend on a part of the state, by part. */
   readonly followers: Map<string, string | Set<string>>;
 }
 
-/** Lists shorter than this are written again as fast. */
+/** Minimum length of a list that is kept. Shorter lists are serialised as fast from scratch. */
 const longEnough = 500;
 
-/** How many objects the kept lists hold in all; one takes about 1 kB. */
+/** Maximum number of objects in all kept lists. An object takes about 1 kB. */
 const capacity = 100_000;
 
-/** Lists that are kept. */
+/** Cache of serialised lists. */
 interface LongLists {
   /**
-   * The list of all objects of a kind; `undefined` when it is short, older than what is kept, or at work. `seen` is the
-   * same state with what was observed beside it. Yields now and then.
+   * Returns the list of all objects of a kind. Returns `undefined` when the list is short, when the state is older than
+   * the kept list, or when the list is being updated. `seen` is the same state with the observations for this request.
+   * Yields regularly.
    */
   answer(state: Snapshot, kind: string, seen?: State): Generator<undefined, Answer | undefined>;
 }
 
 const lists = new WeakMap<Engine, LongLists>();
 
-/** The long lists of a server. */
+/** Returns the long lists of a server. */
 export function longListsOf(engine: Engine): LongLists {
   const present = lists.get(engine) ?? createLongLists();
   lists.set(engine, present);
@@ -61,23 +64,24 @@ export function longListsOf(engine: Engine): LongLists {
 }
 
 /**
- * Writes lists of all objects of a kind. Of a long one each object is kept as text until something changes that was
- * looked at for it: after a change of one among 10,000 objects the list costs 5 ms instead of 60. What is observed beside
- * revisions is looked at again for each list, and only those are written again of which it finds something else.
+ * Serialises lists of all objects of a kind. For a long list, the text of each object is kept until a part of the state
+ * changes that the text depends on: after a change of one among 10,000 objects the list costs 5 ms instead of 60.
+ * Observations from outside the revision are compared for each list, and only objects with a different observation are
+ * serialised again.
  */
 export function createLongLists(shortest = longEnough): LongLists {
   const known = new Map<string, Kept>();
-  /** Lists that are being updated: a request for another state meanwhile does without the cache. */
+  /** Lists that are being updated. A request for another state bypasses the cache during that time. */
   const busy = new Set<string>();
   return {
     *answer(state, kind, seen = state) {
       if (state.countOf(kind) < shortest) return undefined;
       const name = `${state.account} ${kind}`;
       const present = known.get(name);
-      // An older state is asked for seldom, and what is kept is worth more.
+      // An older state is rarely requested, and the kept list of the newer state is worth more.
       if (busy.has(name) || (present !== undefined && present.state.revision > state.revision)) return undefined;
       busy.add(name);
-      // What is left half done is of no use.
+      // If the update fails, the half-updated list must not be used.
       known.delete(name);
       try {
         const kept: Kept = present ?? { state, items: [], sum: 0n, looking: 0, followers: new Map() };
@@ -108,7 +112,7 @@ function* update(kept: Kept, state: Snapshot, seen: State, kind: string): Genera
   const changed = state.partsSince(kept.state);
   const stale = new Set<string>();
   for (const part of changed) for (const id of followersOf(kept, part)) stale.add(id);
-  // New objects were not read for any item yet.
+  // No item depends on a new object yet, so new objects are added here.
   for (const id of state.changedOf(kind, kept.state)) stale.add(id);
   kept.state = state;
   let at = 0;
@@ -120,7 +124,7 @@ function* update(kept: Kept, state: Snapshot, seen: State, kind: string): Genera
   }
 }
 
-/** Writes again what another look at something beside the revision says otherwise. */
+/** Serialises the items again whose observations from outside the revision have changed. */
 function* lookAgain(kept: Kept, seen: State): Generator<undefined, void> {
   if (kept.looking === 0) return;
   for (const [at, { id, looks }] of kept.items.entries()) {
@@ -131,7 +135,7 @@ function* lookAgain(kept: Kept, seen: State): Generator<undefined, void> {
   }
 }
 
-/** Most parts of a state are looked at for one object alone. */
+/** Returns the ids of the items that depend on a part. Most parts have only one, which is stored without a set. */
 function followersOf({ followers }: Kept, part: string): Iterable<string> {
   const found = followers.get(part);
   return typeof found === 'string' ? [found] : (found ?? []);
@@ -190,7 +194,7 @@ function forget(kept: Kept, { id, seen, hash, looks }: Item): void {
   }
 }
 
-/** Where an id stands among the items, or would. */
+/** Returns the index of an id among the items, or the index at which to insert it. */
 function placeOf(items: readonly Item[], id: string): number {
   let [low, high] = [0, items.length];
   while (low < high) {
@@ -202,8 +206,9 @@ function placeOf(items: readonly Item[], id: string): number {
 }
 
 /**
- * The ETag is made of the items' hashes: a change of one item costs the hash of that one, and not of megabytes. It is the
- * same on every server, and another one than that of the same list written without this cache.
+ * Joins the items. The ETag is made of the hashes of the items: a change of one item costs one short hash, instead of a
+ * hash over megabytes. The ETag is the same on every server, but differs from the ETag of the same list serialised
+ * without this cache.
  */
 function* write({ items, sum }: Kept): Generator<undefined, Answer> {
   let [version, text] = [0, '['];

@@ -9,16 +9,16 @@ import type { StoredObject } from '../../model/state/object.ts';
 import { queryOf } from '../input/address.ts';
 import { readParameters } from '../operations/input.ts';
 
-/** Which part of a list is asked for. */
+/** The requested part of a list. */
 export interface Page {
   readonly limit?: number;
-  /** The id behind which it begins. */
+  /** Id of the last object before the page. */
   readonly after?: string;
 }
 
 const fields = { limit: optional(integer({ doc: '', minimum: 1, maximum: 1000 })) };
 
-/** The page that a request asks for, `undefined` for the whole list. Throws `InvalidInput`. */
+/** Returns the page that a request asks for, `undefined` for the whole list. Throws `InvalidInput`. */
 export function pageOf(request: FastifyRequest): Page | undefined {
   const { after } = queryOf(request);
   const { limit } = readParameters(fields, request);
@@ -26,7 +26,10 @@ export function pageOf(request: FastifyRequest): Page | undefined {
   return { ...(limit === undefined ? {} : { limit }), ...(after === undefined ? {} : { after }) };
 }
 
-/** The stored id behind which a page begins, `undefined` when it begins with the first object. Throws `InvalidInput`. */
+/**
+ * Returns the stored id after which a page begins, `undefined` when it begins with the first object. Throws
+ * `InvalidInput`.
+ */
 export function startOf(kind: Kind, page: Page | undefined): string | undefined {
   if (page?.after === undefined) return undefined;
   const behind = storedId(kind, page.after);
@@ -34,15 +37,15 @@ export function startOf(kind: Kind, page: Page | undefined): string | undefined 
   return behind;
 }
 
-/** Which objects of a list are shown, and how many. */
+/** Maximum number of objects to show, and which of them. */
 interface Choice {
   readonly limit: number | undefined;
   readonly matches: (object: StoredObject) => boolean;
 }
 
 /**
- * The first of some objects that match, and the id behind which the next page begins, when there is one. What stands behind
- * the page is not looked at. Yields now and then.
+ * Returns the first matching objects, and the id after which the next page begins, if there is one. Objects after the
+ * page are not examined. Yields regularly.
  */
 export function* takePage(
   kind: Kind,
@@ -65,7 +68,7 @@ function noId(after: string): InvalidInput {
   return new InvalidInput(message, { problems: [{ code: 'filter_invalid', path: '/after', message }] });
 }
 
-/** The `Link` header (RFC 8288) to the page behind an id, with everything else as it was asked for. */
+/** Returns the `Link` header (RFC 8288) to the page after an id. All other query parameters stay the same. */
 export function nextLink({ url }: FastifyRequest, after: string): string {
   const [path = '', query = ''] = url.split('?');
   const parameters = new URLSearchParams(query);

@@ -3,7 +3,7 @@ import { readTests } from '../../features/config/access/test-results.ts';
 import { access as operations } from '../../operations/config/access.ts';
 import { implement } from '../operations/implement.ts';
 
-/** Who may reach whom, and whether that is as expected. */
+/** Queries about access between peers, and the results of access tests. */
 export const access = implement(operations, (engine) => ({
   explain: ({ call, query }) => askAccess(engine, call, query),
   runTests: ({ call }) => readTests(engine, call),

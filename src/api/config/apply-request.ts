@@ -10,13 +10,13 @@ import { type FileRules, patternFaults } from '../../model/sources/file-rules.ts
 import type { DocumentsBody } from '../../operations/config/documents.ts';
 import { type DocumentFilter, longestSelector, parseSelector } from '../../plan/documents/filter.ts';
 
-/** Who sends documents, and where the answer goes. */
+/** Caller who sends documents, and the reply to the caller. */
 interface Sender {
   readonly call: Call;
   readonly reply: FastifyReply;
 }
 
-/** Reads the documents that somebody sends, and what is to be done with them. Throws `InvalidInput`. */
+/** Reads the documents of a request, and the options for applying them. Throws `InvalidInput`. */
 export async function readApplyRequest(
   reader: Reader,
   { call, reply }: Sender,
@@ -37,7 +37,10 @@ export async function readApplyRequest(
   return { applyRequest, input };
 }
 
-/** Says when the caller is gone before the answer: what was asked for is not worth reading then. */
+/**
+ * Returns a signal that aborts when the client disconnects before the answer, so that its documents are not read any
+ * further.
+ */
 function goneSignal({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController();
   raw.once('close', () => {
@@ -63,10 +66,10 @@ function labelTerms(select: string) {
   return terms;
 }
 
-/** Refuses rules with patterns that cannot be read. */
+/** Throws `InvalidInput` for patterns that cannot be parsed. */
 function requirePatterns(rules: readonly FileRules[]): void {
   const problems = rules.flatMap(({ type, patterns }, index): Problem[] => {
-    // Who wrote many alike is helped by the first.
+    // Only the first fault of each rule is reported: a long list of similar patterns repeats the same fault.
     const [fault] = patternFaults(type, patterns);
     if (fault === undefined) return [];
     return [{ code: 'pattern_invalid', path: `/rules/${index}/patterns/${fault.at}`, message: fault.message }];
@@ -74,7 +77,7 @@ function requirePatterns(rules: readonly FileRules[]): void {
   if (problems.length > 0) throw new InvalidInput(problems.map(({ message }) => message).join('; '), { problems });
 }
 
-/** Refuses values that no document can name. No fault repeats a value. */
+/** Throws `InvalidInput` for value names that no document can refer to. The message never repeats a value. */
 function requireNames(values: PushedValues): void {
   if (Object.keys(values).every((name) => /^(env|file):./.test(name))) return;
   throw new InvalidInput('every member of `values` must be a text named `env:HEDDLE_VALUE_…` or `file:…`');

@@ -9,7 +9,7 @@ import { bodyLimit } from './body-limit.ts';
 import { sendExport } from './export.ts';
 import { createRestoreSlots } from './restore-slots.ts';
 
-/** The account as documents and as an archive, and the way back. */
+/** Export of the account as documents, backup as an archive, and restore. */
 export const archive = implement(operations, (engine, { version, planLimit }) => {
   const slots = createRestoreSlots();
   return {

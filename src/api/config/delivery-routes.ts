@@ -14,7 +14,10 @@ export const deliveries = implement(operations, (engine, { openTarget }) => ({
   test: ({ call, params }) => sendSample(engine, call, params.id, openTarget),
 }));
 
-/** The event that a request names; without a number all of them. */
+/**
+ * Returns the event that a request names. Returns `undefined` without a number, which stands for all events that were
+ * set aside.
+ */
 function asideEvent({ event, feed = 'audit' }: { readonly event?: number; readonly feed?: EventFeed }) {
   return event === undefined ? undefined : { feed, number: event };
 }

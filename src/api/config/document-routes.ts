@@ -10,7 +10,7 @@ import { readApplyRequest } from './apply-request.ts';
 import { bodyLimit } from './body-limit.ts';
 import { mayRepeatOutputs } from './repeated-outputs.ts';
 
-/** What is done with documents. */
+/** Validating, planning, applying and testing documents. */
 export const documents = implement(operations, (engine, { reader, planLimit }) => {
   const planning = { bodyLimit, onRequest: planLimit };
   return {

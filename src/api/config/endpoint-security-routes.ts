@@ -2,7 +2,7 @@ import { approveLoss, showEndpointSecurity, syncNow } from '../../features/integ
 import { endpointSecurity as operations } from '../../operations/config/endpoint-security.ts';
 import { implement } from '../operations/implement.ts';
 
-/** Integrations with products of endpoint security. */
+/** Integrations with endpoint security products. */
 export const endpointSecurity = implement(operations, (engine) => ({
   list: ({ call }) => showEndpointSecurity(engine, call),
   sync: ({ call, params }) => syncNow(engine, call, params.vendor),

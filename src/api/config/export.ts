@@ -15,7 +15,10 @@ import { knownKind } from './known-kind.ts';
 
 type Query = InputOf<typeof archive.export>['query'];
 
-/** Sends the account as documents. */
+/**
+ * Sends the objects of the account as documents. Throws `InvalidInput` or `NotFound` when the query names something
+ * unknown.
+ */
 export async function sendExport(engine: Engine, call: Call, query: Query, reply: FastifyReply): Promise<FastifyReply> {
   const { kind, source, object, revision, markAdopt, format, namespace } = query;
   if (namespace !== undefined && format !== 'kubernetes')
@@ -34,7 +37,7 @@ export async function sendExport(engine: Engine, call: Call, query: Query, reply
   if (object !== undefined && documents.length === 0)
     throw new NotFound(`document of ${object} not found; the server itself keeps it, and documents do not state it`);
   const text = await runInSlices(textInSteps(documents, format, namespace));
-  // The whole account is nothing for caches; a caller that has it may still ask whether it is the same.
+  // Caches must not store a whole account, but a caller that has it may still ask whether it has changed.
   return reply
     .header('cache-control', 'no-store')
     .header('etag', await runInSlices(etagInSteps(0, text)))

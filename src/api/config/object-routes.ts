@@ -3,7 +3,7 @@ import { objects as operations } from '../../operations/config/objects.ts';
 import { implement } from '../operations/implement.ts';
 import { knownKind } from './known-kind.ts';
 
-/** How every object stands. */
+/** Status of all objects. */
 export const objects = implement(operations, (engine) => ({
   list({ call, query }) {
     knownKind(engine.registry, query.kind);

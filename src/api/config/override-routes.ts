@@ -10,7 +10,7 @@ import { overrides as operations } from '../../operations/config/overrides.ts';
 import { overrideIn } from '../break-glass.ts';
 import { implement } from '../operations/implement.ts';
 
-/** Setting what sources state aside for a while, with names in place of ids. */
+/** Overrides of values that sources state, with names instead of ids. */
 export const overrides = implement(operations, (engine) => ({
   list: ({ call, query }) => listOverrides(engine, call, query.source),
   start: {

@@ -3,11 +3,11 @@ import type { Applied } from '../../features/config/plans/apply-plan.ts';
 import type { Json } from '../../lib/json.ts';
 import { requireRight } from '../../plan/checks/authorize.ts';
 
-/** Outputs are shown again to callers who may still create what they belong to. */
+/** Returns the check that allows outputs to be shown again: the caller must still be allowed to create their kinds. */
 export function mayRepeatOutputs(engine: Engine) {
   return async ({ call }: { readonly call: Call }, body: Json): Promise<void> => {
     const state = await engine.snapshots.at(call.account, call.revision);
-    // An answer to an apply.
+    // The body is the answer to an apply.
     const { outputs = [] } = body as Partial<Pick<Applied, 'outputs'>>;
     for (const { kind } of outputs) requireRight(state, call.actor, engine.registry.get(kind).module, 'create');
   };

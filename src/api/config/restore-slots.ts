@@ -3,19 +3,24 @@ import { Unavailable } from '../../model/errors.ts';
 import { callOf } from '../authenticate.ts';
 import { type Limiter, refuseFor } from '../rate-limit.ts';
 
-/** How many archives a server keeps in memory at once, and how soon a refused caller may try again. */
+/**
+ * Maximum number of archives that a server holds in memory, and the seconds after which a refused caller may try again.
+ */
 const most = 4;
 const retrySeconds = 5;
 
-/** Who may have an archive in memory: one request of each account, and few of all. */
+/** Limits the archives in memory: one request per account, and a few in total. */
 export interface RestoreSlots {
-  /** Takes a slot before the body is read, or refuses with 429. It is free when the request was answered or broke off. */
+  /**
+   * Takes a slot before the body is read, or refuses the request with 429. The slot is released when the request was
+   * answered or aborted.
+   */
   readonly take: Limiter;
-  /** Runs the restore; its slot is not free before the end, even if the client leaves. */
+  /** Runs the restore. Its slot is released only at the end, even if the client disconnects. */
   run<Value>(request: FastifyRequest, work: () => Promise<Value>): Promise<Value>;
 }
 
-/** Makes the slots of one server. */
+/** Creates the slots of one server. */
 export function createRestoreSlots(): RestoreSlots {
   const taken = new Map<string, FastifyRequest>();
   const running = new WeakSet<FastifyRequest>();
@@ -32,7 +37,7 @@ export function createRestoreSlots(): RestoreSlots {
       for (const end of ['finish', 'close']) reply.raw.once(end, () => free(request));
     },
     run: async (request, work) => {
-      // The slot of a client that left while its request was looked at may be another one's by now.
+      // If the client disconnected before its body was complete, its slot may belong to another request by now.
       if (taken.get(callOf(request).account) !== request)
         throw new Unavailable('the client left before its archive was read; nothing was written');
       running.add(request);

@@ -4,7 +4,7 @@ import { revisions as operations } from '../../operations/config/revisions.ts';
 import { implement } from '../operations/implement.ts';
 import { knownKind } from './known-kind.ts';
 
-/** The history of the account. */
+/** Revisions of the account. */
 export const revisions = implement(operations, (engine) => ({
   list({ call, query: { since, until, ...query } }) {
     knownKind(engine.registry, query.kind);

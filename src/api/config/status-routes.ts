@@ -10,7 +10,7 @@ import { Conflict } from '../../model/errors.ts';
 import { status as operations } from '../../operations/config/status.ts';
 import { implement } from '../operations/implement.ts';
 
-/** The account as a whole, and the keys of the server. */
+/** Status of the whole account, and rotation of the server's secrets and keys. */
 export const status = implement(operations, (engine, { version }) => ({
   async read({ call }) {
     const [account, deliveries, endpointSecurity, provisioning, ingress, domains] = await Promise.all([

@@ -5,19 +5,19 @@ import { Unauthenticated } from '../../model/errors.ts';
 import { webhook as operations } from '../../operations/config/webhook.ts';
 import { implement } from '../operations/implement.ts';
 
-/** Hosts send what was pushed, commit by commit. */
+/** Maximum size of a webhook body, in bytes. Git hosts send the pushed commits one by one. */
 const bodyLimit = 5 * 1024 * 1024;
 
-/** So often a source is hinted at, however many hints come. */
+/** Minimum time between two hints to the same source, in milliseconds. */
 const hintMs = 1000;
 
 /**
- * The host of a repository hints that there is a new commit. Nothing that it says is believed: a hint whose signature is right
- * makes the source be looked at a little sooner, and the same one again does no more than that.
+ * Webhook by which the host of a repository announces a new commit. Its content is not trusted: a hint with a valid
+ * signature only makes the source poll sooner, and a replayed hint does no more than that.
  */
 export const webhook = implement(operations, (engine, { sources }, app) => {
   const pass = gather((account, name) => {
-    // A hint is no promise: what is lost is found by the next poll.
+    // A lost hint does no harm: the next poll finds the commit.
     hintAtSource(engine, account, name).catch(() => undefined);
   });
   app.addHook('onClose', async () => pass.close());
@@ -27,7 +27,7 @@ export const webhook = implement(operations, (engine, { sources }, app) => {
       async handle({ params: { name }, query, request }) {
         const account = query.account ?? sources.account;
         const secret = account === undefined ? undefined : await sources.webhookSecret(account, name);
-        // The answer does not show whether there is such a source.
+        // The answer is the same whether or not the source exists.
         if (account === undefined || secret === undefined || !isGenuine(request, secret))
           throw new Unauthenticated('the hint is not signed with the secret of this source');
         pass.hint(account, name);
@@ -37,7 +37,10 @@ export const webhook = implement(operations, (engine, { sources }, app) => {
   };
 });
 
-/** Whether the sender knows the secret: it signed the body with it (GitHub, Gitea and others), or sends it along (GitLab). */
+/**
+ * Whether the sender knows the secret: it has signed the body with it (GitHub, Gitea and others), or has sent it in a
+ * header (GitLab).
+ */
 function isGenuine(request: FastifyRequest, secret: string): boolean {
   const given = header(request, 'x-gitlab-token');
   if (given !== undefined) return isSame(given, secret);
@@ -55,13 +58,16 @@ function header(request: FastifyRequest, name: string): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** Compares in a time that does not depend on where two texts differ. */
+/** Compares two texts in a time that does not depend on where they differ. */
 function isSame(a: string, b: string): boolean {
   const digest = (text: string) => createHmac('sha256', 'compare').update(text).digest();
   return timingSafeEqual(digest(a), digest(b));
 }
 
-/** Passes hints on: the first one at once, of those that follow within a moment one behind them. */
+/**
+ * Returns functions that pass hints on. The first hint is passed on immediately; all hints of the following `hintMs`
+ * become one hint at the end of that time.
+ */
 function gather(pass: (account: string, name: string) => void) {
   const waiting = new Map<string, { readonly timer: NodeJS.Timeout; again: boolean }>();
   const hint = (account: string, name: string): void => {

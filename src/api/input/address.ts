@@ -6,17 +6,18 @@ import { addIgnored, isStrict } from '../headers.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route reads its query itself, by rules of its own. */
+    /** The route parses its query itself. */
     ownQuery?: true;
   }
 }
 
-/** The query parameters that an operation takes; `undefined` for a route that is not described. */
+/** Returns the query parameters that an operation accepts, `undefined` for a route that is not described. */
 export type KnownParameters = (method: string, route: string) => Promise<ReadonlySet<string> | undefined>;
 
 /**
- * Checks the address of a request before any look-up by it: no database is queried for a text that it cannot store, and
- * no parameter is ignored silently. Runs ahead of authentication. `notFound` answers an id that does not exist.
+ * Checks path and query of a request before anything is looked up by them: the database is never queried for a text
+ * that it cannot store, and no parameter is silently ignored. Runs before authentication. `notFound` answers an id that
+ * cannot exist.
  */
 export function guardAddresses(
   app: FastifyInstance,
@@ -42,12 +43,12 @@ export function guardAddresses(
   });
 }
 
-/** Names and values as they are meant; `undefined` for escapes that are no UTF-8. */
+/** Decoded name and value. The value is `undefined` when its escapes are not UTF-8. */
 type Pair = readonly [name: string, value: string | undefined];
 
-/** The parameters in the order in which they stand in an address. */
+/** Returns the query parameters of a URL in their order. */
 function pairsOf(url: string): readonly Pair[] {
-  // The router takes a fragment, which no client should send, for a query too.
+  // The router also parses a fragment as a query, although no client should send one.
   const start = url.search(/[?#]/);
   const query = start < 0 ? '' : url.slice(start + 1);
   return query.split('&').flatMap((pair): Pair[] => {
@@ -62,7 +63,7 @@ function decoded(text: string): string | undefined {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {
-    // There is no other way to ask whether the escapes are UTF-8.
+    // There is no other way to test whether the escapes are UTF-8.
     return undefined;
   }
 }
@@ -99,7 +100,7 @@ function isUnstorable(text: string): boolean {
   return text.includes('\0') || !text.isWellFormed();
 }
 
-/** The parameters of a query that are texts, empty ones left out. */
+/** Returns the query parameters that are non-empty texts. All others are `undefined`. */
 export function queryOf({ query }: FastifyRequest): Readonly<Record<string, string | undefined>> {
   return Object.fromEntries(
     Object.entries(query as Readonly<Record<string, unknown>>).map(([name, value]) => [

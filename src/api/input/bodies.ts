@@ -5,8 +5,9 @@ import { InvalidInput } from '../../model/errors.ts';
 import type { ProblemCode } from '../../model/problem-codes.ts';
 
 /**
- * Reads JSON bodies the way clients send them: an empty body with a JSON content type is no body, and a DELETE may carry
- * anything. Text that Postgres cannot store is refused here, once, or replaced where strangers make it up.
+ * Parses JSON bodies as clients send them: an empty body with a JSON content type counts as no body, and the body of a
+ * DELETE is ignored. Text that Postgres cannot store is refused here for all routes, or replaced on routes where
+ * strangers supply the text.
  */
 export function acceptJson(app: FastifyInstance, unstorable: 'refused' | 'replaced' = 'refused'): void {
   app.removeAllContentTypeParsers();
@@ -24,17 +25,17 @@ export function acceptJson(app: FastifyInstance, unstorable: 'refused' | 'replac
   });
 }
 
-/** In JSON that is valid UTF-8 such text can only be written as an escape. */
+/** In JSON that is valid UTF-8, text that cannot be stored can only be written as an escape. */
 const suspicious = /\\u(0000|[dD][89a-fA-F])|"__proto__"/;
 
-/** The value of a JSON text that can be stored. */
+/** Parses a JSON text. Throws `BadBody` when it is not JSON or cannot be stored. */
 export function parseJson(text: string): unknown {
   const value = readJson(text);
   if (suspicious.test(text)) refuseUnstorable(value, '', 0);
   return value;
 }
 
-/** The same, with U+FFFD in place of characters that cannot be stored. */
+/** As `parseJson`, but replaces characters that cannot be stored by U+FFFD. */
 function parseReplacing(text: string): unknown {
   const value = readJson(text);
   if (!suspicious.test(text)) return value;
@@ -51,7 +52,7 @@ function readJson(text: string): unknown {
   }
 }
 
-/** How deep a body that has to be walked may nest. */
+/** Maximum depth of a body that has to be traversed. */
 const deepest = 100;
 
 function requireFlat(depth: number): void {
@@ -89,13 +90,13 @@ function storableText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\ufffd');
 }
 
-/** The body of a request as an object; anything else is a bad request. */
+/** Returns the body of a request as an object. Throws `BadBody` (400) for anything else. */
 export function objectBody(body: unknown): JsonObject {
   if (isObject(body)) return body as JsonObject;
   throw new BadBody(body === undefined ? 'the request needs a body: a JSON object' : 'the body must be a JSON object');
 }
 
-/** A text that the body must carry, one of `words` when there are any. */
+/** Returns a required text of a body, which must be one of `words` if there are any. Throws `InvalidInput`. */
 export function textMember(body: JsonObject, name: string, words: readonly string[] = []): string {
   const value = body[name];
   const refuse = (code: ProblemCode, path: string, message: string): never => {
@@ -112,7 +113,10 @@ export function textMember(body: JsonObject, name: string, words: readonly strin
   return value === '' ? refuse('value_too_short', `/${name}`, `\`${name}\` must not be empty`) : value;
 }
 
-/** A text that the body must carry, of at most so many characters: what is cut could be the name of something else. */
+/**
+ * Returns a required text of at most `most` characters. Throws `InvalidInput`; a truncated text could be the name of
+ * something else.
+ */
 export function nameMember(body: JsonObject, name: string, most: number): string {
   const value = textMember(body, name);
   if (value.length <= most) return value;
@@ -120,7 +124,7 @@ export function nameMember(body: JsonObject, name: string, most: number): string
   throw new InvalidInput(message, { problems: [{ code: 'value_too_long', path: `/${name}`, message }] });
 }
 
-/** A list that the body must carry, of at most so many items. */
+/** Returns a required list of at most `most` items. Throws `InvalidInput`. */
 export function listOf(body: JsonObject, name: string, most: number): readonly Json[] {
   const list = body[name];
   if (Array.isArray(list) && list.length <= most) return list;
@@ -128,7 +132,7 @@ export function listOf(body: JsonObject, name: string, most: number): readonly J
   throw new InvalidInput(message, { problems: [{ code: 'field_required', path: `/${name}`, message }] });
 }
 
-/** A body that cannot be used as it is: answered with 400. */
+/** A malformed body, answered with 400. */
 export class BadBody extends Error {
   readonly statusCode = 400;
 }
@@ -137,7 +141,10 @@ class OtherCharset extends Error {
   readonly statusCode = 415;
 }
 
-/** The text of a body. Throws for bytes that are not UTF-8: stored as replacement characters they would be lost for good. */
+/**
+ * Returns the text of a body. Throws `BadBody` for bytes that are not UTF-8: they would be stored as replacement
+ * characters, and the original would be lost.
+ */
 export function textOfBody(body: string | Buffer): string {
   if (typeof body === 'string') return body;
   const text = body.toString('utf8');
@@ -147,7 +154,9 @@ export function textOfBody(body: string | Buffer): string {
 
 const replacement = '\ufffd';
 
-/** Where the first byte stands that was replaced: one that was really sent reads the same in both. */
+/**
+ * Returns the offset of the first byte that was replaced. A U+FFFD that the client sent is the same in bytes and text.
+ */
 function firstFault(bytes: Buffer, text: string): number {
   let [offset, from] = [0, 0];
   for (let at = text.indexOf(replacement); at >= 0; at = text.indexOf(replacement, from)) {
@@ -159,10 +168,10 @@ function firstFault(bytes: Buffer, text: string): number {
   return offset;
 }
 
-/** Refuses bodies whose content type says that they are written in anything but UTF-8. */
+/** Answers 415 when the content type of a body names another charset than UTF-8. */
 export function refuseOtherCharsets(app: FastifyInstance): void {
   app.addHook('preParsing', async ({ method, headers }) => {
-    // Whatever a DELETE carries is not read.
+    // The body of a DELETE is not read.
     if (method === 'DELETE') return;
     for (const [, charset = ''] of (headers['content-type'] ?? '').matchAll(/;\s*charset\s*=\s*"?([^\s;"]*)/gi))
       if (!/^utf-?8$/i.test(charset))

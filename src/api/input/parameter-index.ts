@@ -2,12 +2,15 @@ import { asObject, isObject, type Json, type JsonObject } from '../../lib/json.t
 import type { Describe } from '../description.ts';
 import type { KnownParameters } from './address.ts';
 
-/** By description. */
+/** Indexes by OpenAPI description. */
 const indexes = new WeakMap<JsonObject, Index>();
 
 type Index = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** The query parameters of every operation, read from the OpenAPI description when the first request brings any. */
+/**
+ * Returns the query parameters of every operation. They are read from the OpenAPI description when the first request
+ * with a query arrives.
+ */
 export function createParameterIndex(describe: Describe): KnownParameters {
   return async (method, route) => {
     const description = await describe();
@@ -37,6 +40,6 @@ function resolve(parameter: JsonObject, shared: JsonObject): JsonObject {
 }
 
 function objectAt(value: JsonObject, path: readonly string[]): JsonObject {
-  // The description is made by this program, with an object at each of these places.
+  // This program writes the description, with an object at each of these places.
   return asObject(path.reduce<Json>((inner, name) => asObject(inner)[name] ?? {}, value));
 }

@@ -1,13 +1,13 @@
-/** One metric as `/metrics` describes it. */
+/** Declaration of one metric, as `/metrics` describes it. */
 export interface Metric {
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly help: string;
   readonly labels: readonly string[];
-  /** Upper bounds in seconds. */
+  /** Upper bounds of the buckets, in seconds. */
   readonly buckets?: readonly number[];
 }
 
-/** Every metric of the server: what is not here is not exposed, and the dashboard may name nothing else. */
+/** All metrics of the server. A metric that is not listed here is not exposed, and the dashboard may use no other. */
 export const metrics = {
   heddle_http_request_seconds: {
     type: 'histogram',

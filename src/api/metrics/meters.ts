@@ -2,14 +2,14 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { MetricPoint, MetricSnapshot } from '../../telemetry/snapshot.ts';
 import { type Metric, metrics } from './declared.ts';
 
-/** The metrics of one server, which count. */
+/** Metrics of one server, with their values. */
 export type Meters = ReturnType<typeof createMeters>;
 type Labels = Readonly<Record<string, string | number>>;
 type NameOf<T extends Metric['type']> = {
   [K in keyof typeof metrics]: (typeof metrics)[K]['type'] extends T ? K : never;
 }[keyof typeof metrics];
 
-/** Creates the metrics of one server, by name. */
+/** Creates the metrics of one server. */
 export function createMeters() {
   const registry = new Registry();
   const counters = new Map<string, Counter>();
@@ -33,13 +33,13 @@ export function createMeters() {
   };
 }
 
-/** What the registry counted so far. */
+/** Returns the current values of a registry. */
 async function snapshotOf(registry: Registry): Promise<readonly MetricSnapshot[]> {
   const counted = await registry.getMetricsAsJSON();
   return Object.entries<Metric>(metrics).flatMap(([name, { type, help }]) => {
     const found = counted.find((metric) => metric.name === name);
     if (found === undefined) return [];
-    // Histograms are rows of their buckets, sum and count, which is what `metricName` and `le` say.
+    // The rows of a histogram are its buckets, sum and count. `metricName` and `le` distinguish them.
     const rows = found.values as readonly Row[];
     return [{ name, help, type, points: type === 'histogram' ? histogramPoints(name, rows) : plainPoints(rows) }];
   });
@@ -66,7 +66,7 @@ function histogramPoints(name: string, rows: readonly Row[]): readonly MetricPoi
     const { le: _, ...labels } = rowsOfOne[0]?.labels ?? {};
     const partOf = (part: string) => rowsOfOne.find(({ metricName }) => metricName === `${name}_${part}`)?.value ?? 0;
     const buckets = rowsOfOne.filter(({ metricName }) => metricName === `${name}_bucket`);
-    // Prometheus counts in each bucket what is in those below it as well.
+    // The buckets of Prometheus are cumulative.
     const counts = buckets.map(({ value }, at) => value - (buckets[at - 1]?.value ?? 0));
     const bounds = buckets.flatMap(({ labels: { le } }) => (le === '+Inf' ? [] : [Number(le)]));
     return { labels: textsOf(labels), value: { bounds, counts, sum: partOf('sum'), count: partOf('count') } };

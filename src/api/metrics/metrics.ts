@@ -8,7 +8,7 @@ import { createMeters } from './meters.ts';
 import { type Build, watchProcess } from './process.ts';
 import { type InPlace, record } from './record.ts';
 
-/** What is scraped. */
+/** Content type and text of the answer to a scrape. */
 interface Metrics {
   readonly type: string;
   readonly text: string;
@@ -16,14 +16,14 @@ interface Metrics {
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** What the server counted so far. */
+    /** Returns the current values in the format of Prometheus. */
     readMetrics(): Promise<Metrics>;
-    /** The same for programs that take it in another form. */
+    /** Returns the current values for exporters with another format. */
     snapshotMetrics(): Promise<readonly MetricSnapshot[]>;
   }
 }
 
-/** Counts what the server does, for Prometheus. */
+/** Counts what the server does, and makes `readMetrics` and `snapshotMetrics` available. */
 export function addMetrics(app: FastifyInstance, engine: Engine, build: Build): void {
   const meters = createMeters();
   const ownProcess = watchProcess(meters, engine, build);
@@ -58,7 +58,10 @@ export function addMetrics(app: FastifyInstance, engine: Engine, build: Build): 
   });
 }
 
-/** A listener of its own for metrics, for networks in which only the one who scrapes reaches it: it asks for no token. */
+/**
+ * Creates a separate listener for metrics. It requires no token: it is for networks in which only the scraper can reach
+ * it.
+ */
 export function createMetricsServer(app: FastifyInstance): FastifyInstance {
   const own = Fastify({ logger: false, forceCloseConnections: 'idle' });
   drainConnections(own);

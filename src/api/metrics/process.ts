@@ -1,18 +1,18 @@
 import type { Engine } from '../../commit/engine.ts';
 import type { Meters } from './meters.ts';
 
-/** How often the event loop is looked at, in milliseconds. */
+/** Interval at which the delay of the event loop is measured, in milliseconds. */
 const stepMs = 100;
 
-/** A loop that stood still for longer counts as if it had for this long, in milliseconds. */
+/** Maximum delay, in milliseconds. A longer delay is recorded as this one. */
 const longestMs = 60_000;
 
-/** What the metrics of the process are about. */
+/** Version of the program, for `heddle_build_info`. */
 export interface Build {
   readonly version: string;
 }
 
-/** Follows the process and its connections to the database; what it returns notes how they are now, and ends that. */
+/** Watches the process and its connections to the database. `note` updates the metrics; `stop` ends the watch. */
 export function watchProcess(meters: Meters, engine: Pick<Engine, 'database' | 'planEnvironment'>, build: Build) {
   const { database, planEnvironment } = engine;
   const labels = { ...build, edition: planEnvironment.edition, database: database.engine, node: process.version };
@@ -41,12 +41,12 @@ export function watchProcess(meters: Meters, engine: Pick<Engine, 'database' | '
   };
 }
 
-/** Reports again and again how late the event loop is, in seconds. Returns what ends that. */
+/** Reports the delay of the event loop at regular intervals, in seconds. Returns a function that stops it. */
 export function watchEventLoop(report: (seconds: number) => void): () => void {
   let due = performance.now() + stepMs;
   const timer = setInterval(() => {
     const now = performance.now();
-    // What came due while the loop stood still waited as well, each for less than the one before.
+    // Timers that came due during the delay were late as well, each by `stepMs` less than the previous one.
     for (let late = Math.max(0, Math.min(longestMs, now - due)); late >= 0; late -= stepMs) report(late / 1000);
     due = now + stepMs;
   }, stepMs);

@@ -1,20 +1,23 @@
 import type { Observation } from '../../commit/observe.ts';
 import type { Meters } from './meters.ts';
 
-/** By account and source, when what a source states was last in place. */
+/** Time at which the declarations of a source were last in place, by account and source. */
 export type InPlace = Map<string, { readonly labels: SourceLabels; readonly at: number }>;
 
-/** Sources of different accounts may have one name. */
+/** Sources of different accounts may have the same name, so both labels are needed. */
 type SourceLabels = { readonly account: string; readonly source: string };
 
-/** What is known of a source that this server runs, and of no other: it would stay as it was when another takes over. */
+/**
+ * Gauges of sources that this server runs. They are removed when another server takes over a source, because they would
+ * keep their last value.
+ */
 const sourceGauges = [
   'heddle_config_source_age_seconds',
   'heddle_config_drift_units',
   'heddle_config_breaker_open',
 ] as const;
 
-/** Counts what was observed. */
+/** Updates the metrics for an observation. */
 export function record(meters: Meters, inPlace: InPlace, observation: Observation): void {
   switch (observation.what) {
     case 'guard':
@@ -64,7 +67,7 @@ export function record(meters: Meters, inPlace: InPlace, observation: Observatio
       recordScim(meters, observation);
       return;
     case 'unreadable':
-      // It is logged; a number would not say where.
+      // This is logged instead: a number would not show where the secret is.
       return;
     default:
       recordSource(meters, inPlace, observation);

@@ -19,34 +19,43 @@ import { recoverBody, recoverEmpty } from '../recover.ts';
 import { readInput } from './input.ts';
 import { routeOf } from './route.ts';
 
-/** What a handler is given: the input that the declaration describes, and the request for what no declaration says. */
+/** Arguments of a handler: the declared input, and the request for everything that is not declared. */
 type Given<O extends Operation> = InputOf<O> & {
-  /** On whose behalf. An open operation, or one of the operator, has none: asking for it throws. */
+  /** The caller. Throws in open operations and in operations of the operator, which have none. */
   readonly call: Call;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
 };
 
-/** Answers what is declared. What cannot be a value, such as a stream, is sent by the handler itself. */
+/**
+ * Handles a request and returns the declared answer. An answer that is not a value, such as a stream, is sent by the
+ * handler.
+ */
 export type Handle<O extends Operation> = (given: Given<O>) => Result<O> | Promise<Result<O>>;
 
 type Result<O extends Operation> = AnswerOf<O> | FastifyReply;
 
-/** A handler with what its route needs besides. */
+/** A handler with the options of its route. */
 interface Handling<O extends Operation> {
   readonly handle: Handle<O>;
   /** Runs before the body is read. */
   readonly onRequest?: NonNullable<RouteShorthandOptions['onRequest']>;
   readonly bodyLimit?: number;
-  /** Answers a repetition of a request whose answer was lost; absent: without a body, or with the one that was kept. */
+  /**
+   * Rebuilds the answer to a repeated request when the first answer was lost. Absent: the repeated answer has no body,
+   * or the stored body.
+   */
   readonly recover?: (given: Given<O>, done: Done) => Promise<AnswerOf<O> | undefined>;
-  /** Throws when the caller may not see again what is shown once; absent: every caller that may call it may. */
+  /**
+   * Throws when the caller may not see the values again that are shown once. Absent: every caller that may call the
+   * route may see them.
+   */
   readonly mayRepeat?: (given: Pick<Given<O>, 'call' | 'params' | 'request'>, body: Json) => Promise<void>;
 }
 
 type Handlers<A extends Area> = { readonly [Name in keyof A]: Handle<A[Name]> | Handling<A[Name]> };
 
-/** Binds the operations of an area to the functions that carry them out. */
+/** Binds the operations of an area to their handlers. */
 export function implement<A extends Area>(
   area: A,
   make: (engine: Engine, services: Services, app: FastifyInstance) => Handlers<A>,
@@ -56,7 +65,7 @@ export function implement<A extends Area>(
       const handlers = make(engine, services, app);
       for (const [name, operation] of Object.entries(area)) {
         const handler = handlers[name as keyof A];
-        // Each handler takes what its own operation declares, which is what `readInput` reads.
+        // Each handler takes the input that its own operation declares, and `readInput` reads exactly that.
         const handling = (typeof handler === 'function' ? { handle: handler } : handler) as Handling<Operation>;
         if (!hasOwnBodies(operation)) mount(app, operation, handling);
         else
@@ -99,14 +108,17 @@ function mount(
   });
 }
 
-/** The head alone would keep a stream open, take what is read once, or start something. */
+/**
+ * Whether the operation also answers HEAD. A HEAD request would keep a stream open, consume an answer that can be read
+ * once, or start an action.
+ */
 function hasHead({ answerType, readOnce, starts }: Operation): boolean {
   return answerType !== eventStream && readOnce !== true && starts !== true;
 }
 
 /**
- * Whether the handler has sent the answer itself. A reply is a promise of its own end: where a handler returned it, nothing is
- * left of it here, and the answer is sent, or the client has left.
+ * Whether the handler has sent the answer itself. A handler that returns the reply yields `undefined` here, because a
+ * reply is a promise that resolves when it was sent or the client disconnected.
  */
 function isAnswered({ sent, raw }: FastifyReply, answer: unknown): boolean {
   return answer === undefined && (sent || raw.headersSent || raw.destroyed);
@@ -122,7 +134,10 @@ function givenBy(operation: Operation, request: FastifyRequest, reply: FastifyRe
   };
 }
 
-/** Answers a repetition as the handler says; else without a body when there is none, or with the one that was kept for it. */
+/**
+ * Returns the function that rebuilds a lost answer: the handler's own. Without one, the answer is empty if none is
+ * declared, otherwise the stored body.
+ */
 function recoverBy(operation: Operation, recover: Handling<Operation>['recover']): Recover {
   const isEmpty = operation.answer === undefined && operation.headers === undefined;
   if (recover === undefined) return isEmpty ? recoverEmpty : recoverBody;
@@ -141,20 +156,20 @@ function repeatIf(
   };
 }
 
-/** Sends what a handler answered, with the headers that the declaration wants. */
+/** Sends the answer of a handler, with the headers that the operation declares. */
 function send(operation: Operation, request: FastifyRequest, reply: FastifyReply, answer: unknown) {
   const { shownOnce, noStore, readOnce, status } = operation;
   if (status !== undefined) void reply.code(status);
   if (noStore === true || readOnce === true) void reply.header('cache-control', 'no-store');
   if (operation.answer === undefined) return reply.send();
   if (operation.answerType !== undefined) return reply.type(`${operation.answerType}; charset=utf-8`).send(answer);
-  // By its type it is what a field declares, which is JSON.
+  // The declared answer is JSON.
   const body = answer as Json;
   if (shownOnce !== undefined && isObject(body)) showOnce(shownOnce, request, reply, body);
   return hasEtag(operation) ? sendLong(request, reply, { version: 0, body }) : reply.send(body);
 }
 
-/** Keeps a member of the answer, where it is there, from caches and repetitions. */
+/** Excludes a member of the answer, if present, from caches and from the answer that is stored for repetitions. */
 function showOnce(member: string, request: FastifyRequest, reply: FastifyReply, body: JsonObject): void {
   const { [member]: shown, ...rest } = body;
   if (shown === undefined) return;
@@ -162,19 +177,19 @@ function showOnce(member: string, request: FastifyRequest, reply: FastifyReply, 
   keepInstead(request, typeof shown === 'string' ? { ...body, [member]: mask } : rest);
 }
 
-/** Whether an operation takes bodies that others do not take. */
+/** Whether an operation accepts bodies of other content types than JSON. */
 function hasOwnBodies({ textBody, bytesBody }: Operation): boolean {
   return textBody !== undefined || bytesBody !== undefined;
 }
 
-/** Has a scope take the bodies of an operation, beside those of JSON. */
+/** Adds parsers for the content types of an operation to a scope, in addition to JSON. */
 function takeBodies(scope: FastifyInstance, { textBody, bytesBody }: Operation): void {
   if (textBody !== undefined)
     scope.addContentTypeParser([...textBody.types], { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
       textBody.as(textOfBody(body)),
     );
   if (bytesBody === undefined) return;
-  // What is taken of any type is not read as JSON either.
+  // A route that accepts every content type must not parse JSON either.
   if (bytesBody.types.includes('*')) scope.removeAllContentTypeParsers();
   scope.addContentTypeParser([...bytesBody.types], { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
 }

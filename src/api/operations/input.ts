@@ -10,7 +10,7 @@ import type { AnyField, Fields, SpecOf } from '../../model/schema/field.ts';
 import { addIgnored, isStrict } from '../headers.ts';
 import { objectBody } from '../input/bodies.ts';
 
-/** The input of an operation as its declaration describes it. Throws `InvalidInput` with all that is wrong. */
+/** Returns the declared input of an operation. Throws `InvalidInput` with all faults. */
 export function readInput(operation: Operation, request: FastifyRequest, reply: FastifyReply): InputOf<Operation> {
   const { query, faults } = readQuery(operation.query, request.query as Readonly<Record<string, unknown>>);
   const read = readBodyOf(operation, request, query);
@@ -19,17 +19,17 @@ export function readInput(operation: Operation, request: FastifyRequest, reply: 
   return { params: readParams(operation, request), query, body: read.body };
 }
 
-/** The parameters of a query by their fields alone. Throws `InvalidInput` with all that is wrong. */
+/** Returns the query parameters that `fields` declare. Throws `InvalidInput` with all faults. */
 export function readParameters<Q extends Fields>(fields: Q, request: FastifyRequest): SpecOf<Q> {
   const { query, faults } = readQuery(fields, request.query as Readonly<Record<string, unknown>>);
   refuse(faults);
-  // What has no faults is what the fields describe.
+  // A query without faults has the type that the fields declare.
   return query as SpecOf<Q>;
 }
 
-/** The parameters of the path, each by its field. Throws `NotFound` for a text that names nothing whatever there is. */
+/** Returns the path parameters, converted by their fields. Throws `NotFound` for a text that cannot name any object. */
 function readParams({ params: fields }: Operation, { params }: FastifyRequest): JsonObject {
-  // Fastify gives every parameter of the path as a text.
+  // Fastify passes every path parameter as text.
   const texts = Object.entries(params as Readonly<Record<string, string>>);
   return Object.fromEntries(texts.map(([name, text]) => [name, readParam(name, fields[name]?.type, text)]));
 }
@@ -55,12 +55,12 @@ function readBodyOf(
   return { ...read, faults: read.faults.map((fault) => asParameter(fault, bodyInQuery)) };
 }
 
-/** A fault of a member that may stand in the query is the same one in both places. */
+/** Uses the same problem code for a member that may be in the body or in the query, wherever it was given. */
 function asParameter(fault: Fault, names: readonly string[]): Fault {
   return names.some((name) => fault.path === `/${name}`) ? { ...fault, code: 'filter_invalid' } : fault;
 }
 
-/** A member of the body that stands in the query instead. */
+/** Returns a member of the body that the query contains instead. */
 function memberOf(
   name: string,
   field: AnyField | undefined,
@@ -72,7 +72,7 @@ function memberOf(
   return [[name, field?.type === 'list' ? String(value).split(',') : value]];
 }
 
-/** Who has more problems is not helped by all of them. */
+/** Maximum number of problems in an answer. */
 const mostProblems = 1000;
 
 function refuse(faults: readonly Fault[]): void {

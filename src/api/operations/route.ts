@@ -1,4 +1,4 @@
-/** The path of an operation as Fastify spells it. */
+/** Returns the path of an operation in the syntax of Fastify. */
 export function routeOf(path: string): string {
   return path.replace(/\{(\w+)\}/g, ':$1');
 }

@@ -13,7 +13,7 @@ import type { GuardRow, StatusRow } from './table.ts';
 import { toOurs, toTheirs } from './translate.ts';
 import { type Translation, translationsOf } from './translations.ts';
 
-/** Translates the bodies of requests. `describe` makes the description of the specification. */
+/** Translates the bodies of requests from their profile. `describe` makes the description of the specification. */
 export function translateRequests(app: FastifyInstance, engine: Engine, describe: Describe): void {
   const translationOf = finder(describe);
   app.addHook('preValidation', async (request) => {
@@ -22,7 +22,7 @@ export function translateRequests(app: FastifyInstance, engine: Engine, describe
     const shape = translation?.request;
     if (shape === undefined || !isObject(request.body)) return;
     const findings = { problems: [], unlimited: [] };
-    // A body is plain data.
+    // The body is plain data.
     request.body = toOurs(shape, request.body as Json, findings);
     request.unlimited = findings.unlimited;
     refuse(findings.problems);
@@ -30,8 +30,8 @@ export function translateRequests(app: FastifyInstance, engine: Engine, describe
 }
 
 /**
- * Refuses a replace that would drop entries which its client may not know of: with `If-Match` it has seen them, or is refused as
- * stale.
+ * Refuses a replace that would drop entries which its client may not know. A client that sends `If-Match` has read
+ * them, or is refused as stale.
  */
 async function guardEntries(engine: Engine, { kind, list }: GuardRow, request: FastifyRequest): Promise<void> {
   const given = isObject(request.body) ? request.body[list] : undefined;
@@ -40,7 +40,7 @@ async function guardEntries(engine: Engine, { kind, list }: GuardRow, request: F
   const state = await engine.snapshots.at(account, revision);
   const [id = ''] = Object.values(request.params as Readonly<Record<string, string>>);
   const stored = state.find(kind, id);
-  // What is not there is refused for that.
+  // A missing object is refused later, with 404.
   if (stored === undefined) return;
   const entries = asObjects(lowerToResponse(engine.registry, stored, state)[list] ?? []);
   if (given.length >= entries.length) return;
@@ -60,7 +60,8 @@ function refuse(problems: InvalidInput['problems']): void {
 }
 
 /**
- * Translates answers, when all else is done with them: what is kept of them, and compared, is of the specification.
+ * Translates answers into their profile. Must run after all hooks that store or compare answers: these work with the
+ * specification.
  */
 export function translateAnswers(app: FastifyInstance, describe: Describe): void {
   const translationOf = finder(describe);
@@ -83,7 +84,7 @@ function isJson(reply: FastifyReply): boolean {
   return String(reply.getHeader('content-type') ?? '').startsWith('application/json');
 }
 
-/** An answer on its way out. */
+/** An answer that is about to be sent. */
 interface Sent {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
@@ -122,7 +123,7 @@ function parameterOf({ query }: FastifyRequest, name: string): Json | undefined 
 function withStatus({ to, body, none }: StatusRow, { request, reply, payload }: Sent): string {
   void reply.code(to).removeHeader('content-length');
   if (none !== undefined) {
-    // What is not there has no version.
+    // A missing object has no version.
     void reply.removeHeader('etag');
     return JSON.stringify({ message: `${none.what}: ${parameterOf(request, none.parameter)} not found`, code: to });
   }
@@ -131,7 +132,7 @@ function withStatus({ to, body, none }: StatusRow, { request, reply, payload }: 
     : JSON.stringify(body);
 }
 
-/** A refusal that names members as the caller does. */
+/** Translates the names of members in a refusal to those that the caller uses. */
 function refusalIn({ request }: Translation, body: Json): Json {
   const names = request === undefined ? [] : namesIn(request);
   if (names.length === 0) return body;
@@ -157,7 +158,7 @@ function namesIn({ renamed, members, items }: Shape): readonly Name[] {
   return [...renamed, ...inner];
 }
 
-/** The `message` and `path` members of a refusal and of its problems, as `become` has them. */
+/** Rewrites the `message` and `path` members of a refusal and of its problems with `become`. */
 function toRenamed(value: Json, become: (name: string, text: string) => string): Json {
   if (Array.isArray(value)) return value.map((item: Json) => toRenamed(item, become));
   if (!isObject(value)) return value;

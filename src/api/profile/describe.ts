@@ -6,7 +6,7 @@ import { type LimitRow, rows, type StatusRow } from './table.ts';
 import { toTheirs } from './translate.ts';
 import { type Translation, translationsOf } from './translations.ts';
 
-/** The description of the interface as the profile has it: its paths, names, values and statuses. */
+/** Rewrites the OpenAPI document for the profile: its paths, names, values and statuses. */
 export function describeTheirs(description: JsonObject): JsonObject {
   const own = withOwnReplacements(description);
   const { operations, schemas } = translationsOf(own);
@@ -23,7 +23,7 @@ export function describeTheirs(description: JsonObject): JsonObject {
   return { ...description, paths: Object.fromEntries(paths), components };
 }
 
-/** Whether ids in a path are numbers of the specification and texts of the profile. */
+/** Whether the ids in a path are numbers in the specification and texts in the profile. */
 function textIds(path: string): boolean {
   return rowsOf(rows, `PUT ${path}`, 'answer').some((row) => row.differs === 'text' && row.member === 'id');
 }
@@ -33,7 +33,7 @@ function asText(parameter: Json): JsonObject {
   return { ...rest, schema: { ...asObject(schema), type: 'string' } };
 }
 
-/** The replaces that may leave out what a creation has to say have a schema of their own for it. */
+/** Replace operations that may leave out members which a creation requires. Their bodies have a separate schema. */
 const shorterReplaces: ReadonlySet<string> = new Set(
   rows
     .filter((row) => row.differs === 'default')
@@ -58,7 +58,7 @@ function withOwnReplacements(description: JsonObject): JsonObject {
   return { ...description, paths, components: { ...components, schemas } };
 }
 
-/** An operation with another named schema for its body. */
+/** Returns an operation whose body refers to another named schema. */
 function withBodySchema(operation: JsonObject, rename: (name: string) => string): JsonObject {
   const body = membersOf(operation['requestBody']);
   const content = mapMembers(membersOf(body['content']), (_type, media) => {
@@ -68,7 +68,7 @@ function withBodySchema(operation: JsonObject, rename: (name: string) => string)
   return { ...operation, requestBody: { ...body, content } };
 }
 
-/** The same value, with every schema in it that differs as the profile has it. */
+/** Returns a value in which all schemas that differ are rewritten for the profile. */
 function rewrite(value: Json, schemas: Differences): Json {
   if (Array.isArray(value)) return value.map((item: Json) => rewrite(item, schemas));
   if (!isObject(value)) return value;
@@ -103,13 +103,13 @@ function rewriteObject(shape: Shape, schema: JsonObject): JsonObject {
   };
 }
 
-/** Given as `null` it says as little as when it is absent. */
+/** Allows `null`, which means the same as leaving the member out. */
 function orNull(schema: JsonObject): JsonObject {
   const { type = 'string', enum: words } = schema;
   return { ...schema, type: [type, 'null'], ...(words === undefined ? {} : { enum: [...asList(words), null] }) };
 }
 
-/** A value of another type, or of other words. */
+/** Rewrites the schema of a value that has another type or other enum values in the profile. */
 function rewriteLeaf(leaf: Shape, schema: JsonObject): JsonObject {
   const { minimum: _minimum, ...rest } = schema;
   if (leaf.isText) return { ...rest, type: 'string' };
@@ -133,7 +133,7 @@ function describeOperation({ request, answer, statuses }: Translation, operation
   };
 }
 
-/** A body with its examples translated. */
+/** Returns a body with translated examples. */
 function withExamples(shape: Shape | undefined, body: JsonObject): JsonObject {
   const { content } = body;
   if (shape === undefined || content === undefined) return body;
@@ -144,7 +144,7 @@ function withExamples(shape: Shape | undefined, body: JsonObject): JsonObject {
   return { ...body, content: translated };
 }
 
-/** An operation that answers with another status too, or with another body. */
+/** Adds the status, or the body, that the operation also answers with in the profile. */
 function withStatus(responses: JsonObject, { to, body, none }: StatusRow): JsonObject {
   if (body === undefined) {
     const schema = { $ref: '#/components/schemas/Error' };

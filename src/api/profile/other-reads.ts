@@ -4,7 +4,7 @@ import { Conflict, InvalidInput } from '../../model/errors.ts';
 import { otherReads as operations } from '../../operations/profile/other-reads.ts';
 import { implement } from '../operations/implement.ts';
 
-/** What clients of other servers of this kind read, and the specification has not. */
+/** Operations that clients of other servers of this kind read, and that the specification does not have. */
 export const otherReads = implement(operations, (_engine, { version, cities }) => ({
   countries: () => countries(),
   async cities({ params: { country } }) {
@@ -26,7 +26,7 @@ export const otherReads = implement(operations, (_engine, { version, cities }) =
   bypassedPeers: () => [],
 }));
 
-/** A country as answers show it. */
+/** Country in an answer. */
 interface Country {
   readonly country_name: string;
   readonly country_code: string;

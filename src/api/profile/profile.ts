@@ -7,35 +7,41 @@ import { ourPath } from './paths.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The form in which the request comes and is answered. */
+    /** Profile of the request and of its answer. */
     profile: Profile;
-    /** JSON pointers of members of the body for which the limits of the specification do not hold. */
+    /** JSON pointers of body members to which the limits of the specification do not apply. */
     unlimited: readonly string[] | undefined;
   }
   interface FastifyContextConfig {
-    /** The route is there in this profile alone. */
+    /** The route exists only in this profile. */
     profile?: Profile;
   }
 }
 
-/** Which profile a server speaks. */
+/** Profile of a server, and whether requests may choose another profile. */
 export interface ProfileSettings {
   readonly profile: Profile;
-  /** Whether a request may ask for another one by its header. It lifts limits, so the operator says. */
+  /**
+   * Whether a request may choose a profile with the header `Heddle-Profile`. A setting of the operator, because a
+   * profile may lift limits.
+   */
   readonly byHeader: boolean;
 }
 
-/** What a server speaks unless its settings say otherwise. */
+/** Default settings: the specification only. */
 export const specified: ProfileSettings = { profile: 'specification', byHeader: false };
 
 const header = 'heddle-profile';
 
-/** Whether any request of a server may be of another profile than the specification. */
+/** Whether requests to a server may use another profile than the specification. */
 export function isTranslated({ profile, byHeader }: ProfileSettings): boolean {
   return profile !== 'specification' || byHeader;
 }
 
-/** Has Fastify look for routes by the paths of the specification, whichever profile a request is in. */
+/**
+ * Returns the Fastify options that let every request find its route by the path of the specification, whatever its
+ * profile.
+ */
 export function routing(settings: ProfileSettings) {
   if (!isTranslated(settings)) return {};
   return {
@@ -46,7 +52,7 @@ export function routing(settings: ProfileSettings) {
   };
 }
 
-/** Finds out in which profile every request is, ahead of everything that looks at it. */
+/** Determines the profile of every request, before all hooks that depend on it. */
 export function chooseProfile(app: FastifyInstance, settings: ProfileSettings): void {
   app.decorateRequest('profile', settings.profile);
   app.decorateRequest('unlimited', undefined);
@@ -63,19 +69,21 @@ export function chooseProfile(app: FastifyInstance, settings: ProfileSettings): 
   });
 }
 
-/** The profile that a request asks for, where it may; `undefined` when there is none of that name. */
+/**
+ * Returns the profile of a request, which its header may choose if allowed. Returns `undefined` for an unknown name.
+ */
 function profileOf(settings: ProfileSettings, given: string | readonly string[] | undefined): Profile | undefined {
   if (!settings.byHeader || given === undefined) return settings.profile;
   return profiles.find((one) => one === given);
 }
 
-/** Caches keep an answer for the profile that it is in. */
+/** Adds `Vary`, so that caches store an answer separately for each profile. */
 function addVary(reply: FastifyReply): void {
   const present = reply.getHeader('vary');
   void reply.header('vary', present === undefined ? 'Heddle-Profile' : `${String(present)}, Heddle-Profile`);
 }
 
-/** An ETag as the profile of a request has it: bodies differ between profiles. */
+/** Returns an ETag for the profile of a request: bodies differ between profiles. */
 export function etagIn({ profile }: Pick<FastifyRequest, 'profile'>, etag: string): string {
   return profile === 'specification' ? etag : etag.replace(/"$/, `.${profile}"`);
 }

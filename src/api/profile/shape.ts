@@ -1,26 +1,26 @@
 import { asObject, asObjects, isObject, type JsonObject, membersOf } from '../../lib/json.ts';
 import type { DefaultRow, LimitRow, MemberRow, Row, TextRow, WordRow } from './table.ts';
 
-/** What differs inside a value, where there is anything: by member, for the items of a list, or of the value itself. */
+/** Differences between the profiles inside a value: of its members, of the items of a list, or of the value itself. */
 export interface Shape {
   readonly members: ReadonlyMap<string, Shape>;
   readonly items?: Shape;
   readonly renamed: readonly MemberRow[];
   readonly words: readonly WordRow[];
-  /** The value is a number in the specification and a text in the profile. */
+  /** True when the value is a number in the specification and a text in the profile. */
   readonly isText: boolean;
   /** Members that requests may leave out. */
   readonly defaults: readonly DefaultRow[];
-  /** Members that requests may give values beyond what is specified. */
+  /** Members to which requests may give values beyond the limits of the specification. */
   readonly limits: readonly LimitRow[];
 }
 
-/** What differs in a schema itself; all that refers to it sees that. */
+/** Differences by schema. They apply wherever the schema is referred to. */
 export type Differences = Map<JsonObject, Shape>;
 
 type ValueRow = MemberRow | WordRow | TextRow | DefaultRow | LimitRow;
 
-/** The rows about bodies of an operation, in one direction. */
+/** Returns the rows about the bodies of an operation, in one direction. */
 export function rowsOf(rows: readonly Row[], operation: string, direction: 'request' | 'answer'): readonly ValueRow[] {
   const path = operation.slice(operation.indexOf(' ') + 1);
   return rows.filter((row): row is ValueRow => {
@@ -34,14 +34,17 @@ function isRequestOf({ operations }: DefaultRow | LimitRow, operation: string, d
   return direction === 'request' && operations.includes(operation);
 }
 
-/** `/a/*` covers `/a` and what is below it. */
+/** Whether a pattern matches a path. `/a/*` matches `/a` and all paths below it. */
 function covers(pattern: string, path: string): boolean {
   if (!pattern.endsWith('/*')) return pattern === path;
   const base = pattern.slice(0, -2);
   return path === base || path.startsWith(`${base}/`);
 }
 
-/** Finds where in values of a schema rows apply. What no schema declares is the users' own, and left alone. */
+/**
+ * Finds the rows that apply inside values of a schema. Members that no schema declares belong to the users and are not
+ * translated.
+ */
 export function shapeOf(
   schema: JsonObject,
   rows: readonly ValueRow[],
@@ -50,7 +53,7 @@ export function shapeOf(
 ): Shape | undefined {
   const known = found.get(schema);
   if (known !== undefined) return known;
-  // A schema that leads back to itself differs by what is found on the way.
+  // Ends the recursion when a schema refers to itself.
   found.set(schema, nothing);
   const shape = findShape(schema, rows, schemas, found);
   if (shape === undefined) found.delete(schema);
@@ -58,7 +61,7 @@ export function shapeOf(
   return shape;
 }
 
-/** Nothing differs. */
+/** Shape without differences. */
 export const nothing: Shape = {
   ...{ members: new Map(), renamed: [], words: [], isText: false },
   ...{ defaults: [], limits: [] },
@@ -98,7 +101,7 @@ function differs({ members, items, renamed, defaults, limits }: Shape): boolean 
   return members.size > 0 || items !== undefined || [renamed, defaults, limits].some((found) => found.length > 0);
 }
 
-/** What differs in the value of a member, by its name. */
+/** Adds the differences of a member's own value, which rows declare by the name of the member. */
 function withLeaf(shape: Shape | undefined, name: string, rows: readonly ValueRow[]): Shape | undefined {
   const words = rows.filter((row): row is WordRow => row.differs === 'word' && row.member === name);
   const isText = rows.some((row) => row.differs === 'text' && row.member === name);

@@ -1,22 +1,25 @@
 import { mask } from '../../model/schema/sealing.ts';
 
 interface Named {
-  /** What differs, in a few words; each row has a test of this name. */
+  /** Short description of the difference. Each row has a test with this name. */
   readonly name: string;
-  /** Which clients need it. */
+  /** Clients that need the difference. */
   readonly clients: string;
 }
 
-/** A member that has another name. Requests may use either; answers use theirs. */
+/** A member with another name in the profile. Requests may use either name; answers use `theirs`. */
 export interface MemberRow extends Named {
   readonly differs: 'member';
-  /** Paths of the specification; `/*` at the end stands for the path and what is below it. */
+  /** Paths of the specification. `/*` at the end matches the path itself and all paths below it. */
   readonly at: readonly string[];
   readonly ours: string;
   readonly theirs: string;
 }
 
-/** A word of a member that is another word; `prefix`: texts that begin with it. Requests may use either. */
+/**
+ * A text value of a member that differs in the profile. `prefix`: it is only the beginning of the value. Requests may
+ * use either.
+ */
 export interface WordRow extends Named {
   readonly differs: 'word';
   readonly at: readonly string[];
@@ -26,54 +29,54 @@ export interface WordRow extends Named {
   readonly prefix?: true;
 }
 
-/** A number of answers that is a text. */
+/** A number in answers that is a text in the profile. */
 export interface TextRow extends Named {
   readonly differs: 'text';
   readonly at: readonly string[];
   readonly member: string;
 }
 
-/** A path that is another one. The one of the specification is there too. */
+/** A path that differs in the profile. The path of the specification exists as well. */
 export interface PathRow extends Named {
   readonly differs: 'path';
   readonly ours: string;
   readonly theirs: string;
 }
 
-/** A member that requests may leave out or give as `null`, and the value that it has then. */
+/** A member that requests may leave out or set to `null`, and the value that it gets in that case. */
 export interface DefaultRow extends Named {
   readonly differs: 'default';
-  /** Method and path, such as `PUT /api/groups/{groupId}`. */
+  /** Method and path of each operation, such as `PUT /api/groups/{groupId}`. */
   readonly operations: readonly string[];
   readonly member: string;
   readonly value: string | number;
 }
 
-/** A whole number of requests that may be smaller or greater than specified: from `least` to `most`. */
+/** An integer in requests that may exceed the limits of the specification: from `least` to `most`. */
 export interface LimitRow extends Named {
   readonly differs: 'limit';
   readonly operations: readonly string[];
   readonly member: string;
   readonly least: number;
   readonly most?: number;
-  /** What the least means. */
+  /** Meaning of the least value. */
   readonly doc: string;
 }
 
-/** An answer that has another status, and what its body is then; absent: the same. */
+/** An answer that has another status in the profile. `body` is its new body; absent: unchanged. */
 export interface StatusRow extends Named {
   readonly differs: 'status';
   readonly operations: readonly string[];
   readonly from: number;
   readonly to: number;
   readonly body?: Readonly<Record<string, never>>;
-  /** How the message begins that this is about; absent: all answers of the status. */
+  /** Beginning of the messages to which the row applies. Absent: it applies to all answers with the status. */
   readonly message?: string;
-  /** An empty list is what this is about, when the query has this parameter: there is none of what it names. */
+  /** The row applies to an empty list, when the query has this parameter: there is no object with the given name. */
   readonly none?: { readonly parameter: string; readonly what: string };
 }
 
-/** An operation that is there in this profile alone. */
+/** An operation that exists only in this profile. */
 export interface ReadRow extends Named {
   readonly differs: 'operation';
   readonly operation: string;
@@ -81,8 +84,8 @@ export interface ReadRow extends Named {
 }
 
 /**
- * A replace that is refused when it has fewer entries in a list than are stored: its client knows one, and would drop the others
- * without having seen them.
+ * A replace that is refused when its list has fewer entries than are stored. Its client knows only one entry, and would
+ * drop the others without having read them.
  */
 export interface GuardRow extends Named {
   readonly differs: 'guard';
@@ -100,7 +103,7 @@ const all = [terraform, go, dashboard].join(', ');
 
 const edr = '/api/integrations/edr';
 
-/** The paths of the products of endpoint security. */
+/** Endpoint security products, as paths of the specification and of the profile name them. */
 const vendors = [
   ['vendor-a', 'sentinelone'],
   ['vendor-b', 'intune'],
@@ -116,7 +119,7 @@ const vendorPaths: readonly PathRow[] = vendors.map(([ours, theirs]) => ({
   clients: `${go}, ${dashboard}`,
 }));
 
-/** What these clients read and the specification has not. */
+/** Operations that these clients read, and that the specification does not have. */
 const extraReads: readonly ReadRow[] = [
   ['the countries', '/api/locations/countries', 'every country of ISO 3166-1'],
   [
@@ -141,7 +144,7 @@ const extraReads: readonly ReadRow[] = [
   clients: `${terraform}, ${dashboard}`,
 }));
 
-/** The secret of each product, which a replace may leave out: it is kept. */
+/** Secrets of the products. A replace may leave out the secret, and the stored one is kept. */
 const keptSecrets: readonly DefaultRow[] = [
   { member: 'api_token', of: ['vendor-a', 'vendor-c'] },
   { member: 'secret', of: ['vendor-b', 'vendor-d'] },
@@ -155,8 +158,8 @@ const keptSecrets: readonly DefaultRow[] = [
 }));
 
 /**
- * Everything in which the client profile differs from the specification. Nothing behind the edge of the wire knows of it:
- * what is translated, described and documented is read from here.
+ * All differences between the client profile and the specification. Only the HTTP layer knows them: translation,
+ * description and documentation are derived from this table.
  */
 export const rows: readonly Row[] = [
   {

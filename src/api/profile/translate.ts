@@ -3,7 +3,7 @@ import type { Problem } from '../../model/problem.ts';
 import { nothing, type Shape } from './shape.ts';
 import type { WordRow } from './table.ts';
 
-/** A value of the specification as the profile has it. */
+/** Translates a value of the specification to the profile. */
 export function toTheirs(shape: Shape, value: Json): Json {
   if (Array.isArray(value)) return value.map((item: Json) => toTheirs(shape.items ?? leafOf(shape), item));
   if (!isObject(value)) return leafToTheirs(shape, value);
@@ -14,15 +14,15 @@ export function toTheirs(shape: Shape, value: Json): Json {
   });
 }
 
-/** What is found out about a request while it is translated. */
+/** Findings of the translation of a request. */
 interface Findings {
-  /** Members that are given by both of their names, with different values. */
+  /** Problems for members that are given under both names with different values. */
   readonly problems: Problem[];
-  /** JSON pointers of members whose limits do not hold. */
+  /** JSON pointers of members to which the limits do not apply. */
   readonly unlimited: string[];
 }
 
-/** A value of a request as the specification has it. */
+/** Translates a value in a request to the specification. */
 export function toOurs(shape: Shape, value: Json, findings: Findings, pointer = ''): Json {
   if (Array.isArray(value)) {
     const inner = shape.items ?? leafOf(shape);
@@ -47,7 +47,7 @@ export function toOurs(shape: Shape, value: Json, findings: Findings, pointer = 
     : { ...translated, ...Object.fromEntries(absent.map(({ member, value: given }) => [member, given])) };
 }
 
-/** `null` says as little as nothing. */
+/** Whether two values contradict each other. `null` counts as absent. */
 function isOther(one: Json | undefined, other: Json): boolean {
   return one !== undefined && one !== null && other !== null && !equalJson(one, other);
 }
@@ -60,7 +60,10 @@ function clash({ theirs }: { readonly theirs: string }, pointer: string): Proble
   };
 }
 
-/** An object with other members. Of two that come to the same name, one that is `null` says nothing. */
+/**
+ * Returns an object with translated members. When two members get the same name, a `null` does not replace the other
+ * value.
+ */
 function mapMembers(object: JsonObject, become: (name: string, member: Json) => readonly [string, Json]): JsonObject {
   const members = new Map<string, Json>();
   for (const [name, member] of Object.entries(object)) {
@@ -70,7 +73,7 @@ function mapMembers(object: JsonObject, become: (name: string, member: Json) => 
   return Object.fromEntries(members);
 }
 
-/** What holds for a list of texts holds for each of them. */
+/** Returns the differences of each text in a list: they are those of the list. */
 function leafOf({ words, isText }: Shape): Shape {
   return { ...nothing, words, isText };
 }

@@ -2,7 +2,7 @@ import { asObject, isObject, type JsonObject, membersOf } from '../../lib/json.t
 import { type Differences, nothing, rowsOf, type Shape, shapeOf } from './shape.ts';
 import { type GuardRow, type Row, rows, type StatusRow } from './table.ts';
 
-/** What differs about one operation. */
+/** Differences of one operation in the profile. */
 export interface Translation {
   readonly request?: Shape;
   readonly answer?: Shape;
@@ -10,19 +10,19 @@ export interface Translation {
   readonly guards: readonly GuardRow[];
 }
 
-/** The operations in which the profiles differ, and the schemas. */
+/** All operations and schemas that differ in the profile. */
 export interface Translations {
-  /** By method and route. */
+  /** Returns the differences of a Fastify route. */
   of(method: string, route: string): Translation | undefined;
-  /** By method and path as the description has them. */
+  /** Differences by method and path, as the OpenAPI document spells them. */
   readonly operations: ReadonlyMap<string, Translation>;
   readonly schemas: Differences;
 }
 
-/** By description: the rows are looked up in its schemas once. */
+/** Cached translations by OpenAPI document, so that the rows are matched with its schemas only once. */
 const known = new WeakMap<JsonObject, Translations>();
 
-/** What differs in the operations that a description of the specification has. */
+/** Returns the differences of the operations in the OpenAPI document of the specification. */
 export function translationsOf(description: JsonObject): Translations {
   const present = known.get(description) ?? findTranslations(description);
   known.set(description, present);
@@ -76,7 +76,7 @@ function ofOperation<D extends OperationRow['differs']>(differs: D, name: string
   );
 }
 
-/** The answer of an operation that succeeds. */
+/** Returns the success response of an operation. */
 function successOf({ responses }: JsonObject): JsonObject {
   const [, success] = Object.entries(membersOf(responses)).find(([status]) => status.startsWith('2')) ?? [];
   return membersOf(success);
@@ -92,7 +92,7 @@ function differencesIn(
   if (found.length === 0 || !isObject(schema)) return undefined;
   const here: Differences = new Map();
   const named = membersOf(membersOf(description['components'])['schemas']);
-  // What is an object is a schema.
+  // An object at this place is a schema.
   const shape = shapeOf(schema as JsonObject, found, named, here);
   for (const [part, difference] of here) if (difference !== nothing) schemas.set(part, difference);
   return shape;

@@ -3,17 +3,17 @@ import type { AgentRequest } from '../../features/peers/peering.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { parseJson, textOfBody } from '../input/bodies.ts';
 
-/** How large what agents send may be. */
+/** Maximum size of a body from an agent, in bytes. */
 export const bodyLimit = 256 * 1024;
 
-/** The bytes of bodies, which proofs sign. */
+/** Bytes of the bodies. Proofs sign these bytes. */
 const bodies = new WeakMap<FastifyRequest, Uint8Array>();
 
-/** Keeps the bytes of each body beside what it says: proofs sign bytes. */
+/** Keeps the bytes of each body in addition to the parsed value, because proofs sign bytes. */
 export function keepBytes(scope: FastifyInstance): void {
   scope.removeContentTypeParser('application/json');
   scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
-    // `parseAs` makes it one.
+    // With `parseAs: 'buffer'` it is a Buffer.
     const buffer = bytes as Buffer;
     bodies.set(request, buffer);
     try {
@@ -24,7 +24,7 @@ export function keepBytes(scope: FastifyInstance): void {
   });
 }
 
-/** A request as the service wants it. */
+/** Converts a request to the form that the peering service takes. */
 export function agentRequest(request: FastifyRequest): AgentRequest {
   const proof = request.headers['heddle-proof'];
   const { authorization } = request.headers;
@@ -32,7 +32,7 @@ export function agentRequest(request: FastifyRequest): AgentRequest {
     method: request.method,
     path: request.url,
     body: bodies.get(request) ?? new Uint8Array(),
-    // A body that is an object came as JSON.
+    // A body that is an object was parsed from JSON.
     ...(isObject(request.body) ? { content: request.body as JsonObject } : {}),
     proof: typeof proof === 'string' ? proof : undefined,
     authorization,

@@ -6,7 +6,7 @@ import { objectBody } from '../input/bodies.ts';
 import { implement } from '../operations/implement.ts';
 import { agentRequest, bodyLimit } from './agent-request.ts';
 
-/** Services that peers expose: how they come, stay and go. */
+/** Services that peers expose: exposing, renewing and withdrawing them. */
 export const agentServices = implement(operations, (_engine, { peering }) => ({
   expose: {
     bodyLimit,
@@ -26,7 +26,7 @@ export const agentServices = implement(operations, (_engine, { peering }) => ({
     peering.withdraw(await peering.authenticate(agentRequest(request)), params.serviceId),
 }));
 
-/** What the peer has to know of its service. */
+/** Returns the members of a service that its peer needs. */
 function shown(object: StoredObject) {
   const service = asKind(object, 'ProxyService');
   const { id, spec, derived } = service;

@@ -5,7 +5,7 @@ import { agentStream as operations } from '../../operations/agent-stream.ts';
 import { implement } from '../operations/implement.ts';
 import { agentRequest } from './agent-request.ts';
 
-/** The maps of peers and their changes, as long as they are connected. */
+/** Streams of the map of a peer and its changes, while the peer is connected. */
 export const agentStream = implement(operations, (_engine, { peering, hub }, app) => {
   app.addHook('preClose', async () => hub.close());
   return {
@@ -13,7 +13,8 @@ export const agentStream = implement(operations, (_engine, { peering, hub }, app
       const { account, peer, state, place } = await peering.authenticate(agentRequest(request));
       reply.hijack();
       let leave = (): void => undefined;
-      // Of headers that were given a value, all are text. Browsers of other origins read nothing without them.
+      // All headers that were set have text values. Browsers of other origins cannot read the stream without the CORS
+      // headers.
       const sink = openHttpSink(reply.raw, () => leave(), reply.getHeaders() as OutgoingHttpHeaders);
       leave = hub.join({ account, peer: peer.id, revision: state.revision, last: lastOf(request), place, sink });
       return reply;

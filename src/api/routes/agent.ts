@@ -13,7 +13,7 @@ import { agentRequest, bodyLimit, keepBytes } from './agent-request.ts';
 import { agentServices } from './agent-services.ts';
 
 const trafficLimit = 4 * 1024 * 1024;
-/** How many records one report of traffic may have. */
+/** Maximum number of records in one traffic report. */
 const mostRecords = 2000;
 
 const requests = implement(operations, (engine, services) => {
@@ -54,7 +54,7 @@ const requests = implement(operations, (engine, services) => {
   };
 });
 
-/** What agents ask for. The service decides everything; these routes are one way to it. */
+/** Routes for agents. The peering service makes all decisions; these routes are one transport to it. */
 export const agent: AreaRoutes = {
   add: (app, engine, services) =>
     app.register(async (scope) => {
@@ -65,7 +65,7 @@ export const agent: AreaRoutes = {
   operations: [...requests.operations, ...agentServices.operations],
 };
 
-/** The user whose token comes along, if one does. */
+/** Returns the call of the user whose token the request contains, `undefined` without a token. */
 async function callOfUser(request: FastifyRequest, engine: Engine, { authenticator }: Services) {
   const { authorization } = request.headers;
   if (authorization === undefined || authorization === '') return undefined;

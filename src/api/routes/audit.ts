@@ -3,7 +3,7 @@ import { audit as operations } from '../../operations/audit.ts';
 import { sendLong } from '../answers/answers.ts';
 import { type Handle, implement } from '../operations/implement.ts';
 
-/** Who did what in the account. */
+/** Audit events of the account. */
 export const audit = implement(operations, (engine) => {
   const list: Handle<typeof operations.list> = async ({ call, query, request, reply }) => {
     const { events: body, deletedTo } = await readAuditEvents(engine, call, query.before);

@@ -5,7 +5,7 @@ import { createAccountStreams } from '../answers/account-streams.ts';
 import { authorize } from '../authenticate.ts';
 import { implement } from '../operations/implement.ts';
 
-/** What happens in an account, as a stream that can be taken up again where it was left. */
+/** Events of an account as a stream, which a client can resume after the last event that it received. */
 export const events = implement(operations, (engine, { authenticator }, app) => {
   const streams = createAccountStreams(app, engine);
   return {

@@ -5,14 +5,14 @@ import { isSetupRequired, setUp } from '../../features/auth/setup.ts';
 import { instance as operations } from '../../operations/instance.ts';
 import { implement } from '../operations/implement.ts';
 
-/** How an installation gets its first person. */
+/** Setup of a new installation, which creates its first person. */
 export const instance = implement(operations, (engine, { authenticator }) => ({
   read: async () => ({ setup_required: await isSetupRequired(engine) }),
   setUp: ({ body, request }) =>
     setUp(engine, body, () => isTrusted(engine, authenticator, request.headers.authorization)),
 }));
 
-/** Whether a call is the operator's, or the machine owner's of the operator's account. */
+/** Whether the caller is the operator, or the machine owner of the operator's account. */
 async function isTrusted(engine: Engine, authenticator: Authenticator, header: string | undefined): Promise<boolean> {
   if (header === undefined || header === '') return false;
   if (authenticator.isOperator(header)) return true;

@@ -10,7 +10,7 @@ import { sendLong, versionsOf } from '../answers/answers.ts';
 import { keepInstead } from '../idempotency.ts';
 import { implement } from '../operations/implement.ts';
 
-/** What integrations with directories do beside being configured. */
+/** Operations of directory and SCIM integrations, in addition to their configuration. */
 export const integrations = implement(operations, (engine, { requestSync }) => ({
   async sync({ call, params, query: { dry_run: dryRun } }) {
     const { kind, id } = subjectOf(engine, 'DirectoryIntegration', params);
@@ -35,7 +35,9 @@ export const integrations = implement(operations, (engine, { requestSync }) => (
   },
 }));
 
-/** What a request is about. Throws `NotFound` for an id that cannot be one. */
+/**
+ * Returns the kind and the id of the integration that a request names. Throws `NotFound` for an id that cannot exist.
+ */
 function subjectOf(engine: Engine, name: string, { id: number }: { readonly id: number }): Subject {
   const kind = engine.registry.get(name);
   const id = storedId(kind, String(number));

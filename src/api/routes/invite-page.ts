@@ -15,7 +15,8 @@ small { display: block; }
 [role=alert]:not(:empty) { margin-top: 1rem; padding: .6rem; border-left: 4px solid; }
 `;
 
-// The page is the same for every invite; what it shows it asks the interface for, with the token of its own address.
+// The page is the same for every invite. Its script loads the invite from the API, with the token in the URL of the
+// page.
 const script = `
 const token = location.pathname.split('/').pop();
 const base = '/api/users/invites/' + encodeURIComponent(token);

@@ -5,7 +5,7 @@ import { sendLong } from '../answers/answers.ts';
 import { envelope, rangeOf } from '../answers/log-pages.ts';
 import { implement } from '../operations/implement.ts';
 
-/** The traffic that peers report. */
+/** Traffic that peers reported. It exists in the hosted edition only. */
 export const networkTraffic = implement(operations, (engine) => ({
   async list({ call, query, request, reply }) {
     if (engine.planEnvironment.edition !== 'hosted')

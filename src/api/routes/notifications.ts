@@ -5,10 +5,10 @@ import { notifications as operations } from '../../operations/notifications.ts';
 import { makeAnswer, sendAnswer } from '../answers/answers.ts';
 import { implement } from '../operations/implement.ts';
 
-/** What channels can report. The catalogue changes with the program only. */
+/** Events that channels can report. The catalogue changes only with the program. */
 const catalogue = makeAnswer({ version: 0, body: activities });
 
-/** What notifications can be about, samples of them, and the keys that sign them. */
+/** Catalogue of notifications, sample notifications, and the keys that sign webhooks. */
 export const notifications = implement(operations, (engine, { openTarget, anonymous }) => ({
   listTypes: ({ request, reply }) => sendAnswer(request, reply, catalogue),
   testChannel: ({ call, params }) => sendSample(engine, call, params.channelId, openTarget),

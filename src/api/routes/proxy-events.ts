@@ -4,7 +4,7 @@ import { sendLong } from '../answers/answers.ts';
 import { envelope, present, rangeOf } from '../answers/log-pages.ts';
 import { implement } from '../operations/implement.ts';
 
-/** The requests that went through reverse proxies. */
+/** Log of the requests that passed through reverse proxies. */
 export const proxyEvents = implement(operations, (engine) => ({
   async list({ call, query, request, reply }) {
     const { sort_by: sort, sort_order: order, user_id, user_email, user_name, start_date, end_date, ...asked } = query;

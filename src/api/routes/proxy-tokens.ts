@@ -2,7 +2,7 @@ import { addProxyToken, readProxyTokens, removeProxyToken } from '../../features
 import { proxyTokens as operations } from '../../operations/proxy-tokens.ts';
 import { implement } from '../operations/implement.ts';
 
-/** Tokens by which the account's own reverse proxies are known. */
+/** Tokens with which the account's own reverse proxies authenticate. */
 export const proxyTokens = implement(operations, (engine) => ({
   list: ({ call }) => readProxyTokens(engine, call),
   create: ({ call, body }) => addProxyToken(engine, call, body),

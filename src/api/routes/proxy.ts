@@ -13,9 +13,12 @@ import type { AreaRoutes } from '../area-routes.ts';
 import { acceptJson } from '../input/bodies.ts';
 import { implement } from '../operations/implement.ts';
 
-/** How large one report of requests may be. */
+/** Maximum size of one report of requests, in bytes. */
 const reportLimit = 8 * 1024 * 1024;
-/** How often a stream shows the other servers that its proxy lives. */
+/**
+ * Interval at which an open stream records that its proxy is connected, in milliseconds. Other servers read this
+ * record.
+ */
 const aliveMs = 30_000;
 
 const owners = new WeakMap<FastifyRequest, ProxyTokenOwner>();
@@ -45,14 +48,14 @@ const requests = implement(proxyOperations, (engine, _services, app) => {
       const alive = setInterval(() => void check(engine, request, id, stream), aliveMs);
       try {
         await streams.follow(stream, known.account, async () => {
-          // What is new may be secret, and the token may be what went.
+          // The next message may contain secrets, and the change may have been the deletion of the token.
           if (!(await isAuthorized(engine, request))) return stream.end();
           const message = await reader.next();
           if (message !== undefined) await stream.send([message]);
         });
       } finally {
         clearInterval(alive);
-        // A server that goes leaves this to the time that passes.
+        // This fails when the server is stopping. The proxy then counts as disconnected after some time.
         if (leave()) await hearProxy(engine, owner, id, false).catch(() => undefined);
       }
       return reply;
@@ -70,7 +73,7 @@ const logs = implement(proxyLogs, (engine, { feeds }) => ({
   },
 }));
 
-/** What reverse proxies request and report. They authenticate with proxy tokens alone. */
+/** Routes for reverse proxies, which authenticate with proxy tokens only. */
 export const proxy: AreaRoutes = {
   add: (app, engine, services) =>
     app.register(async (scope) => {
@@ -79,7 +82,8 @@ export const proxy: AreaRoutes = {
       });
       requests.add(scope, engine, services);
       await scope.register(async (inner) => {
-        // Strangers make up what they ask for: a character of theirs must not keep a whole report out.
+        // The logged requests contain text of strangers: a single character that cannot be stored must not make a whole
+        // report fail.
         acceptJson(inner, 'replaced');
         logs.add(inner, engine, services);
       });
@@ -93,7 +97,10 @@ function ownerOf(request: FastifyRequest): ProxyTokenOwner {
   return owner;
 }
 
-/** Counts in one more stream of a proxy. The function it returns counts it out, and says whether it was the last. */
+/**
+ * Counts an open stream of a proxy. The returned function removes it from the count, and returns whether it was the
+ * last one.
+ */
 function enter(present: Map<string, number>, proxy: string): () => boolean {
   present.set(proxy, (present.get(proxy) ?? 0) + 1);
   return () => {
@@ -104,7 +111,7 @@ function enter(present: Map<string, number>, proxy: string): () => boolean {
   };
 }
 
-/** Keeps the proxy connected, or ends the stream when its token or its cluster is gone. */
+/** Records that the proxy is connected. Ends the stream when its token or its cluster no longer exists. */
 async function check(engine: Engine, request: FastifyRequest, id: string, stream: EventStream): Promise<void> {
   try {
     await hearProxy(engine, await authenticateProxy(engine, request.headers.authorization), id);
@@ -113,7 +120,7 @@ async function check(engine: Engine, request: FastifyRequest, id: string, stream
   }
 }
 
-/** Whether the token of a proxy still lets it in. */
+/** Whether the token of a proxy is still valid. */
 async function isAuthorized(engine: Engine, { headers }: FastifyRequest): Promise<boolean> {
   try {
     await authenticateProxy(engine, headers.authorization);

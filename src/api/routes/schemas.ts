@@ -5,7 +5,7 @@ import { schemas as operations } from '../../operations/schemas.ts';
 import { type Answer, makeAnswer, sendAnswer } from '../answers/answers.ts';
 import { implement } from '../operations/implement.ts';
 
-/** The JSON Schemas of documents, which editors and pipelines may load from the server. */
+/** JSON Schemas of documents, which editors and pipelines may load from the server. */
 export const schemas = implement(operations, ({ registry }) => {
   const made = new Map<string, Answer>();
   return {

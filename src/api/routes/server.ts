@@ -6,20 +6,23 @@ import { server as operations } from '../../operations/server.ts';
 import { implement } from '../operations/implement.ts';
 import { renderReference } from '../reference-page.ts';
 
-/** The server itself: whether it is there, what it counts, and its interface described for programs and for people. */
+/**
+ * Routes about the server: health, readiness, metrics, and the description of its interface for programs and for
+ * people.
+ */
 export const server = implement(operations, (engine, { describe }, app) => {
-  // They are written for the first who asks, or each start took longer.
+  // Written on the first request, because writing them at the start would make every start slower.
   const texts = eachOnce(async (profile) => JSON.stringify(await describe(profile)));
   const pages = eachOnce(async (profile) => renderReference(await describe(profile)));
   return {
     home({ request, reply }) {
-      // The router takes `*`, which names no resource, for the root.
+      // The router treats `*` as the root, although it names no resource.
       if (!request.url.startsWith('/')) throw new NotFound(`${request.method} ${request.url.slice(0, 200)} not found`);
       void reply.headers(pageHeaders);
       return homePage;
     },
     health: () => ({ status: 'ok' }),
-    /** The database answers and takes writes, and the secret key is still good. */
+    /** Checks that the database answers, that its disk is not full, and that the secret key is still valid. */
     async readiness() {
       await watchKey(engine.database, engine.planEnvironment.vault);
       await engine.database.ping();
@@ -39,14 +42,14 @@ export const server = implement(operations, (engine, { describe }, app) => {
   };
 });
 
-/** A text of each profile. */
+/** Returns a function for each profile, which writes its text once. */
 function eachOnce(write: (profile: Profile) => Promise<string>): Readonly<Record<Profile, () => Promise<string>>> {
   return { specification: once(() => write('specification')), compatible: once(() => write('compatible')) };
 }
 
 const pageHeaders = { 'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'" };
 
-/** Where links of notifications lead. It says nothing about any account, as it is open. */
+/** Page to which links in notifications lead. It is open, so it contains nothing about any account. */
 const homePage = `<!doctype html>
 <html lang="en">
 <head>

@@ -15,7 +15,7 @@ export const temporaryAccess = implement(operations, (engine) => ({
   },
 }));
 
-/** The order in which rules were given is kept. */
+/** Returns the rules without duplicates, in their order. */
 function withoutRepeats(rules: readonly string[]): readonly string[] {
   return [...new Set(rules)];
 }

@@ -7,7 +7,10 @@ import { sendWritten, writeOptions } from '../kind-routes.ts';
 import { implement } from '../operations/implement.ts';
 import { recoverChanged, recoverCreated } from '../recover.ts';
 
-/** How tenants come and what becomes of them; the kind itself lists and replaces them. */
+/**
+ * Creation, deletion, verification, subscription and invites of tenants. The routes of the kind list and replace
+ * tenants.
+ */
 export const tenants = implement(operations, (engine, { pendingTenants: mostPending }) => {
   const recover = recoverCreated(engine, engine.registry.get('MSPTenant'));
   return {

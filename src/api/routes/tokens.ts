@@ -13,7 +13,7 @@ import { makeToken, tokenRandomBytes } from '../../lib/token.ts';
 import { tokens as operations } from '../../operations/tokens.ts';
 import { implement } from '../operations/implement.ts';
 
-/** Personal access tokens: one's own, and those of service users. */
+/** Personal access tokens of the callers themselves and of service users. */
 export const tokens = implement(operations, (engine) => {
   const signedIn = (call: Call) => requireRecentSignIn(call, Date.parse(engine.now()));
   return {

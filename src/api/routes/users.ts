@@ -10,7 +10,7 @@ import { implement } from '../operations/implement.ts';
 import { refuseFor } from '../rate-limit.ts';
 import { recoverChanged } from '../recover.ts';
 
-/** What users ask about themselves, and how people come in. */
+/** Operations of users on themselves, and the admission of people. */
 export const users = implement(operations, (engine, { people }) => ({
   readCurrent: async ({ call, request, reply }) => sendLong(request, reply, await readCaller(engine, call)),
   async inviteAgain({ call, params, reply }) {
