@@ -47,32 +47,32 @@ import { programVersion } from './version.ts';
 
 export { createEngine, firstObjects, productRegistry } from './app/engine.ts';
 
-/** A server that listens. */
+/** A running server that listens. */
 export interface RunningServer {
   readonly url: string;
   readonly engine: Engine;
-  /** The operator's account; absent: none is named. */
+  /** The operator's account. Absent: none is configured. */
   readonly account: string | undefined;
-  /** Absent: it leaves that to others. */
+  /** Absent: the embedded identity provider is off. */
   readonly identityProvider?: IdentityProvider | undefined;
-  /** Stops taking requests, lets those under way end, and closes everything. */
+  /** Stops accepting requests, waits for those in progress, and closes everything. */
   stop(): Promise<void>;
 }
 
 /**
- * How many connections may wait to be taken, where the system has room for so many: thousands of agents connect at the
- * same moment when a server is back, and a refused one tries again a second later, and again after twice the time.
+ * Maximum number of connections that wait to be accepted, if the system allows as many. Thousands of agents connect at
+ * the same moment when a server is back. A refused agent tries again after a second, and then after twice that time.
  */
 const listenBacklog = 16_384;
 
-/** What is closed in the end, the first of it first. */
+/** Functions that close parts of the server, in the order in which they are called. */
 type Closing = (() => Promise<unknown>)[];
 
 function defectsTo(log: Log): (error: unknown, place: string) => void {
   return (error, place) => log({ level: 'error', message: `defect at ${place}: ${describe(error)}` });
 }
 
-/** Starts a server. One that has not the key of the installation serves nothing, and says why to everybody who asks. */
+/** Starts a server. Without the key of the installation, the server only answers every request with the reason. */
 export async function serve(
   options: ServeOptions,
   log: Log,
@@ -86,7 +86,8 @@ export async function serve(
     } catch (error) {
       if (error instanceof WrongKey) return listenUnready(options.listen, error, log);
       if (databaseUrl === undefined) throw asDamage(dataDir, error);
-      // It answered and went away again: whatever the start did until then, it finds when it begins again.
+      // The database answered and went away again. The start is repeated, and finds everything that it has written so
+      // far.
       if (left <= 0 || !isPassing(error) || performance.now() - begun >= waitForDatabaseMs) throw error;
       log({ level: 'warn', message: `the database went away during the start, which begins again: ${error.message}` });
     }
@@ -94,10 +95,10 @@ export async function serve(
   }
 }
 
-/** Between two starts, in milliseconds. */
+/** Pause between two starts, in milliseconds. */
 const restartMs = 500;
 
-/** Opens the database, brings it up to date, starts the sources and listens. */
+/** Opens the database, migrates it, starts the sources and listens. */
 export async function startServer(options: ServeOptions, log: Log): Promise<RunningServer> {
   const named = nameSources(options.sources);
   await requireAddresses(options);
@@ -164,7 +165,10 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
   }
 }
 
-/** The operator's account and token, and a watch over the token of the machine owner; `undefined` what there is not. */
+/**
+ * Ensures that the machine owner and the operator's token exist, and watches the token of the machine owner. Returns
+ * the operator's account and token; each is `undefined` when there is none.
+ */
 async function openAccount(
   engine: Engine,
   { dataDir, bootstrapToken: token, operatorAccount, operatorToken: given }: ServeOptions,
@@ -178,15 +182,15 @@ async function openAccount(
   return { account: owned?.account, operatorToken };
 }
 
-/** Finds out whether the server will be able to listen, before anything is created. */
+/** Checks that the server will be able to listen, before anything is created. */
 async function requireAddresses({ listen, metricsListen }: ServeOptions): Promise<void> {
   await requireListenable(listen, '--listen');
   if (metricsListen !== undefined) await requireListenable(metricsListen, 'HEDDLE_METRICS_LISTEN');
 }
 
 /**
- * How the leases of sources and of connected peers are renewed. An embedded database has one server, so their end is
- * not waited for.
+ * Starts the renewal of the leases of sources and of connected peers. An embedded database has only one server, so no
+ * server waits for the end of a lease.
  */
 function openLeases(
   options: ServeOptions,
@@ -218,7 +222,7 @@ function databaseOf({ databaseUrl, dataDir, poolSize, preparedStatements }: Serv
   return { dataDir, creating: () => log({ level: 'info', message }), diskChanged };
 }
 
-/** Brings the tables up to date, and has what is in them checked before anything else is written. */
+/** Runs the migrations, and checks the stored data before anything else is written. */
 async function prepareDatabase(
   database: Database,
   { databaseUrl, waitForDatabaseMs }: ServeOptions,
@@ -233,7 +237,7 @@ async function prepareDatabase(
   await endLeases(database);
 }
 
-/** Lets the interface listen, and metrics on their own address; returns the address of the interface. */
+/** Starts listening for the interface, and for metrics on a separate address. Returns the URL of the interface. */
 async function listen(
   api: Parameters<typeof createMetricsServer>[0],
   options: ServeOptions,
@@ -245,7 +249,7 @@ async function listen(
   return url;
 }
 
-/** Answers metrics on an address of their own; the function it returns stops that. */
+/** Serves metrics on a separate address. Returns a function that stops it. */
 async function openMetrics(
   api: Parameters<typeof createMetricsServer>[0],
   address: NonNullable<ServeOptions['metricsListen']>,
@@ -256,13 +260,13 @@ async function openMetrics(
   return () => metrics.close();
 }
 
-/** The means that the options describe. */
+/** Returns the environment for plans that the options describe. */
 async function readEnvironment(options: ServeOptions, policy: ValuePolicy): Promise<PlanEnvironment> {
   const { secretKey, secretKeyFile, edition, literalSecrets, userDeleteFromIdp, publicUrl } = options;
   const dataDir = options.databaseUrl === undefined ? options.dataDir : undefined;
   const keys = await readKeys({ secretKey, secretKeyFile, dataDir });
   return {
-    // Which form it may use is read from the database.
+    // The form of sealing that this server may use is read from the database.
     ...environmentOfKeys(keys, 'unbound'),
     edition,
     random: (bytes) => randomBytes(bytes),
@@ -286,7 +290,7 @@ function keptDays({
   return { proxy: proxyLogDays, traffic: trafficLogDays };
 }
 
-/** Folds old history, and runs access tests. */
+/** Compacts old history and runs access tests, in a loop. Returns a function that stops it. */
 function startHistoryLoop(
   engine: Engine,
   { historyRevisions: revisions, historyDays: days }: Pick<ServeOptions, 'historyRevisions' | 'historyDays'>,
@@ -297,7 +301,7 @@ function startHistoryLoop(
   );
 }
 
-/** Keeps the logs that grow by themselves as long as the settings say. */
+/** Deletes log records that are older than the settings allow, in a loop. Returns a function that stops it. */
 function startLogLoop(
   engine: Engine,
   options: Pick<ServeOptions, 'proxyLogDays' | 'trafficLogDays' | 'auditDays'>,

@@ -1,7 +1,7 @@
 import { programVersion } from '../version.ts';
 import type { ServeOptions } from './serve-options.ts';
 
-/** What of the options is the interface's own affair. */
+/** Returns the options that only the HTTP interface needs. */
 export function settingsOfApi({
   openEndpoints,
   planRateLimit,

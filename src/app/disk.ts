@@ -11,7 +11,7 @@ const hasRoom: LogLine = {
   message: 'the disk of the database has room again: this server takes writes',
 };
 
-/** What the log says when the disk of the database is full, or has room again. */
+/** Returns the log line for a database whose disk is full, or has room again. */
 export function diskLine(isFull: boolean): LogLine {
   return isFull ? full : hasRoom;
 }

@@ -35,36 +35,36 @@ import { type Tracer, tracedNow } from '../telemetry/span.ts';
 
 const declared = createRegistry(Object.values(kinds));
 
-/** All kinds of the program. */
+/** Returns the registry of all kinds. */
 export function productRegistry(installation: Installation = declared.installation): Registry {
   return { ...declared, installation };
 }
 
-/** In seconds. */
+/** Default for `claimLapse`, in seconds. */
 const usualClaimLapse = 3600;
 
-/** What an engine is made of. */
+/** Parts that an engine consists of. */
 interface EngineParts {
-  /** Up to date. */
+  /** Database with all migrations applied. */
   readonly database: Database;
   /** Absent: nothing is logged. */
   readonly log?: Log;
-  /** The kinds; absent: those of the program. */
+  /** Registry of kinds. Absent: the kinds of the program. */
   readonly kinds?: Registry;
-  /** Absent: with a key that lives as long as the process. */
+  /** Absent: an environment with a key that lives as long as the process. */
   readonly planEnvironment?: PlanEnvironment;
-  /** Absent: those of this machine. */
+  /** Absent: look-ups with the name servers of this machine. */
   readonly dns?: DnsLookups | undefined;
-  /** Absent: hints reach this process alone. */
+  /** Absent: notices reach this process only. */
   readonly notices?: NoticeBoard;
-  /** In seconds. */
+  /** Time after which the claims of a refused push lapse, in seconds. */
   readonly claimLapse?: number;
   readonly turnTimes?: TurnTimes;
   readonly passwordCost?: PasswordCost | undefined;
   readonly tracer?: Tracer | undefined;
 }
 
-/** Wires the engine on a database. */
+/** Creates the engine on a database. */
 export function createEngine({
   database,
   log = () => {},
@@ -143,7 +143,7 @@ export function createEngine({
   };
 }
 
-/** Bodies are validated one by one, each with a span; the documents of a source have one together. */
+/** Adds a span to each validation of a request body. The documents of a source share one span. */
 function tracedValidator({ check }: Validator): Validator {
   return {
     check(kind, surface, ...more) {
@@ -153,7 +153,10 @@ function tracedValidator({ check }: Validator): Validator {
   };
 }
 
-/** The objects of a new account, in a random range of the shared address space and a random unique local one. */
+/**
+ * Creates the objects of a new account. Its network has a random range of the shared address space and a random unique
+ * local range.
+ */
 export function firstObjects(engine: Pick<Engine, 'now' | 'newId'>): Engine['firstObjects'] {
   return (accountId, owner) =>
     newAccount({
@@ -169,7 +172,7 @@ export function firstObjects(engine: Pick<Engine, 'now' | 'newId'>): Engine['fir
     });
 }
 
-/** The part of the environment that comes from the keys of the server. */
+/** Returns the part of the environment that is derived from the keys of the server. */
 export function environmentOfKeys(
   keys: readonly Uint8Array[],
   form: SealForm = 'bound',
@@ -181,7 +184,7 @@ export function environmentOfKeys(
   };
 }
 
-/** An environment with a key that lives as long as the process. */
+/** Returns an environment with a random key that lives as long as the process. */
 function ephemeralEnvironment(): PlanEnvironment {
   return {
     ...environmentOfKeys([randomBytes(keyBytes)]),
@@ -198,7 +201,7 @@ function logUnreadable({ reason, ...where }: UnreadableSecret, log: Log): void {
   log({ level: 'warn', message: `a stored secret does not open and stays as it is: ${reason}`, ...where });
 }
 
-/** How many lines one revision may write. */
+/** Maximum number of changes that are logged for one revision. */
 const linesPerRevision = 200;
 
 function logRevision({ revision, actor, plan, before, after }: CommittedRevision, log: Log): void {
@@ -213,17 +216,17 @@ function logRevision({ revision, actor, plan, before, after }: CommittedRevision
   if (more > 0) log({ level: 'info', message: `and ${more} more changes`, revision, by: actor.name });
 }
 
-/** What went wrong, with everything that led to it. */
+/** Returns the stack of an error, with all of its causes. */
 export function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause === undefined ? '' : ` (cause: ${describe(error.cause)})`;
   return `${error.stack ?? error.message}${cause}`;
 }
 
-/** How many bytes are drawn at once: a draw of its own costs a busy server as much as a look-up. */
+/** Number of bytes that are drawn at once. A draw for each id would cost a busy server as much as a look-up. */
 const poolBytes = 4096;
 
-/** Creates a source of random bytes for what is no secret, such as ids. No byte is handed out twice. */
+/** Creates a source of random bytes for values that are not secret, such as ids. No byte is returned twice. */
 export function createRandomPool(): (length: number) => Uint8Array {
   let pool = randomBytes(0);
   return (length) => {

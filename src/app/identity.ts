@@ -13,7 +13,7 @@ import { InvalidInput } from '../model/errors.ts';
 import type { Outbound } from '../outbound/outbound.ts';
 import type { ServeOptions } from './serve-options.ts';
 
-/** What answers say about how people sign in. */
+/** Returns the sign-in settings that API answers report. */
 export function installationOf({
   idp,
   localAuthDisabled,
@@ -21,17 +21,20 @@ export function installationOf({
   return { embeddedIdp: idp === 'embedded', localAuthDisabled };
 }
 
-/** How people come to this server; `url` is where it listens. */
+/**
+ * Creates what signing in local users needs: the mailer, if there is a mail server, and the public URL. `url` returns
+ * the address that the server listens on; it is used when no public URL is configured.
+ */
 export async function localPeopleOf(
   { mail, authorities, publicUrl }: Pick<ServeOptions, 'mail' | 'authorities' | 'publicUrl'>,
   url: () => string,
 ): Promise<LocalPeople> {
-  // Few servers send mails.
+  // Imported on demand: few servers send mail.
   const mailer = mail && (await import('../features/auth/mail.ts')).createMailer({ ...mail, authorities });
   return createLocalPeople({ mailer, publicUrl: () => publicUrl ?? url() });
 }
 
-/** Says on whose behalf requests run. */
+/** Creates the authenticator, which determines the caller of each request. */
 export function authenticatorOf(
   engine: Engine,
   { uses, outbound }: { readonly uses: TokenUses; readonly outbound: Outbound },
@@ -51,7 +54,10 @@ export function authenticatorOf(
   return createAuthenticator({ database, snapshots, now: Date.now, uses, people, operatorToken });
 }
 
-/** The identity providers outside whose tokens are accepted. */
+/**
+ * Returns the external identity providers whose tokens are accepted. Throws `InvalidInput` when an issuer is configured
+ * without an audience.
+ */
 function readIssuers(
   { oidcIssuer: issuer, oidcAudience: audience, oidcClaims: claims, oidcTrustEmail }: ServeOptions,
   outbound: Outbound,
@@ -64,7 +70,7 @@ function readIssuers(
   return [createExternalIssuer({ issuer, outbound, audience, claims, trustsEmail: oidcTrustEmail })];
 }
 
-/** The identity provider of the server itself, unless it leaves that to others. */
+/** Creates the server's own identity provider. Returns `undefined` when the setting `idp` is `off`. */
 export function openIdentityProvider(
   engine: Engine,
   { idp, idpRedirectUris: redirectUris, idpKeyRotation: keyDays }: ServeOptions,
@@ -78,7 +84,10 @@ export function openIdentityProvider(
   return provider;
 }
 
-/** The address under which this machine reaches a server that listens on all of its addresses. */
+/**
+ * Returns the URL with the loopback address instead of `0.0.0.0` or `[::]`, so that this machine can reach a server
+ * that listens on all of its addresses.
+ */
 export function reachable(url: string): string {
   return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
 }

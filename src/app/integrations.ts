@@ -11,13 +11,14 @@ import { runDomainChecks } from '../features/proxy/domains/dispatcher.ts';
 import type { Outbound } from '../outbound/outbound.ts';
 import type { ServeOptions } from './serve-options.ts';
 
-/** What a server does for integrations. */
+/** Services and background loops of the integrations. */
 interface Integrations {
-  /** What the interface needs of it. */
+  /** Services that the API uses. */
   readonly services: { readonly openTarget: OpenTarget; readonly requestSync: RequestSync };
   /**
-   * Delivers, asks products of endpoint security, checks custom domains, and ends what identity providers do not have any more, from now on; the
-   * function it returns stops that.
+   * Starts the loops that deliver events, query endpoint-security products, synchronize directories, check custom
+   * domains, and delete the users and groups that their identity provider no longer has. Returns a function that stops
+   * them.
    */
   run(): () => Promise<void>;
 }
@@ -30,7 +31,7 @@ interface IntegrationParts {
   readonly report: Report<'warn' | 'error'>;
 }
 
-/** Wires what a server does for integrations. */
+/** Creates the integrations of a server. */
 export async function createIntegrations(
   engine: Engine,
   {
@@ -41,7 +42,7 @@ export async function createIntegrations(
   }: Pick<ServeOptions, 'mail' | 'authorities' | 'publicUrl' | 'directoryHosts'>,
   { outbound, closing, ...parts }: IntegrationParts,
 ): Promise<Integrations> {
-  // Few servers send mails.
+  // Imported on demand: few servers send mail.
   const transport =
     server && (await import('../outbound/mail.ts')).createMailTransport({ ...server, authorities, pool: true });
   const mail = server && transport && { transport, from: server.from };

@@ -2,15 +2,15 @@ import { createServer } from 'node:net';
 import { codeOf } from '../lib/error-code.ts';
 import { Unavailable } from '../model/errors.ts';
 
-/** An address to listen on; port 0 is any free one. */
+/** Address to listen on. Port 0 means any free port. */
 export interface Address {
   readonly host: string;
   readonly port: number;
 }
 
 /**
- * Listens on the address for a moment, so that a start that cannot succeed ends before it creates anything. Throws
- * `Unavailable` with the setting that names another address.
+ * Listens on the address for a moment, so that a start that cannot succeed fails before it creates anything. Throws
+ * `Unavailable`; its message names the setting that changes the address.
  */
 export async function requireListenable(address: Address, setting: string): Promise<void> {
   const probe = createServer();
@@ -31,7 +31,10 @@ const reasons: Readonly<Record<string, string>> = {
   EACCES: 'may not be used by this user; choose a port above 1023 with',
 };
 
-/** Runs what listens on the address; a refusal of the system becomes a sentence with the setting that names another one. */
+/**
+ * Runs `listen`. When the operating system refuses the address, throws `Unavailable` with the reason and the setting
+ * that changes the address.
+ */
 export async function explained<Value>(
   { host, port }: Address,
   setting: string,

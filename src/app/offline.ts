@@ -7,17 +7,20 @@ import { verifyKey } from '../db/sealing/sealing.ts';
 import { createEngine, environmentOfKeys } from './engine.ts';
 import { connectNotices } from './notices.ts';
 
-/** Where the database of a server is, and its keys. */
+/** Location of a server's database, and its keys. */
 export interface OfflineOptions {
   readonly databaseUrl: string | undefined;
-  /** The directory of the embedded database; no other process may use it, so the server is stopped meanwhile. */
+  /** Directory of the embedded database. Only one process may use it, so the server must be stopped first. */
   readonly dataDir: string;
   readonly preparedStatements: boolean;
   readonly secretKey: string | undefined;
   readonly secretKeyFile: string | undefined;
 }
 
-/** Runs work as the operator, on the database itself and without a server. Servers of a Postgres are notified. */
+/**
+ * Opens and migrates the database, and runs `work` on it as the operator, without a server. Servers that run on the
+ * same Postgres are notified of changes.
+ */
 export async function withDatabase<Value>(
   { databaseUrl: url, dataDir, preparedStatements, ...keyOptions }: OfflineOptions,
   work: (engine: Engine) => Promise<Value>,
@@ -34,7 +37,8 @@ export async function withDatabase<Value>(
   try {
     await migrate(database);
     const plain = createEngine({ database });
-    // Which form it may use is read from the database: servers of an earlier release may still run.
+    // The vault starts in the unbound form, and `verifyKey` then sets the form that the database records: servers of an
+    // earlier release may still be running.
     const planEnvironment = { ...plain.planEnvironment, ...environmentOfKeys(keys, 'unbound') };
     await verifyKey(database, plain.registry, planEnvironment.vault);
     const engine = createEngine({ database, kinds: plain.registry, planEnvironment, notices });

@@ -4,7 +4,10 @@ import { createOutbound, type Outbound, type OutboundEvent } from '../outbound/o
 import { programVersion } from '../version.ts';
 import type { ServeOptions } from './serve-options.ts';
 
-/** The way to other hosts, which is measured; why users are refused one in detail goes to the log. */
+/**
+ * Creates the client for connections to other hosts. Counts the outcome of each connection, and logs the details of
+ * refusals that users do not see.
+ */
 export function openOutbound(
   engine: Engine,
   options: ServeOptions,

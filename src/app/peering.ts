@@ -9,34 +9,37 @@ import { runPeerUpkeep } from '../features/peers/upkeep/upkeep.ts';
 import type { Log } from '../log.ts';
 import { Unavailable } from '../model/errors.ts';
 
-/** What a server does about machines. */
+/** Services and background loop for peers. */
 interface Machines {
-  /** What the interface needs of it. */
+  /** Services that the API uses. */
   readonly services: {
     readonly peering: Peering;
     readonly connectionTracker: ConnectionTracker;
     readonly cities: Cities | undefined;
   };
-  /** Looks after peers from now on; the function it answers stops that. */
+  /** Starts the upkeep of peers. Returns a function that stops it. */
   run(): () => Promise<void>;
 }
 
-/** What machines take from the server: its log, its lease keeper and its list of what to close. */
+/**
+ * Parts of the server that `createMachines` uses: its log, its lease keeper and its list of functions to call on
+ * shutdown.
+ */
 interface MachineOptions {
   readonly log: Log;
-  /** Renews leases beside this thread; absent for an embedded database. */
+  /** Renews leases outside this thread. Absent for an embedded database. */
   readonly leases?: LeaseKeeper | undefined;
   readonly closing: (() => Promise<unknown>)[];
   onDefect(error: unknown, place: string): void;
 }
 
-/** Wires what a server does about machines. Throws when the file of places cannot be read. */
+/** Creates the services for peers. Throws when `places`, the database of locations, cannot be read. */
 export function createMachines(engine: Engine, places: string | undefined, options: MachineOptions): Machines {
   const { log, closing, onDefect } = options;
   const server = randomUUID();
   const locate = places === undefined ? locateNowhere : openPlaces(places);
   const failed = (error: unknown): void => {
-    // A store that is away is tried again, and requests are answered that it is away.
+    // An unreachable database is not a defect: the write is tried again, and requests are answered with `Unavailable`.
     if (!(error instanceof Unavailable)) onDefect(error, 'tracking the connections of peers');
   };
   const connectionTracker = createConnectionTracker({ engine, server, failed, leases: options.leases });

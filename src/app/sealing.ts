@@ -5,14 +5,18 @@ import type { WrongKey } from '../db/sealing/wrong-key.ts';
 import type { Log } from '../log.ts';
 import { Unavailable } from '../model/errors.ts';
 
-/** Takes on the form in which secrets are sealed when another server changes it. Returns a function that ends it. */
+/**
+ * Adopts the form in which secrets are sealed when another server changes it. Returns a function that stops watching
+ * for changes.
+ */
 export function watchSealing(
   { notices, database, planEnvironment }: Engine,
   report: (error: unknown, place: string) => void,
 ): () => Promise<void> {
   const look = (): void =>
     void watchKey(database, planEnvironment.vault).catch((error: unknown) => {
-      // A database that is away is tried again before this server is ready, and a wrong key is reported there.
+      // An unreachable database and a wrong key (`WrongKey` is an `Unavailable`) are not reported here: the readiness
+      // endpoint repeats this check and answers with the reason.
       if (!(error instanceof Unavailable)) report(error, 'the form of secrets');
     });
   const ends = [
@@ -26,7 +30,10 @@ export function watchSealing(
   };
 }
 
-/** Listens in place of a server that has not the key of the installation, and says so to everybody who asks. */
+/**
+ * Listens instead of a server that does not have the key of the installation. Answers every request with the reason why
+ * the server is not ready.
+ */
 export async function listenUnready(
   listen: { readonly host: string; readonly port: number },
   error: WrongKey,

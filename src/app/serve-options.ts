@@ -11,7 +11,7 @@ import type { StatedSource } from '../model/sources/stated.ts';
 import type { UpstreamProxy } from '../outbound/upstream-proxy.ts';
 import type { OtelSettings } from '../telemetry/otel-settings.ts';
 
-/** Settings that a server takes as they were read. */
+/** Settings that are passed to the server unchanged. */
 type ServeSetting =
   | ('sources' | 'listen' | 'metricsListen' | 'corsOrigins' | 'trustProxy' | 'openEndpoints' | 'log' | 'logLevel')
   | ('dataDir' | 'poolSize' | 'waitForDatabaseMs' | 'preparedStatements' | 'secretKey' | 'secretKeyFile' | 'valuesDir')
@@ -29,31 +29,34 @@ type ServeSetting =
   | Exclude<keyof IdpConfig, 'configDir'>
   | keyof (OidcConfig & GitSettings & ProfileConfig & RetentionConfig & ValuesConfig);
 
-/** How a server is run: its settings, and what was read because of others. */
+/** Options of a server: its settings, and values that were read or derived from other settings. */
 export interface ServeOptions
   extends Pick<Config, ServeSetting>,
     Partial<Pick<Config, 'geoDatabase' | 'operatorAccount'>> {
   /** Absent: the embedded database in the data directory. */
   readonly databaseUrl?: string;
   readonly bootstrapToken?: string;
-  /** The token of the operator; absent: that of the data directory. */
+  /** Token of the operator. Absent: the token in the data directory. */
   readonly operatorToken?: string | undefined;
-  /** The mail server and the sender; absent: invitations are handed over. */
+  /** URL of the mail server, and the sender. Absent: the caller who invites a user delivers the link. */
   readonly mail?: { readonly url: string; readonly from: string };
-  /** Variables that documents may take secrets from. */
+  /** Values of environment variables that documents may use as secrets. */
   readonly values: Readonly<Record<string, string>>;
-  /** Sources that the file of settings states; their files and directories are absolute. */
+  /** Sources from the server's settings file. Their file and directory paths are absolute. */
   readonly statedSources: readonly StatedSource[];
-  /** What of the environment git may see. */
+  /** Environment variables that are passed to git. */
   readonly gitEnvironment: Readonly<Record<string, string>>;
-  /** Where the API server is of the cluster that this server runs in; absent: it runs in none. */
+  /** Address of the API server of the Kubernetes cluster in which this server runs. Absent outside a cluster. */
   readonly ownCluster?: ServiceAddress | undefined;
-  /** Certificates (PEM) of authorities that are trusted at other hosts besides those that the machine trusts. */
+  /**
+   * Certificates (PEM) of certificate authorities that are trusted for other hosts, in addition to those that the
+   * machine trusts.
+   */
   readonly authorities?: string | undefined;
-  /** Absent: other hosts are reached without a proxy. */
+  /** Absent: other hosts are reached directly. */
   readonly upstreamProxy?: UpstreamProxy | undefined;
-  /** Where spans and metrics go; absent: nowhere. */
+  /** Where spans and metrics are exported to. Absent: they are not exported. */
   readonly otel?: OtelSettings | undefined;
-  /** A door for tests: what hashing a password costs. */
+  /** For tests only: cost of hashing a password. */
   readonly passwordCost?: PasswordCost;
 }

@@ -6,12 +6,12 @@ import type { NamedSource } from '../features/sources/names.ts';
 import { createValuePolicy, type ValuePolicy } from '../model/schema/value-policy.ts';
 import type { ServeOptions } from './serve-options.ts';
 
-/** The operator's account, once it is known. */
+/** Id of the operator's account. Absent until the start has determined it. */
 export interface Operator {
   account?: string | undefined;
 }
 
-/** Which accounts and sources may use which of the server's values. */
+/** Creates the policy that decides which accounts and sources may use which of the server's values. */
 export function valuePolicyOf(
   {
     shareValues,
@@ -29,7 +29,7 @@ type Around = Pick<ConfiguredSources, 'outbound' | 'policy'> & {
   readonly report: (level: 'info', message: string) => void;
 };
 
-/** What the options say about sources. */
+/** Returns the configuration of sources that follows from the options. */
 export async function configureSources(
   database: Database,
   named: readonly NamedSource[],
@@ -56,7 +56,10 @@ export async function configureSources(
   };
 }
 
-/** The hosts that sources of an account may reach although they are not public: the operator's account keeps those it had. */
+/**
+ * Returns, by account, the non-public hosts that Git sources may still reach. Only the operator's account has any:
+ * hosts that its sources named before addresses were checked.
+ */
 async function readFormerHosts(
   database: Database,
   account: string | undefined,

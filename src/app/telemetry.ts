@@ -5,7 +5,10 @@ import type { Telemetry } from '../telemetry/otel.ts';
 import { programVersion } from '../version.ts';
 import type { ServeOptions } from './serve-options.ts';
 
-/** Starts to export spans and metrics, if that is asked for; nothing of it is loaded otherwise. */
+/**
+ * Starts the export of spans and metrics. Returns `undefined`, without loading any of its code, when no export is
+ * configured.
+ */
 export async function openTelemetry({ otel }: Pick<ServeOptions, 'otel'>, log: Log): Promise<Telemetry | undefined> {
   if (otel === undefined) return undefined;
   const { startTelemetry } = await import('../telemetry/otel.ts');
@@ -13,7 +16,7 @@ export async function openTelemetry({ otel }: Pick<ServeOptions, 'otel'>, log: L
   return await startTelemetry({ settings: otel, version: programVersion(), report });
 }
 
-/** The database, with a span for each of its transactions if they are asked for. */
+/** Returns the database, wrapped so that each transaction records a span if spans are exported. */
 export function tracedBy(telemetry: Telemetry | undefined, database: Database): Database {
   return telemetry?.tracer === undefined ? database : tracedDatabase(database);
 }

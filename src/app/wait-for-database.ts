@@ -4,14 +4,20 @@ import { codeOf } from '../lib/error-code.ts';
 import type { Log } from '../log.ts';
 import { Unavailable } from '../model/errors.ts';
 
-/** Between two attempts to reach the database, and between two lines about that, in milliseconds. */
+/**
+ * Time between two attempts to reach the database; below it, the time between two log lines about that. In
+ * milliseconds.
+ */
 const everyMs = 500;
 const warnEveryMs = 10_000;
 
-// Credentials that are refused, and a database that does not exist: nothing that passes by itself.
+// SQLSTATE classes of refused credentials and of a database that does not exist. Waiting does not help against these.
 const lasting = /^(28|3D)/;
 
-/** Waits until a database that is not there yet answers; throws its last error, with the ways out, when that takes longer than it may. */
+/**
+ * Waits until the database answers. When that takes longer than `waitMs`, throws the last error, with advice on how to
+ * fix it. Throws at once when waiting cannot help.
+ */
 export async function waitForDatabase(database: Pick<Database, 'ping'>, waitMs: number, log: Log): Promise<void> {
   const begun = performance.now();
   let warnedAt = Number.NEGATIVE_INFINITY;
@@ -40,7 +46,7 @@ function tooLong(cause: Unavailable, waited: number): Unavailable {
   );
 }
 
-/** Whether an error says that the database is away for now. */
+/** Checks whether an error means that the database is only temporarily unreachable. */
 export function isPassing(error: unknown): error is Unavailable {
   if (!(error instanceof Unavailable)) return false;
   return !lasting.test(codeOf(error.cause) ?? '');
