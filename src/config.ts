@@ -28,7 +28,7 @@ import { type LogLevel, logLevels } from './log.ts';
 import type { Edition } from './model/edition.ts';
 import type { RateLimit } from './model/rate-limit.ts';
 
-/** Everything that flags and the environment can say. */
+/** All settings that flags, environment variables and the settings file can set. */
 export interface Config
   extends GitSettings,
     IdpConfig,
@@ -40,7 +40,7 @@ export interface Config
     RetentionConfig,
     ValuesConfig {
   readonly configFile: string | undefined;
-  /** Directories of documents, as they were given. */
+  /** Directories of documents, unchanged from the flag or variable. */
   readonly sources: readonly string[];
   readonly listen: { readonly host: string; readonly port: number };
   readonly databaseUrl: string | undefined;
@@ -50,52 +50,55 @@ export interface Config
   readonly log: 'text' | 'json';
   readonly logLevel: LogLevel;
   readonly poolSize: number;
-  /** How long a start waits for a database that does not answer. */
+  /** Maximum time, in milliseconds, that a start waits for a database that does not answer. */
   readonly waitForDatabaseMs: number;
   readonly preparedStatements: boolean;
   readonly openEndpoints: readonly string[];
   readonly shutdownGraceMs: number;
   readonly edition: Edition;
-  /** Absent: as the edition has it. */
+  /** Absent: the default of the edition. */
   readonly rateLimit: RateLimit | 'off' | undefined;
-  /** Of one account, what makes a plan. */
+  /** Limit for the requests of one account that make a plan. */
   readonly planRateLimit: RateLimit | 'off';
-  /** How many tenants of an account may wait for the proof of their domain. */
+  /** Maximum number of an account's tenants that wait for their domain to be verified. */
   readonly pendingTenants: number;
-  /** Where metrics answer without a token. */
+  /** Additional address at which metrics are served without a token. */
   readonly metricsListen: { readonly host: string; readonly port: number } | undefined;
   readonly corsOrigins: '*' | readonly string[];
   readonly trustProxy: number | readonly string[];
   readonly secretKey: string | undefined;
   readonly secretKeyFile: string | undefined;
-  /** Whose files documents may take secrets from. */
+  /** Directory whose files documents may use as secrets. */
   readonly valuesDir: string | undefined;
-  /** The database of the locations of public addresses; absent: locations are unknown. */
+  /** File of the database with the locations of public addresses. Absent: locations are unknown. */
   readonly geoDatabase: string | undefined;
-  /** After how many seconds another server takes over the sources of one that is gone. */
+  /** Seconds after which another server takes over the sources of a server that stopped. */
   readonly leaseSeconds: number;
-  /** After how many seconds what a refused push claims is over, unless it is repeated. */
+  /** Seconds after which the claims of a refused push end, unless the push is repeated. */
   readonly claimLapseSeconds: number;
 }
 
-/** The environment as it was at the start. */
+/** Environment variables as they were when the process started. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Values of flags by name. */
 export type FlagValues = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
-/** The settings that were asked for, or one sentence for each that is wrong. */
+/** The requested settings, or one sentence for each setting that is wrong. */
 export type ConfigResult<K extends keyof Config> =
   | { readonly ok: true; readonly config: Pick<Config, K> }
   | { readonly ok: false; readonly faults: readonly string[] };
 
-/** The environment of this process; no other file reads it. */
+/** Environment of this process. All other files read it from here. */
 export const environment: Environment = Object.freeze({ ...process.env });
 
-/** What a file says about settings, as texts. */
+/** Values of settings in a file, as texts. */
 export type FileValues = { readonly [K in keyof Config]?: readonly string[] };
 
-/** Reads the settings of these names: a flag before its variable before the file before the default. An empty variable counts as not set. */
+/**
+ * Reads the settings with these names. A flag overrides the environment variable, which overrides the file, which
+ * overrides the default. An empty variable counts as not set.
+ */
 export function readConfig<K extends keyof Config>(
   env: Environment,
   flags: FlagValues,
@@ -113,20 +116,23 @@ export function readConfig<K extends keyof Config>(
     else config[name] = result.value;
   }
   if (faults.length > 0) return { ok: false, faults };
-  // Every name was given the value that its own setting parsed.
+  // The cast is safe: each name has the value that its own setting parsed.
   return { ok: true, config: Object.freeze(config) as Pick<Config, K> };
 }
 
-/** One setting: where it comes from, what it means, and how its text is read. */
+/** Declaration of one setting: its flag and variable, its documentation, and the parser of its text. */
 export interface Setting<T> {
   readonly flag?: string;
   readonly variable?: string;
   /** The placeholder of the value in help texts. */
   readonly placeholder: string;
   readonly doc: string;
-  /** A list; `commas`: its items may hold what separates paths. */
+  /**
+   * The setting is a list. With `commas`, only commas separate the items in a variable, because an item may contain the
+   * separator of paths.
+   */
   readonly multiple?: true | 'commas';
-  /** The flag takes no value: that it is there means `true`. */
+  /** The flag takes no value; its presence means `true`. */
   readonly isSwitch?: true;
   readonly default: T;
   parse(text: readonly string[]): Parsed<T>;
@@ -346,7 +352,7 @@ export const settings: { readonly [K in keyof Config]: Setting<Config[K]> } = {
   ...outboundSettings,
 };
 
-/** A text that may be absent. */
+/** Returns the declaration of an optional text setting. */
 function textSetting(setting: Omit<Setting<string | undefined>, 'default' | 'parse'>): Setting<string | undefined> {
   return { ...setting, default: undefined, parse: ([text]) => ({ value: text?.trim() }) };
 }
@@ -368,7 +374,7 @@ function statedValue(
   ];
 }
 
-/** Variables hold lists as `a,b`, or as paths are listed on this system. */
+/** Splits a variable that is a list: at commas, or at the path separator of this system. */
 function splitList(text: string, byCommas: boolean): readonly string[] {
   const separator = byCommas || text.includes(',') ? ',' : delimiter;
   return text

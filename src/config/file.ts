@@ -8,13 +8,13 @@ import { kubernetesFaults, kubernetesMembers } from '../model/sources/kubernetes
 import { gitMembers, loopMembers, sourceName, sourceSchema } from '../model/sources/schema.ts';
 import type { StatedSource } from '../model/sources/stated.ts';
 
-/** How a setting is written in a file. */
+/** Name and type of a setting in the settings file. */
 interface Written {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'boolean' | 'list';
 }
 
-/** The settings that a file may hold. Secrets themselves are not among them, only where they are. */
+/** The settings that the file may contain. Secrets are excluded; the file may only name the files that contain them. */
 const written: { readonly [K in keyof Config]?: Written } = {
   listen: { name: 'listen', type: 'string' },
   databaseUrl: { name: 'databaseUrl', type: 'string' },
@@ -78,7 +78,7 @@ const common: JsonObject = {
 };
 const path = { type: 'string', minLength: 1, maxLength: 4096, description: 'The directory, or one file.' };
 
-/** The schema of a source in a file, by type. */
+/** JSON Schemas of a source in the file, by source type. */
 const sourceSchemas: Readonly<Record<string, JsonObject>> = {
   directory: sourceSchema({ ...common, type: { const: 'directory' }, ...loopMembers, path }, ['name', 'type', 'path']),
   git: sourceSchema({ ...common, type: { const: 'git' }, ...gitMembers }, ['name', 'type', 'url']),
@@ -104,7 +104,7 @@ function fileSchema(source: JsonObject): JsonObject {
   };
 }
 
-/** The JSON Schema (draft 7) of the file, for editors. */
+/** Returns the JSON Schema (draft 7) of the settings file, for editors. */
 export function serverFileSchema(): JsonObject {
   const isOf = (type: string) => ({ properties: { type: { const: type } }, required: ['type'] });
   const source = {
@@ -121,7 +121,7 @@ export function serverFileSchema(): JsonObject {
   return { $schema: 'http://json-schema.org/draft-07/schema#', title: 'Heddle server', ...fileSchema(source) };
 }
 
-/** All that is wrong with what a file says; paths are JSON pointers from its top. */
+/** Returns all faults of the settings in a file. Their paths are JSON pointers from the top of the file. */
 export function serverFileFaults(
   value: JsonObject,
   options: { readonly kinds: readonly string[]; readonly transports: readonly Transport[] },
@@ -156,7 +156,7 @@ function statedFaults(
 ): readonly Fault[] {
   const shape = createChecker(sourceSchemas[String(source['type'])] ?? {})(source);
   if (shape.length > 0) return shape;
-  // The schema says so.
+  // The cast is safe: the source matches the schema.
   const stated = source as unknown as StatedSource;
   if (stated.type === 'kubernetes') return kubernetesFaults(stated, kinds);
   return [...sourceFaults(stated, kinds), ...(stated.type === 'git' ? gitFaults(stated, transports) : [])];
@@ -166,7 +166,7 @@ function within(pointer: string, faults: readonly Fault[]): readonly Fault[] {
   return faults.map((fault) => ({ ...fault, path: `${pointer}${fault.path}` }));
 }
 
-/** Two sources of one account and name would be one. */
+/** Returns a fault when an earlier source has the same account and name: both would be the same source. */
 function repeated(sources: readonly JsonObject[], source: JsonObject, at: number): readonly Fault[] {
   const first = sources.findIndex(({ name, account }) => name === source['name'] && account === source['account']);
   if (first === at) return [];
@@ -174,7 +174,7 @@ function repeated(sources: readonly JsonObject[], source: JsonObject, at: number
   return [{ code: 'name_repeated', path: `/sources/${at}/name`, message }];
 }
 
-/** The settings that a checked file holds, as texts that are parsed like those of flags. */
+/** Returns the settings of a checked file, as texts that are parsed like flag values. */
 export function settingsIn(value: JsonObject): FileValues {
   const entries = names.flatMap((name): readonly (readonly [string, readonly string[]])[] => {
     const texts = textsOf(value[written[name]?.name ?? name]);
@@ -183,9 +183,9 @@ export function settingsIn(value: JsonObject): FileValues {
   return Object.fromEntries(entries);
 }
 
-/** The sources that a checked file states. */
+/** Returns the sources of a checked file. */
 export function statedSources(value: JsonObject): readonly StatedSource[] {
-  // `serverFileFaults` has looked at each.
+  // The cast is safe: `serverFileFaults` has checked each source.
   return sourcesIn(value) as unknown as readonly StatedSource[];
 }
 

@@ -2,14 +2,14 @@ import type { Setting } from '../config.ts';
 import type { Transport } from '../model/remote-url.ts';
 import { parseCount, parseTransports } from './parse.ts';
 
-/** How this server runs Git sources. */
+/** Settings for Git sources: allowed transports, the number of sources per account, and the number of git processes. */
 export interface GitSettings {
   readonly gitTransports: readonly Transport[];
   readonly gitSources: number;
   readonly gitProcesses: number;
 }
 
-/** These settings. */
+/** Declarations of the Git settings. */
 export const gitSettings: { readonly [K in keyof GitSettings]: Setting<GitSettings[K]> } = {
   gitTransports: {
     variable: 'HEDDLE_GIT_TRANSPORTS',

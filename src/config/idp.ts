@@ -1,19 +1,19 @@
 import type { Setting } from '../config.ts';
 import { type Parsed, parseCount, parseSwitch } from './parse.ts';
 
-/** How the server is an identity provider itself. */
+/** Settings of the server's own identity provider. */
 export interface IdpConfig {
   readonly idp: 'embedded' | 'off';
   readonly localAuthDisabled: boolean;
   /** Absent: the address that the server listens on. */
   readonly publicUrl: string | undefined;
   readonly idpRedirectUris: readonly string[];
-  /** In days. */
+  /** Time between two rotations of the signing key, in days. */
   readonly idpKeyRotation: number;
   readonly configDir: string | undefined;
 }
 
-/** These settings. */
+/** Declarations of the settings of the identity provider. */
 export const idpSettings: { readonly [K in keyof IdpConfig]: Setting<IdpConfig[K]> } = {
   idp: {
     variable: 'HEDDLE_IDP',

@@ -1,18 +1,18 @@
 import type { Setting } from '../config.ts';
 import { type Parsed, parseSwitch } from './parse.ts';
 
-/** How people of an identity provider outside of this server sign in. */
+/** Settings for users who sign in at an external identity provider. */
 export interface OidcConfig {
   readonly oidcIssuer: string | undefined;
   readonly oidcAudience: readonly string[];
-  /** What the provider calls `user`, `email`, `name` and `domain`, as far as it is no standard name. */
+  /** Claims that contain `user`, `email`, `name` and `domain`, where the provider does not use the standard names. */
   readonly oidcClaims: Readonly<Record<string, string>>;
   readonly oidcTrustEmail: boolean;
-  /** Absent: as the edition has it. */
+  /** Absent: the default of the edition. */
   readonly singleAccount: boolean | undefined;
 }
 
-/** These settings. */
+/** Declarations of the OIDC settings. */
 export const oidcSettings: { readonly [K in keyof OidcConfig]: Setting<OidcConfig[K]> } = {
   oidcIssuer: {
     variable: 'HEDDLE_OIDC_ISSUER',
@@ -53,7 +53,7 @@ export const oidcSettings: { readonly [K in keyof OidcConfig]: Setting<OidcConfi
   },
 };
 
-/** The address stays as it is written, because tokens repeat it letter by letter. */
+/** Returns the text unchanged, because tokens repeat the issuer character by character. */
 function parseIssuer(text: string): Parsed<string> {
   const url = URL.parse(text);
   const usable = url !== null && ['http:', 'https:'].includes(url.protocol);

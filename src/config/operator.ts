@@ -1,6 +1,6 @@
 import type { Setting } from '../config.ts';
 
-/** Whose the server is: the tokens of its operator and of the machine owner, and the operator's account. */
+/** Settings about the operator: the tokens of the operator and of the machine owner, and the operator's account. */
 export interface OperatorConfig {
   readonly bootstrapToken: string | undefined;
   readonly bootstrapTokenFile: string | undefined;
@@ -9,7 +9,7 @@ export interface OperatorConfig {
   readonly operatorAccount: string | undefined;
 }
 
-/** These settings. */
+/** Declarations of the operator settings. */
 export const operatorSettings: { readonly [K in keyof OperatorConfig]: Setting<OperatorConfig[K]> } = {
   bootstrapToken: {
     variable: 'HEDDLE_BOOTSTRAP_TOKEN',
@@ -43,7 +43,7 @@ export const operatorSettings: { readonly [K in keyof OperatorConfig]: Setting<O
   },
 };
 
-/** A text that may be absent. */
+/** Returns the default and the parser of an optional text setting. */
 function text(): Pick<Setting<string | undefined>, 'default' | 'parse'> {
   return { default: undefined, parse: ([given]) => ({ value: given?.trim() }) };
 }

@@ -4,17 +4,17 @@ import { parseAddress } from '../lib/net/address.ts';
 import { type AllowList, nothingAllowed, parseAllowList } from '../lib/net/public-address.ts';
 import type { Parsed } from './parse.ts';
 
-/** How this server reaches other hosts. */
+/** Settings for connections to other hosts. */
 export interface OutboundConfig {
   readonly outboundAllow: AllowList;
-  /** A file with certificates. */
+  /** File with certificates (PEM) of additional certificate authorities. */
   readonly outboundCa: string | undefined;
   readonly outboundGuard: 'heddle' | 'proxy';
   readonly directoryHosts: DirectoryHosts;
   readonly dnsServers: readonly string[];
 }
 
-/** These settings. */
+/** Declarations of the settings for connections to other hosts. */
 export const outboundSettings: { readonly [K in keyof OutboundConfig]: Setting<OutboundConfig[K]> } = {
   outboundAllow: {
     variable: 'HEDDLE_OUTBOUND_ALLOW',
@@ -72,7 +72,7 @@ function parseNameServers(texts: readonly string[]): Parsed<readonly string[]> {
   return { fault: `names \`${wrong}\`; write addresses such as 192.0.2.53 or [2001:db8::53]:5353` };
 }
 
-/** An address, or one with a port: an address of IPv6 is in brackets then. */
+/** Checks for an IP address, optionally with a port. An IPv6 address with a port must be in brackets. */
 function isNameServer(text: string): boolean {
   if (parseAddress(text) !== undefined) return true;
   const [, six = '', four = '', port = '53'] = /^(?:\[(.+)\]|([\d.]+))(?::(\d{1,5}))?$/.exec(text) ?? [];

@@ -5,13 +5,16 @@ import type { RateLimit } from '../model/rate-limit.ts';
 import type { Transport } from '../model/remote-url.ts';
 import { parseGrant, type ValueGrant } from '../model/schema/value-policy.ts';
 
-/** What a text means, or what is wrong with it: the end of a sentence that begins with where it stands. */
+/**
+ * Result of parsing a text: its value, or what is wrong with it. The fault is the end of a sentence that begins with
+ * the name of the flag, variable or member.
+ */
 export type Parsed<T> = { readonly value: T } | { readonly fault: string };
 
-/** Endpoints that configuration may open. */
+/** Endpoints that configuration may serve without a token. */
 export const openable = ['/metrics', '/docs', '/api/openapi.json'];
 
-/** An address to listen on. */
+/** Parses `HOST:PORT`, the address to listen on. An IPv6 host must be in brackets. */
 export function parseListen(text: string): Parsed<{ readonly host: string; readonly port: number }> {
   const [, bracketed, plain, port = ''] = /^(?:\[([\d:a-fA-F.]+)\]|([^:[\]\s]+)):(\d{1,5})$/.exec(text) ?? [];
   const host = bracketed ?? plain;
@@ -22,14 +25,14 @@ export function parseListen(text: string): Parsed<{ readonly host: string; reado
   return { fault: `is \`${text}\`, which is not an address${hint}` };
 }
 
-/** The URL of a Postgres. The text is not repeated: it may hold a password. */
+/** Checks the URL of a Postgres. The fault does not repeat the text, which may contain a password. */
 export function parseDatabaseUrl(text: string): Parsed<string> {
   const url = URL.parse(text);
   if (url !== null && ['postgres:', 'postgresql:'].includes(url.protocol)) return { value: text };
   return { fault: 'is not the URL of a Postgres database; write postgres://USER:PASSWORD@HOST:5432/DATABASE' };
 }
 
-/** The address of a server. */
+/** Parses the URL of a server, and removes slashes at its end. */
 export function parseServer(text: string): Parsed<string> {
   const url = URL.parse(text);
   const usable = url !== null && ['http:', 'https:'].includes(url.protocol);
@@ -38,14 +41,14 @@ export function parseServer(text: string): Parsed<string> {
   return { fault: 'is not the address of a server; write one such as http://127.0.0.1:8080' };
 }
 
-/** A whole number between two bounds. */
+/** Parses a whole number from `least` to `most`. */
 export function parseCount(text: string, least: number, most: number): Parsed<number> {
   const count = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
   if (count >= least && count <= most) return { value: count };
   return { fault: `is \`${text}\`; write a number from ${least} to ${most}` };
 }
 
-/** A word for yes or no. */
+/** Parses a boolean: true, on, yes, 1, or false, off, no, 0, in any case. */
 export function parseSwitch(text: string): Parsed<boolean> {
   const word = text.toLowerCase();
   if (['true', 'on', 'yes', '1'].includes(word)) return { value: true };
@@ -53,7 +56,7 @@ export function parseSwitch(text: string): Parsed<boolean> {
   return { fault: `is \`${text}\`; write true or false` };
 }
 
-/** A list of endpoints that may be opened. */
+/** Parses the list of endpoints that need no token. */
 export function parseEndpoints(texts: readonly string[]): Parsed<readonly string[]> {
   const unknown = texts.find((text) => !openable.includes(text));
   if (unknown === undefined) return { value: [...new Set(texts)] };
@@ -64,7 +67,7 @@ export function parseEndpoints(texts: readonly string[]): Parsed<readonly string
 
 const transports: readonly Transport[] = ['https', 'ssh', 'file'];
 
-/** A list of ways to reach a repository. */
+/** Parses the list of transports by which Git repositories may be reached. */
 export function parseTransports(texts: readonly string[]): Parsed<readonly Transport[]> {
   const known = transports.filter((transport) => texts.includes(transport));
   const unknown = texts.find((text) => !transports.some((transport) => transport === text));
@@ -72,7 +75,7 @@ export function parseTransports(texts: readonly string[]): Parsed<readonly Trans
   return { fault: `names \`${unknown}\`; choose from ${transports.join(', ')}` };
 }
 
-/** A list of what sources may use of the server's values. */
+/** Parses the list of grants, which allow sources to use the server's values. */
 export function parseGrants(texts: readonly string[]): Parsed<readonly ValueGrant[]> {
   const grants = texts.map((text) => parseGrant(text));
   const wrong = grants.indexOf(undefined);
@@ -82,28 +85,31 @@ export function parseGrants(texts: readonly string[]): Parsed<readonly ValueGran
   };
 }
 
-/** A time of at most an hour, in milliseconds. */
+/** Parses a duration of at most one hour. Returns milliseconds. */
 export function parseGrace(text: string): Parsed<number> {
   const seconds = parseDuration(text);
   if (seconds !== undefined && seconds <= 3600) return { value: seconds * 1000 };
   return { fault: `is \`${text}\`; write a time up to 1h such as 10s` };
 }
 
-/** The time of a lease, in seconds: long enough to be renewed in time, short enough to be waited for. */
+/**
+ * Parses the duration of a lease, from 3s to 5m. Returns seconds. A shorter lease could not be renewed in time; a
+ * longer one would delay the takeover by another server too much.
+ */
 export function parseLease(text: string): Parsed<number> {
   const seconds = parseDuration(text);
   if (seconds !== undefined && seconds >= 3 && seconds <= 300) return { value: seconds };
   return { fault: `is \`${text}\`; write a time from 3s to 5m such as 25s` };
 }
 
-/** A time in seconds, for claims. */
+/** Parses a duration from 1m to 7d. Returns seconds. */
 export function parseClaimLapse(text: string): Parsed<number> {
   const seconds = parseDuration(text);
   if (seconds !== undefined && seconds >= 60 && seconds <= 604_800) return { value: seconds };
   return { fault: `is \`${text}\`; write a time from 1m to 7d such as 1h` };
 }
 
-/** `COUNT/BURST`: so many requests a minute, and so many at once; or `off`. */
+/** Parses `COUNT/BURST`, which is requests per minute and requests at once; or `off`. */
 export function parseRateLimit(text: string): Parsed<RateLimit | 'off'> {
   if (text === 'off') return { value: 'off' };
   const [, perMinute = '', burst = ''] = /^(\d{1,7})\/(\d{1,7})$/.exec(text) ?? [];
@@ -112,7 +118,7 @@ export function parseRateLimit(text: string): Parsed<RateLimit | 'off'> {
   return { fault: `is \`${text}\`; write COUNT/BURST such as 120/1200, or off` };
 }
 
-/** Origins whose pages may call the interface: `*`, some, or `off`. */
+/** Parses the origins whose pages may call the API: `*`, a list, or `off`. Returns an empty list for `off`. */
 export function parseOrigins(texts: readonly string[]): Parsed<'*' | readonly string[]> {
   if (texts.includes('*')) return { value: '*' };
   if (texts.length === 1 && texts[0] === 'off') return { value: [] };
@@ -123,7 +129,10 @@ export function parseOrigins(texts: readonly string[]): Parsed<'*' | readonly st
   };
 }
 
-/** Proxies whose word about addresses counts: how many stand in front, or where they are. */
+/**
+ * Parses the trusted reverse proxies: their number, or a list of their addresses. Their headers about client addresses
+ * are believed.
+ */
 export function parseProxies(texts: readonly string[]): Parsed<number | readonly string[]> {
   const [first = ''] = texts;
   if (texts.length === 1 && /^\d{1,2}$/.test(first)) return { value: Number(first) };

@@ -1,7 +1,7 @@
 import type { Setting } from '../config.ts';
 import { type Parsed, parseSwitch } from './parse.ts';
 
-/** How the server sends mail to people, and what it keeps of deleted users. */
+/** Settings for mail to users, and for the deletion of users. */
 export interface PeopleConfig {
   readonly smtpUrl: string | undefined;
   readonly smtpUrlFile: string | undefined;
@@ -9,7 +9,7 @@ export interface PeopleConfig {
   readonly userDeleteFromIdp: boolean;
 }
 
-/** These settings. */
+/** Declarations of the settings for mail and users. */
 export const peopleSettings: { readonly [K in keyof PeopleConfig]: Setting<PeopleConfig[K]> } = {
   smtpUrl: {
     variable: 'HEDDLE_SMTP_URL',
@@ -43,7 +43,7 @@ export const peopleSettings: { readonly [K in keyof PeopleConfig]: Setting<Peopl
   },
 };
 
-/** The URL of a mail server. The text is not repeated: it may hold a password. */
+/** Checks the URL of a mail server. The fault does not repeat the text, which may contain a password. */
 export function parseSmtpUrl(text: string): Parsed<string> {
   const url = URL.parse(text);
   if (url !== null && ['smtp:', 'smtps:'].includes(url.protocol) && url.hostname !== '') return { value: text };

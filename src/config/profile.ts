@@ -2,14 +2,14 @@ import type { Setting } from '../config.ts';
 import { type Profile, profiles } from '../model/profile.ts';
 import { parseSwitch } from './parse.ts';
 
-/** In which form the server speaks with clients. */
+/** Settings of the client profile, which determines the form of requests and answers. */
 export interface ProfileConfig {
   readonly profile: Profile;
-  /** Whether a request may ask for the other form. */
+  /** Whether a request may choose the other profile in its header `Heddle-Profile`. */
   readonly profileHeader: boolean;
 }
 
-/** These settings. */
+/** Declarations of the profile settings. */
 export const profileSettings: { readonly [K in keyof ProfileConfig]: Setting<ProfileConfig[K]> } = {
   profile: {
     variable: 'HEDDLE_PROFILE',

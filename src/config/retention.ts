@@ -1,19 +1,19 @@
 import type { Setting } from '../config.ts';
 import { parseCount } from './parse.ts';
 
-/** How much of what happened is kept at the least. */
+/** Minimum retention of the history and of the logs. */
 export interface RetentionConfig {
-  /** So many revisions of the history, and those of so many days. */
+  /** Revisions that are kept: at least this many of the newest ones, and all of the last `historyDays` days. */
   readonly historyRevisions: number;
   readonly historyDays: number;
-  /** For how many days audit events are kept; absent: for ever. */
+  /** Days for which audit events are kept. Absent: forever. */
   readonly auditDays: number | undefined;
-  /** For how many days the logs of requests and of traffic are kept. */
+  /** Days for which the log of reverse proxies is kept; below it, days for the traffic log. */
   readonly proxyLogDays: number;
   readonly trafficLogDays: number;
 }
 
-/** These settings. */
+/** Declarations of the retention settings. */
 export const retentionSettings: { readonly [K in keyof RetentionConfig]: Setting<RetentionConfig[K]> } = {
   historyRevisions: {
     variable: 'HEDDLE_HISTORY_REVISIONS',

@@ -2,14 +2,14 @@ import type { Setting } from '../config.ts';
 import type { ValueGrant } from '../model/schema/value-policy.ts';
 import { parseGrants, parseSwitch } from './parse.ts';
 
-/** Which accounts and sources may use the server's own values. */
+/** Settings about the use of secret values in documents: the server's own values, and literal secrets. */
 export interface ValuesConfig {
   readonly shareValues: boolean;
   readonly valueGrants: readonly ValueGrant[];
   readonly literalSecrets: boolean;
 }
 
-/** These settings. */
+/** Declarations of the settings about values. */
 export const valueSettings: { readonly [K in keyof ValuesConfig]: Setting<ValuesConfig[K]> } = {
   shareValues: {
     variable: 'HEDDLE_SHARE_VALUES',
