@@ -4,12 +4,12 @@ import { nearest } from '../lib/nearest.ts';
 import type { Command, Flag, Flags } from './command.ts';
 import { flagsOf } from './flags.ts';
 
-/** The parsed command line of one command, or what is wrong with it. */
+/** Parsed command line of one command, or a message about what is wrong with it. */
 export type ArgumentsResult =
   | { readonly ok: true; readonly flags: FlagValues; readonly positionals: readonly string[] }
   | { readonly ok: false; readonly message: string };
 
-/** Parses what follows the name of a command. */
+/** Parses the words after the name of a command. */
 export function parseArguments(command: Command, argv: readonly string[]): ArgumentsResult {
   const flags: Flags = { ...flagsOf(command), help: { doc: '' } };
   const { tokens, values, positionals } = parseArgs({
@@ -25,13 +25,16 @@ export function parseArguments(command: Command, argv: readonly string[]): Argum
     const message = faultOf(flags, token) ?? repeatFault(flags, token, seen);
     if (message !== undefined) return { ok: false, message };
   }
-  // Without `strict` the types allow a switch to be a list; the tokens showed that it is not.
+  // Without `strict`, the types allow a list for a switch. The check of the tokens ruled that out.
   const given = values;
   const message = given['help'] === true ? undefined : positionalFault(command, positionals);
   return message === undefined ? { ok: true, flags: given, positionals } : { ok: false, message };
 }
 
-/** Names one of many that was probably meant, as the end of a sentence. */
+/**
+ * Returns the name most similar to `word` as the end of a sentence: `; did you mean …?`. Returns an empty text when
+ * none is similar.
+ */
 export function guessHint(word: string, names: Iterable<string>, prefix = ''): string {
   const guess = nearest(word, names);
   return guess === undefined ? '' : `; did you mean ${prefix}${guess}?`;

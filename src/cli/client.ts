@@ -17,33 +17,36 @@ import type { Problem } from '../model/problem.ts';
 import type { Field } from '../model/schema/field.ts';
 import { authorizationOf } from './login/authorization.ts';
 
-/** What a server answered. */
+/** Answer of a server, whether success or refusal. */
 export interface Answer {
-  /** The server that answered. */
+  /** Base URL of the server that answered. */
   readonly server: string;
   readonly status: number;
   readonly text: string;
-  /** The body, when it is JSON. */
+  /** Parsed body. `undefined` when it is not JSON. */
   readonly body: unknown;
-  /** The same request may be sent again soon. */
+  /** Whether the answer has a `Retry-After` header, so that the same request may be sent again soon. */
   readonly passing: boolean;
 }
 
-/** Calls a server. Only failures to reach it are exceptions here; see `accept` for refusals. */
+/**
+ * HTTP client for one server. Methods throw only when the server cannot be reached, except `download`; see `accept` for
+ * refusals.
+ */
 export interface Client {
   readonly server: string;
   get(path: string): Promise<Answer>;
   post(path: string, body: object, headers?: Readonly<Record<string, string>>): Promise<Answer>;
   delete(path: string): Promise<Answer>;
-  /** The bytes that a path answers with, as they come. Refusals are exceptions. */
+  /** Returns the bytes of an answer as a stream. Throws when the server refuses. */
   download(path: string): Promise<AsyncIterable<Uint8Array>>;
   upload(path: string, bytes: Uint8Array<ArrayBuffer>, type: string): Promise<Answer>;
 }
 
-/** Settings that say which server to use, and with which credentials. */
+/** Settings that determine the server and the credentials of a client. */
 export const clientSettings = ['server', 'token', 'dataDir', 'configDir'] as const;
 
-/** Creates the client of a command. */
+/** Creates the client of a command. Throws `Unauthenticated` when no credentials are found. */
 export async function connect(config: Pick<Config, (typeof clientSettings)[number]>): Promise<Client> {
   const authorize = await authorizationOf(config);
   const headersNow = async () => ({ authorization: await authorize(), accept: 'application/json, text/yaml' });
@@ -68,24 +71,27 @@ export async function connect(config: Pick<Config, (typeof clientSettings)[numbe
 
 type OrTexts<Values> = { readonly [Name in keyof Values]: Values[Name] | string };
 
-/** One of several words may be any: the server says which there are. */
+/** Allows any text for members that are enumerations, because the server checks and lists the valid values. */
 type OrOtherWords<Values> = {
   readonly [Name in keyof Values]: Values[Name] extends string | undefined ? string : Values[Name];
 };
 
-/** What a command gives an operation. A value of the address may be a text as people wrote it, which the server reads. */
+/**
+ * Input of a command for an operation. Path and query parameters may be texts as the user typed them; the server parses
+ * them.
+ */
 export interface Given<O extends Operation> {
   readonly params?: OrTexts<InputOf<O>['params']>;
   readonly query?: Partial<OrTexts<InputOf<O>['query']>>;
   readonly body?: OrOtherWords<InputOf<O>['body']>;
-  /** In place of `body`, for an operation that takes them. */
+  /** Sent instead of `body`, for operations that take bytes. */
   readonly bytes?: Uint8Array<ArrayBuffer>;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 /**
- * Calls an operation by its declaration, and returns what it answers. Refusals are exceptions, and so is an answer that is not
- * the declared one.
+ * Calls an operation and returns its answer. Throws when the server refuses, and when the answer does not match the
+ * declaration of the operation.
  */
 export async function call<O extends Operation>(
   client: Client,
@@ -95,7 +101,7 @@ export async function call<O extends Operation>(
   return readAnswer(operation, await send(client, operation, given));
 }
 
-/** Sends the request of an operation. Refusals are answers too: a command may know what to do about them. */
+/** Sends the request of an operation. A refusal is returned as an answer, so that the command can handle it. */
 export function send<O extends Operation>(client: Client, operation: O, given: Given<O> = {}): Promise<Answer> {
   const { method, bytesBody } = operation;
   const { body = {}, bytes, headers } = given;
@@ -113,7 +119,7 @@ export function send<O extends Operation>(client: Client, operation: O, given: G
   }
 }
 
-/** The bytes that an operation answers, as they come. Refusals are exceptions. */
+/** Returns the bytes of an operation's answer as a stream. Throws when the server refuses. */
 export function download<O extends Operation>(
   client: Client,
   operation: O,
@@ -122,28 +128,35 @@ export function download<O extends Operation>(
   return client.download(addressOf(operation, given));
 }
 
-/** What an operation answered. Refusals are exceptions, and so is an answer that is not the declared one. */
+/**
+ * Returns the answer of an operation. Throws when the server refused, and when the answer does not match the
+ * declaration of the operation.
+ */
 export function readAnswer<O extends Operation>({ id, answer, answerType }: O, given: Answer): AnswerOf<O> {
   const { server, text, ...accepted } = accept(given);
   const body = answerType === undefined ? accepted.body : text;
-  // What has no declared answer is not looked at; the other is compared with the declaration.
+  // An answer without a declaration is ignored. Any other answer is checked against its declaration, so the cast is
+  // safe.
   return (answer === undefined ? undefined : readValue(answer, body, { server, id })) as AnswerOf<O>;
 }
 
-/** A value as its field says. Throws when it is something else: what `id` answered, or a part of it. */
+/** Returns the value if it matches the field, else throws. `id` names the operation that answered, for the message. */
 export function readValue<T>(
   field: Field<T>,
   value: unknown,
   { server, id }: { readonly server: string; readonly id: string },
 ): T {
   const misfit = misfitOf(field, value);
-  // It was compared with the field just now.
+  // The cast is safe: the value matches the field.
   if (misfit === undefined) return value as T;
   const where = misfit === '' ? '' : ` at ${misfit}`;
   throw unreadable(server, id, value === undefined ? 'no JSON' : `something else${where}`);
 }
 
-/** The failure of an answer that is not what the interface says. */
+/**
+ * Returns the error for an answer that does not match the API. `asked` is an operation or a path, `what` the unexpected
+ * content.
+ */
 export function unreadable(server: string, asked: string, what: string): Internal {
   return new Internal(
     `${server} answered ${asked} with ${what}, which this program cannot read; name a Heddle server with --server, and use the heddle that belongs to it.`,
@@ -162,15 +175,14 @@ const tokenHint = (server: string) =>
   ` (${server} refused the token; give one of this server with --token or HEDDLE_TOKEN, or sign in with \`heddle login --server ${server}\`)`;
 
 /**
- * The answer when it is a success; what the server refused becomes the exception with its exit code. `hint` says what to do
- * when it does not know who asks.
+ * Returns the answer if its status is 2xx. Otherwise throws the exception for its status, which determines the exit
+ * code. `hint` is appended when the credentials were refused (401).
  */
 export function accept<A extends Omit<Answer, 'passing'>>(answer: A, hint = tokenHint(answer.server)): A {
   if (answer.status >= 200 && answer.status < 300) return answer;
   throw refusalOf(answer, hint);
 }
 
-/** The exception that stands for a refusal of the server. */
 function refusalOf({ status, body, text }: Omit<Answer, 'passing'>, hint: string): HeddleError {
   const given = isObject(body) && typeof body['message'] === 'string' ? body['message'] : text.trim().slice(0, 200);
   const message = given === '' ? `The server answered ${status} without a reason.` : given;
@@ -199,7 +211,7 @@ function refusalOf({ status, body, text }: Omit<Answer, 'passing'>, hint: string
   }
 }
 
-/** The problems without those of parameters of a query, which are no fault of a document. */
+/** Removes problems of query parameters, which are not faults of a document. */
 function aboutDocuments(problems: readonly Problem[]): readonly Problem[] {
   return problems.filter(({ code }) => code !== 'filter_invalid');
 }
@@ -251,7 +263,7 @@ function jsonOf(response: Response, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Cut short or not JSON after all: the text is still shown.
+    // The body is cut short, or is not JSON despite its type. The text is still shown.
     return undefined;
   }
 }

@@ -3,54 +3,54 @@ import type { Terminal } from './terminal/terminal.ts';
 
 /** One flag of a command. */
 export interface Flag {
-  /** The placeholder of the value in help texts; a flag without one is a switch. */
+  /** Placeholder of the value in help texts. Absent: the flag is a switch. */
   readonly placeholder?: string;
   readonly multiple?: true;
   readonly doc: string;
-  /** The variable that says the same. */
+  /** Environment variable that sets the same value. */
   readonly variable?: string;
 }
 
 /** Flags by name, without the dashes. */
 export type Flags = Readonly<Record<string, Flag>>;
 
-/** What one call of a command was given. */
+/** Command line, settings and terminal of one call of a command. */
 export interface Invocation<K extends keyof Config = keyof Config> {
   readonly flags: FlagValues;
   readonly positionals: readonly string[];
-  /** The settings that the command declares. */
+  /** Values of the settings that the command declares. */
   readonly config: Pick<Config, K>;
   readonly terminal: Terminal;
 }
 
-/** The words of a command line that are no flags. */
+/** Arguments of a command, which are the words that are not flags. */
 export interface Argument {
   readonly placeholder: string;
   readonly doc: string;
-  /** How many there are at least; one unless said otherwise. */
+  /** Minimum number of arguments. Absent: 1. */
   readonly least?: number;
-  /** How many there are at most; any number unless said otherwise. */
+  /** Maximum number of arguments. Absent: no limit. */
   readonly most?: number;
 }
 
-/** A command as its file declares it: the help text and the checks of the command line are made from this. */
+/** Declaration of a command. Its help text and the checks of its command line are derived from it. */
 export interface Command<K extends keyof Config = keyof Config> {
   /** Words after `heddle`, such as `token new`. */
   readonly name: string;
   readonly summary: string;
-  /** Shown below the summary. */
+  /** Text that the help shows below the summary. */
   readonly details?: string;
-  /** What comes after the flags; absent: nothing. */
+  /** Arguments after the name of the command. Absent: it takes none. */
   readonly argument?: Argument;
   readonly flags: Flags;
   /** Settings that the command reads from flags and the environment. */
   readonly settings: readonly K[];
   readonly examples: readonly (readonly [line: string, what: string])[];
-  /** Does it and returns the exit code. */
+  /** Runs the command and returns the exit code. */
   run(invocation: Invocation<K>): Promise<number>;
 }
 
-/** Declares a command. It sees only the settings that it names. */
+/** Declares a command. Its `run` receives only the settings that it lists. */
 export function defineCommand<const K extends keyof Config>(command: Command<K>): Command {
   return command;
 }

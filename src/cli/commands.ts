@@ -2,8 +2,8 @@ import type { Command } from './command.ts';
 import type { StartServer } from './server/serve.ts';
 
 /**
- * Where every command is, by the words after `heddle`, in the order of the help text. A call loads the files of its own
- * command only: reading those of all of them takes 0.2 s of CPU.
+ * Modules of the commands by name (the words after `heddle`), in the order of the help text. Only the modules of the
+ * called command are loaded, because loading all of them takes 0.2 s of CPU.
  */
 const places: Readonly<Record<string, (startServer: StartServer) => Promise<Command>>> = {
   serve: async (start) => (await import('./server/serve.ts')).serveCommand(start),
@@ -62,17 +62,17 @@ const places: Readonly<Record<string, (startServer: StartServer) => Promise<Comm
   version: async () => (await import('./version.ts')).version,
 };
 
-/** The words by which commands are called, in the order of the help text. */
+/** Names of all commands, in the order of the help text. A name may consist of several words. */
 export const commandNames: readonly string[] = Object.keys(places);
 
-/** The command that is called by these words. */
+/** Loads the command with this name. Throws when there is none. */
 export async function loadCommand(name: string, startServer: StartServer): Promise<Command> {
   const load = places[name];
   if (load === undefined) throw new Error(`there is no command ${name}`);
   return load(startServer);
 }
 
-/** Every command, in the order of the help text. */
+/** Loads every command, in the order of the help text. */
 export function allCommands(startServer: StartServer): Promise<readonly Command[]> {
   return Promise.all(Object.values(places).map((load) => load(startServer)));
 }

@@ -5,7 +5,7 @@ import { flagsOf } from './flags.ts';
 
 const shells = { bash, zsh, fish } as const;
 
-/** The command that prints completion scripts; what it completes are the commands it is given. */
+/** Returns the command that prints completion scripts. `commands` loads the commands that they complete. */
 export function completionCommand(commands: () => Promise<readonly Command[]>): Command {
   return defineCommand({
     name: 'completion',
@@ -20,7 +20,7 @@ export function completionCommand(commands: () => Promise<readonly Command[]>): 
     async run({ positionals: [shell = ''], terminal }) {
       if (!Object.hasOwn(shells, shell))
         throw new InvalidInput(`\`${shell}\` is not a shell that is known here; choose bash, zsh or fish.`);
-      // Just asked.
+      // The cast is safe: `hasOwn` was checked above.
       terminal.out(shells[shell as keyof typeof shells](await commands()));
       return exit.ok;
     },
@@ -31,7 +31,7 @@ function flagNames(command: Command): readonly string[] {
   return [...Object.keys(flagsOf(command)), 'help'].map((flag) => `--${flag}`);
 }
 
-/** By the words that come before, the words that may be next; each once, in the order of the commands. */
+/** Maps the words typed so far to the words that may follow. Each word is listed once, in the order of the commands. */
 function nextWords(commands: readonly Command[]): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, readonly string[]>();
   for (const { name } of commands) {
@@ -102,7 +102,7 @@ function fish(commands: readonly Command[]): string {
   return `# Completion of heddle for fish.\n${[...groups, ...lines].join('\n')}\n`;
 }
 
-/** What holds in fish when these words were typed. */
+/** Returns the fish condition for these words having been typed. */
 function seen(words: readonly string[]): string {
   if (words.length === 0) return '__fish_use_subcommand';
   return words.map((word) => `__fish_seen_subcommand_from ${word}`).join('; and ');

@@ -7,13 +7,13 @@ import { printable } from './terminal/paint.ts';
 import { renderProblems } from './terminal/problems.ts';
 import type { Terminal } from './terminal/terminal.ts';
 
-/** What `--json` writes when a command fails. Members are only ever added (`formatVersion`). */
+/** JSON document that `--json` writes when a command fails. Within a major `formatVersion`, members are only added. */
 export interface FailureDocument {
   readonly formatVersion: '1.0';
   readonly error: { readonly message: string; readonly exitCode: number; readonly problems: readonly Problem[] };
 }
 
-/** The format in which the result of a command is written, in addition to what it prints for people. */
+/** Format of a command's result on standard output. `undefined`: text for people. */
 export type ResultForm = 'json' | Format | undefined;
 
 /** Prints an error and returns the exit code. */
@@ -35,19 +35,17 @@ export async function reportFailure(terminal: Terminal, error: unknown, form: Re
   return code;
 }
 
-/** Loaded when it is needed: what writes these forms knows all about plans, and every command would wait for it. */
+/** Imported on demand: the formats depend on all of the plan code, which would delay every command. */
 async function formatted(form: Format, message: string, problems: readonly Problem[]): Promise<string> {
   return (await import('./render/formats.ts')).formatFailure(form, message, problems);
 }
 
-/** What is listed below a sentence need not stand in its brackets too. */
+/** Removes from a message the problems in brackets that are also listed below it. */
 function withoutListed(message: string, problems: readonly Problem[]): string {
   return problems.reduce((text, problem) => text.replace(` (${problem.message})`, () => ''), message);
 }
 
-/**
- * Prints in one sentence what did not happen, and returns the exit code; `more` are further members of the document.
- */
+/** Prints a failure in one sentence and returns the exit code. `more` adds members to the JSON document. */
 export function printFailure(
   { flags, terminal }: Pick<Invocation, 'flags' | 'terminal'>,
   code: number,
@@ -59,12 +57,12 @@ export function printFailure(
   return code;
 }
 
-/** The document of a failure. */
+/** Returns the JSON document of a failure. */
 export function failureDocument(message: string, exitCode: number, problems: readonly Problem[] = []): FailureDocument {
   return { formatVersion: '1.0', error: { message, exitCode, problems } };
 }
 
-/** Writes the one JSON document of a command. */
+/** Writes the only JSON document of a command to standard output. */
 export function writeJson(terminal: Terminal, document: object): void {
   terminal.out(`${JSON.stringify(document, null, 2)}\n`);
 }

@@ -1,17 +1,17 @@
 import { settings } from '../config.ts';
 import type { Command, Flag, Flags, Invocation } from './command.ts';
 
-/** The flag of `--json`. */
+/** Flag `--json`. */
 export const jsonFlag: Flags = {
   json: { doc: 'Write exactly one JSON document to standard output, also when the command fails.' },
 };
 
-/** The flag of `--strict-files`. */
+/** Flag `--strict-files`. */
 export const strictFlag: Flags = {
   'strict-files': { doc: 'Refuse files that hold no documents of ours, which are ignored with a note otherwise.' },
 };
 
-/** The flag that names the source of pushed documents. */
+/** Flag `--source-name`, which names the source of pushed documents. */
 export const sourceFlag = {
   'source-name': {
     placeholder: 'NAME',
@@ -19,7 +19,7 @@ export const sourceFlag = {
   },
 };
 
-/** The flags of commands that plan documents on a server. */
+/** Flags of commands that plan documents on a server. */
 export const planFlags: Flags = {
   ...sourceFlag,
   'no-prune': { doc: 'Delete nothing that the source stated before and no longer states.' },
@@ -41,7 +41,7 @@ export const planFlags: Flags = {
   ...jsonFlag,
 };
 
-/** All flags of a command: its own, and those of the settings it reads. */
+/** Returns all flags of a command: those that it declares, and those of the settings that it reads. */
 export function flagsOf(command: Command): Flags {
   const ofSettings = command.settings.flatMap((name): readonly (readonly [string, Flag])[] => {
     const { flag, variable, placeholder, doc, multiple, isSwitch } = settings[name];
@@ -56,12 +56,12 @@ export function flagsOf(command: Command): Flags {
   return { ...command.flags, ...Object.fromEntries(ofSettings) };
 }
 
-/** The texts of the flags that were given, each under its own name. */
+/** Returns the flags with these names whose value is a text. */
 export function textsOf<const Name extends string>(
   flags: Invocation['flags'],
   names: readonly Name[],
 ): { readonly [One in Name]?: string } {
-  // Only members of these names are taken, and texts alone.
+  // The cast is safe: the object contains only members with these names, and only texts.
   return Object.fromEntries(
     names.flatMap((name) => (typeof flags[name] === 'string' ? [[name, flags[name]]] : [])),
   ) as { readonly [One in Name]?: string };

@@ -2,12 +2,12 @@ import { InvalidInput } from '../model/errors.ts';
 import { guessHint } from './arguments.ts';
 import type { Flags, Invocation } from './command.ts';
 
-/** How results are written for the view of a change request. */
+/** Output format for change requests (pull requests, merge requests). */
 export type Format = 'markdown' | 'github' | 'gitlab';
 
 const formats: readonly string[] = ['text', 'markdown', 'github', 'gitlab'];
 
-/** The flag of `--format`. */
+/** Flag `--format`. */
 export const formatFlag: Flags = {
   format: {
     placeholder: 'FORM',
@@ -15,7 +15,10 @@ export const formatFlag: Flags = {
   },
 };
 
-/** The format that a command line asks for, `undefined` for text. Throws `InvalidInput`. */
+/**
+ * Returns the format that the flags select; `undefined` for text. Throws `InvalidInput` for an unknown format, and for
+ * `--format` together with `--json`.
+ */
 export function formatOf(flags: Invocation['flags']): Format | undefined {
   const { format, json } = flags;
   if (typeof format !== 'string') return undefined;
@@ -25,7 +28,7 @@ export function formatOf(flags: Invocation['flags']): Format | undefined {
   return knownFormat(flags);
 }
 
-/** The format that a command line asks for, as far as it is one. */
+/** Returns the format that the flags select. Returns `undefined` for text and for an unknown format. */
 export function knownFormat({ format }: Invocation['flags']): Format | undefined {
   return typeof format === 'string' && format !== 'text' && formats.includes(format) ? (format as Format) : undefined;
 }

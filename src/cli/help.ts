@@ -4,7 +4,7 @@ import { exit } from './exit.ts';
 import { flagsOf } from './flags.ts';
 import { columns, type Row, wrap } from './terminal/layout.ts';
 
-/** The help text of the program. */
+/** Returns the help text of the program. */
 export function programHelp(commands: readonly Command[]): string {
   const rows = commands.map((command): Row => [command.name, command.summary]);
   return [
@@ -23,7 +23,7 @@ export function programHelp(commands: readonly Command[]): string {
   ].join('\n');
 }
 
-/** The help text of one command, made from its declaration. */
+/** Returns the help text of one command, derived from its declaration. */
 export function commandHelp(command: Command): string {
   const flags = Object.entries(flagsOf(command)).map(([name, flag]): Row => {
     const form = `--${name}${flag.placeholder === undefined ? '' : ` ${flag.placeholder}`}`;
@@ -47,13 +47,13 @@ export function commandHelp(command: Command): string {
   ].join('\n');
 }
 
-/** One line: how the command is called. */
+/** Returns the usage line of a command. */
 export function usageOf(command: Command): string {
   const argument = command.argument === undefined ? '' : ` ${command.argument.placeholder}`;
   return `heddle ${command.name}${argument} [flags]`;
 }
 
-/** What exit codes mean, for people. */
+/** Exit codes and their meaning, for the help text. */
 export const exitRows: readonly Row[] = [
   [String(exit.ok), 'done; with --detailed-exitcode: nothing to change'],
   [String(exit.error), 'an error: command line, input or output, server'],

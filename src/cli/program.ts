@@ -10,14 +10,14 @@ import { commandHelp, programHelp, usageOf } from './help.ts';
 import type { StartServer } from './server/serve.ts';
 import type { Terminal } from './terminal/terminal.ts';
 
-/** What the program takes from its process. */
+/** What the program uses of its process: the environment, the terminal, and a function that starts a server. */
 export interface ProgramOptions {
   readonly env: Environment;
   readonly terminal: Terminal;
   readonly startServer: StartServer;
 }
 
-/** Runs one command line and returns the exit code; it never throws. */
+/** Runs one command line and returns the exit code. Never throws. */
 export async function runProgram(argv: readonly string[], options: ProgramOptions): Promise<number> {
   const { terminal, startServer } = options;
   const [first] = argv;
@@ -43,7 +43,7 @@ interface Found {
   readonly rest: readonly string[];
 }
 
-/** The command that the first words name, or what is wrong with them. */
+/** Returns the command that the first words name and the remaining words, or a message about what is wrong. */
 function findCommand(argv: readonly string[]): Found | string {
   for (const name of commandNames) {
     const words = name.split(' ');
@@ -51,7 +51,7 @@ function findCommand(argv: readonly string[]): Found | string {
   }
   const [first = ''] = argv;
   const typed = wordsOf(argv);
-  // The most words that some command begins with.
+  // The longest sequence of typed words with which a command name begins.
   const known = typed.map((_, at) => typed.slice(0, typed.length - at).join(' ')).find(isBegun);
   const below = commandNames.filter((name) => name.startsWith(`${known} `));
   const next = argv[known?.split(' ').length ?? 0];
@@ -95,7 +95,7 @@ async function runCommand(
   }
 }
 
-/** A command line or a setting is wrong: every fault, how the command is called, and exit code 1. */
+/** Prints every fault of the command line or settings, and how to call the command. Returns exit code 1. */
 function refuse(command: Command, faults: readonly string[], json: boolean, terminal: Terminal): number {
   if (json) writeJson(terminal, failureDocument(faults.join(' '), exit.error));
   for (const fault of faults) terminal.note(`${terminal.notePaint('error', 'error:')} ${fault}\n`);

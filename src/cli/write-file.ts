@@ -2,9 +2,12 @@ import { access, chmod, chown, constants, readFile, realpath, rename, rm, stat, 
 import { basename, dirname, join } from 'node:path';
 import { InvalidInput } from '../model/errors.ts';
 
-/** The error of writing to a path that a command line names: wrong input where the system refused the path. */
+/**
+ * Returns the error for a failed write to a path of the command line: `InvalidInput` when the system refused the path,
+ * else the error unchanged.
+ */
 export function writeError(path: string, error: unknown): unknown {
-  // The system says so on each of its errors.
+  // All errors of the system's file functions have these members.
   const { code, path: refused } = error as NodeJS.ErrnoException;
   if (code === undefined || refused === undefined) return error;
   return new InvalidInput(`${path} cannot be written (${code}); name a file in a directory that you may write to.`, {
@@ -13,15 +16,15 @@ export function writeError(path: string, error: unknown): unknown {
 }
 
 /**
- * Puts a text in the place of the one that was read, in one step: a reader sees the old text or the new one. Links lead to
- * the file that is replaced, and its mode and owner stay.
+ * Replaces the text of a file in one step, so that a reader sees either the old text or the new one. Follows symbolic
+ * links, and keeps the file's mode and owner. Throws `InvalidInput` when the file no longer contains `before`.
  */
 export async function replaceFile(path: string, before: string, text: string): Promise<void> {
   try {
     const target = await realpath(path);
     await access(target, constants.W_OK);
     const { mode, uid, gid } = await stat(target);
-    // Begins with a dot, so that nothing reads it as documents meanwhile.
+    // The name begins with a dot, so that the temporary file is not read as documents.
     const draft = join(dirname(target), `.${basename(target)}.${process.pid}`);
     try {
       await writeFile(draft, text, { flag: 'wx' });

@@ -1,12 +1,15 @@
 import { shellWord } from '../../lib/shell-word.ts';
 
-/** The systems for which `heddle init` writes a pipeline. */
+/** CI systems for which `heddle init` writes a pipeline. */
 export const ciSystems = ['github', 'gitlab'] as const;
 
-/** One of them. */
+/** Name of a CI system. */
 export type CiSystem = (typeof ciSystems)[number];
 
-/** Where the pipeline of a system stands in its repository, and its text for documents in a directory of it. */
+/**
+ * Path of each system's pipeline in a repository, and a function that returns its text. `directory` contains the
+ * documents, relative to the top of the repository.
+ */
 export const ciFiles: Readonly<Record<CiSystem, { readonly path: string; text(directory: string): string }>> = {
   github: { path: '.github/workflows/heddle.yaml', text: githubFile },
   gitlab: { path: '.gitlab-ci.yml', text: gitlabFile },
@@ -14,7 +17,7 @@ export const ciFiles: Readonly<Record<CiSystem, { readonly path: string; text(di
 
 const planToken = `of a service user, made with \`plan_only\`: it may look and plan, and write nothing`;
 
-/** It has no dependencies but a Node, which is there: nothing else is installed, and no script of a package runs. */
+/** The package needs only Node, which the runner has, so nothing else is installed and no install script runs. */
 const installation = `npm install --global --omit=optional --ignore-scripts --no-audit --no-fund "$HEDDLE_PACKAGE"`;
 
 function githubFile(directory: string): string {

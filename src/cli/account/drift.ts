@@ -38,7 +38,7 @@ export const drift = defineCommand({
 async function readDrift(client: Client, flags: Invocation['flags']): Promise<DriftReport> {
   const report = await call(client, operations.read, { query: textsOf(flags, ['source']) });
   const { source } = flags;
-  // An unknown name would differ in nothing for ever.
+  // Throws for an unknown name, which would otherwise report no drift forever.
   if (report.units.length === 0 && typeof source === 'string') await requireSource(client, source);
   return report;
 }

@@ -43,7 +43,7 @@ export const importObject = defineCommand({
   },
 });
 
-/** A sentence about an object that is stated already. */
+/** Returns a sentence about the sources that already declare the object, or `undefined` when no source does. */
 async function ownerOf(client: Client, object: string): Promise<string | undefined> {
   const { objects } = await call(client, operations.list, { query: { object } });
   const [{ declared } = { declared: [] }] = objects;

@@ -39,7 +39,7 @@ export const init = defineCommand({
     const system = systemOf(flags['ci']);
     const top = (await repositoryOf(resolve(directory))) ?? resolve(directory);
     const word = shellWord(directory);
-    // Fails before anything is written.
+    // Runs first, so that it can fail before anything is written.
     const documents = flags['from-server'] === true ? await documentsOf(config, terminal) : firstDocuments;
     const editor = atTop(top, [editorSettings(top, resolve(directory))]);
     const settings = join(directory, 'heddle.yaml');
@@ -64,7 +64,7 @@ export const init = defineCommand({
   },
 });
 
-/** The account as documents, each of which adopts its object. */
+/** Returns the documents of the account, each marked to adopt its object. */
 async function documentsOf(
   config: Parameters<typeof connect>[0],
   terminal: Invocation['terminal'],
@@ -76,7 +76,7 @@ async function documentsOf(
   return [['account.yaml', accept(answer).text]];
 }
 
-/** What the server takes for a name. */
+/** Form of source names that the server accepts. */
 const sourceForm = /^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$/;
 
 function sourceNameOf(stated: string | undefined, directory: string): string {
@@ -95,7 +95,7 @@ function systemOf(given: unknown): CiSystem | undefined {
   throw new InvalidInput(`--ci is \`${given}\`; write ${ciSystems.join(', ')} or none`);
 }
 
-/** The file of a pipeline, below the top of the repository that the directory is in. */
+/** Returns the pipeline file, with its path relative to the top of the repository. Empty without a CI system. */
 function pipeline(top: string, directory: string, system: CiSystem | undefined): readonly StarterFile[] {
   if (system === undefined) return [];
   const { path, text } = ciFiles[system];
@@ -106,7 +106,10 @@ function below(directory: string, files: readonly StarterFile[]): readonly Start
   return files.map(([path, text]) => [join(directory, path), text]);
 }
 
-/** The same at the top of a repository, with paths as people see them from where they are. */
+/**
+ * Places the files at the top of a repository. Their paths are relative to the working directory, or absolute when they
+ * lie outside of it.
+ */
 function atTop(top: string, files: readonly StarterFile[]): readonly StarterFile[] {
   return files.map(([path, text]) => {
     const shown = relative('', join(top, path));
@@ -114,14 +117,17 @@ function atTop(top: string, files: readonly StarterFile[]): readonly StarterFile
   });
 }
 
-/** The nearest directory that is a Git repository; a worktree has a file where others have a directory. */
+/**
+ * Returns the nearest directory, from here upwards, that is a Git repository. In a worktree `.git` is a file, not a
+ * directory.
+ */
 async function repositoryOf(directory: string): Promise<string | undefined> {
   if (await isThere(join(directory, '.git'))) return directory;
   const above = dirname(directory);
   return above === directory ? undefined : repositoryOf(above);
 }
 
-/** Writes a file unless there is one. */
+/** Writes a file unless it exists. Returns whether it was written. */
 async function writeNew(path: string, text: string): Promise<boolean> {
   try {
     await mkdir(dirname(path), { recursive: true });

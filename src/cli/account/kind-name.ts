@@ -1,6 +1,6 @@
 import * as kinds from '../../kinds/index.ts';
 
-/** The kind as it is spelled, whatever case it was written in; what is not known here the server may know. */
+/** Returns the kind's name in its correct case. Returns an unknown name unchanged, because the server may know it. */
 export function kindNamed(text: string): string {
   const found = Object.values(kinds).find(({ name }) => name.toLowerCase() === text.toLowerCase());
   return found?.name ?? text;

@@ -60,12 +60,15 @@ function serverFile(): SchemaFile {
   return fileOf('heddle-server', serverFileSchema());
 }
 
-/** The text of the schema of all documents. */
+/** Returns the JSON Schema of all documents, as text. */
 export function schemaOfDocuments(): string {
   return schemaFiles(undefined)[0]?.text ?? '';
 }
 
-/** The schema of one kind; or that of all documents, then one for each kind, then that of the settings of a server. */
+/**
+ * Returns the schema of one kind; or the schemas of all documents, of each kind and of the server's settings file, in
+ * this order. Throws `InvalidInput` for a kind that has no documents.
+ */
 function schemaFiles(only: string | undefined): readonly SchemaFile[] {
   const registry = createRegistry(Object.values(kinds));
   const known = registry.kinds.filter((kind) => kind.document.allowed);

@@ -2,13 +2,19 @@ import { relative } from 'node:path';
 import { ignoreFile } from '../../model/sources/file-rules.ts';
 import { schemaOfDocuments } from './schema.ts';
 
-/** A file that `heddle init` writes: its path below a directory, and its text. */
+/** A file that `heddle init` writes: its path relative to a directory, and its text. */
 export type StarterFile = readonly [path: string, text: string];
 
-/** Dot directories are never read as documents, so the schema is in one. */
+/**
+ * Path of the schema, relative to the directory of documents. It is in a dot directory because those are never read as
+ * documents.
+ */
 export const schemaPath = '.heddle/schema.json';
 
-/** What a directory of documents has beside its documents. */
+/**
+ * Returns the files that `heddle init` adds to a directory of documents: settings, README, ignore files and schema.
+ * `word` is the directory, quoted for a shell.
+ */
 export function surroundingFiles(source: string, word: string): readonly StarterFile[] {
   return [
     [
@@ -22,7 +28,10 @@ export function surroundingFiles(source: string, word: string): readonly Starter
   ];
 }
 
-/** The settings by which editors check every document of every file below a directory; they read them at the top of what is opened. */
+/**
+ * Returns the settings file by which editors check all documents in a directory. Editors read it at the top of the
+ * folder that they open.
+ */
 export function editorSettings(top: string, directory: string): StarterFile {
   const below = relative(top, directory).replaceAll('\\', '/');
   const inDirectory = (pattern: string) => (below === '' ? pattern : `${below}/${pattern}`);
@@ -31,7 +40,7 @@ export function editorSettings(top: string, directory: string): StarterFile {
   return ['.vscode/settings.json', `${JSON.stringify(settings, null, 2)}\n`];
 }
 
-/** Where a server keeps its database unless it is said otherwise, and what pipelines write. */
+/** Ignores the default data directory of a server, and the files that pipelines write. */
 const gitignore = `# What \`heddle serve\` keeps here; the schema is for editors.
 .heddle/*
 !/${schemaPath}
@@ -56,7 +65,7 @@ directory) brings the schema up to date by which editors check the documents.
 `;
 }
 
-/** Documents to begin with. They say nothing about what a new account has already. */
+/** Example documents for a new directory. They declare nothing that a new account already has. */
 export const firstDocuments: readonly StarterFile[] = [
   [
     'groups.yaml',

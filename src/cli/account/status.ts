@@ -43,7 +43,7 @@ export const status = defineCommand({
   },
 });
 
-/** Flags that ask for objects. */
+/** Flags that make the command list objects. */
 const filters = ['objects', 'status', 'kind', 'source'];
 
 async function readObjects(client: Client, flags: Invocation['flags']): Promise<AnswerOf<typeof objects.list>> {

@@ -3,8 +3,8 @@ import type { EdgeMessage } from '../proxy/edge.ts';
 import { printable } from '../terminal/paint.ts';
 
 /**
- * Follows what the stream of a machine says about ingress ports. Returns a line for each that it forwards now, or by which
- * it is reached, and for each that ended.
+ * Returns a function that reads the messages of a machine's stream. For each message it returns one line for each
+ * ingress port that the machine now forwards, that now leads to the machine, or that ended.
  */
 export function followForwards(): (message: EdgeMessage) => readonly string[] {
   let self = '';
@@ -29,7 +29,7 @@ export function followForwards(): (message: EdgeMessage) => readonly string[] {
   };
 }
 
-/** The entries of a list in a map, or those that a change puts. */
+/** Returns the entries of a list: all of them from a complete map, the added and changed ones from an update. */
 function putIn(list: Json | undefined): readonly JsonObject[] {
   return asObjects(Array.isArray(list) ? list : (membersOf(list)['put'] ?? []));
 }

@@ -5,24 +5,24 @@ import { printable } from '../terminal/paint.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import type { Machine } from './machine.ts';
 
-/** What listens on a machine. */
+/** A port on a machine, and the protocol that is served there. */
 export interface LocalService {
   readonly port: number;
   readonly mode: ServiceMode;
 }
 
-/** A local service that others reach through a reverse proxy. */
+/** A local service that is reachable through a reverse proxy. */
 export interface Exposed {
   readonly id: string;
-  /** Where they reach it. */
+  /** Host name at the proxy, with the port if the service has one of its own. */
   readonly place: string;
-  /** When it ends unless it is renewed, in milliseconds since 1970. */
+  /** Time at which the exposure ends unless it is renewed, in milliseconds since 1970. */
   readonly until: number;
 }
 
 const againMs = 500;
 
-/** Reads `PORT[/PROTOCOL]`. Throws `InvalidInput`. */
+/** Parses `PORT[/PROTOCOL]`; the default protocol is http. Throws `InvalidInput`. */
 export function readLocalService(text: string): LocalService {
   const [, digits = '', word = 'http'] = /^(\d{1,5})(?:\/([a-z]+))?$/.exec(text) ?? [];
   const [port, mode] = [Number(digits), serviceModes.find((one) => one === word)];
@@ -33,7 +33,10 @@ export function readLocalService(text: string): LocalService {
   return { port, mode };
 }
 
-/** Keeps a local service exposed until the signal, and withdraws it then. Refusals are printed, and tried again. */
+/**
+ * Keeps a local service exposed until the signal aborts, then withdraws it. Refusals are printed and the request is
+ * tried again.
+ */
 export async function keepExposed(
   machine: Machine,
   service: LocalService,
@@ -57,16 +60,16 @@ export async function keepExposed(
       if (error instanceof NotFound) exposed = undefined;
       const { message } = error;
       fault = { message, times: message === fault.message ? fault.times + 1 : 1 };
-      // Once is not reported: the server may see a moment later that the machine is connected.
+      // A first refusal is not printed: the server may not have noticed yet that the machine is connected.
       if (fault.times === 2) print(`${what} is not exposed: ${printable(message)}; it is tried again`);
     }
-    // Being stopped ends the wait.
+    // An abort ends the wait.
     await wait(pause, undefined, { signal }).catch(() => undefined);
   }
   if (exposed !== undefined) await withdraw(machine, exposed);
 }
 
-/** What cannot be withdrawn any more ends by itself. */
+/** Withdraws a service. Refusals are ignored, because an exposure that is not renewed ends. */
 async function withdraw(machine: Machine, { id }: Exposed): Promise<void> {
   try {
     await machine.withdraw(id);

@@ -5,21 +5,21 @@ import { programVersion } from '../../version.ts';
 import { type EdgeMessage, messagesOf, objectIn as readObject } from '../proxy/edge.ts';
 import type { Exposed, LocalService } from './local-service.ts';
 
-/** A machine as its server sees it. */
+/** A simulated machine, as a client of the server's agent API. */
 export interface Machine {
   readonly name: string;
-  /** Becomes a peer. Refusals are exceptions. */
+  /** Enrols the machine as a peer with a setup key. Throws when the server refuses. */
   enrol(setupKey: string): Promise<{ readonly address: string; readonly label: string }>;
-  /** Connects, and yields the events that arrive, until the stream ends. */
+  /** Connects, and yields events until the stream ends. A later call continues after the last event. */
   follow(signal: AbortSignal): AsyncGenerator<EdgeMessage>;
-  /** Offers a local service for a while. Refusals are exceptions. */
+  /** Exposes a local service for a limited time. Throws when the server refuses. */
   expose(service: LocalService): Promise<Exposed>;
-  /** Goes on offering it. Throws `NotFound` when it is no longer offered. */
+  /** Extends an exposure. Throws `NotFound` when it has ended. */
   renew(id: string): Promise<Exposed>;
   withdraw(id: string): Promise<void>;
 }
 
-/** What is asked, beside the proof. */
+/** Parts of a request other than its proof. */
 interface Asked {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -28,10 +28,10 @@ interface Asked {
 
 const json = { 'content-type': 'application/json' };
 
-/** Machines have no token that could be another one. */
+/** The hint about tokens is empty, because machines do not authenticate with tokens that the user could replace. */
 const objectIn = (response: Response): Promise<JsonObject> => readObject(response, '');
 
-/** Makes a machine with keys of its own. */
+/** Creates a machine with newly generated keys. It has no session until it enrols. */
 export function createMachine(server: string, name: string): Machine {
   const keys = makeMachineKeys();
   let session = '';
@@ -57,7 +57,7 @@ export function createMachine(server: string, name: string): Machine {
     const once = () => ask(method, path, { ...asked, headers: { ...asked.headers, authorization: `Peer ${session}` } });
     const response = await once();
     if (response.status !== 401) return response;
-    // Sessions are short.
+    // The session has expired: sessions are short.
     await enter('/agent/login', {});
     return once();
   };

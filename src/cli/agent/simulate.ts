@@ -45,7 +45,7 @@ export const agentSimulate = defineCommand({
     const machines = namesIn(flags).map((name) => createMachine(config.server, name));
     const played = machines.map((machine) =>
       play(machine, key, services, terminal, stopping.signal).catch((error: unknown) => {
-        // One that is refused takes the others along.
+        // When one machine is refused, all machines stop.
         stop();
         throw error;
       }),
@@ -70,7 +70,7 @@ function namesIn({ name, peers }: Invocation['flags']): readonly string[] {
   return [...names, ...Array.from({ length: count - names.length }, (_, at) => `simulated-${at + 1}`)];
 }
 
-/** Enrols, and stays connected and exposes services until it is stopped. */
+/** Enrols a machine, then keeps it connected and its services exposed until the signal aborts. */
 async function play(
   machine: Machine,
   key: string,
@@ -90,7 +90,10 @@ async function play(
   terminal.out(`${name} is gone\n`);
 }
 
-/** Follows the network map; a stream that breaks off is taken up again where it was left. */
+/**
+ * Follows the network map until the signal aborts or the server ends the connection for good. A stream that breaks off
+ * is resumed after its last event.
+ */
 async function stayConnected(machine: Machine, terminal: Terminal, signal: AbortSignal): Promise<void> {
   const forwardsIn = followForwards();
   const print = (text: string): void => terminal.out(`${machine.name}: ${text}\n`);
@@ -105,7 +108,7 @@ async function stayConnected(machine: Machine, terminal: Terminal, signal: Abort
     } catch (error) {
       if (!(error instanceof Unavailable) && !signal.aborted) throw error;
     }
-    // Being stopped ends the wait.
+    // An abort ends the wait.
     await wait(1000, undefined, { signal }).catch(() => undefined);
   }
 }

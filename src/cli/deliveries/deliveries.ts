@@ -77,7 +77,7 @@ export const deliveriesResume = defineCommand({
     }),
 });
 
-/** A command about events that were set aside: one of them, or all. */
+/** Declares a command that acts on events that were set aside: on all of them, or on one. */
 function setAsideCommand(verb: 'retry' | 'discard', words: Readonly<Record<'summary' | 'done' | 'when', string>>) {
   const name = `deliveries ${verb}`;
   return defineCommand({
@@ -125,7 +125,7 @@ export const deliveriesTest = defineCommand({
 
 type Call = Invocation<(typeof clientSettings)[number]>;
 
-/** Does something about one delivery, and says so. */
+/** Runs `work` on the channel's delivery, and prints `done`. */
 async function act(
   { flags, positionals, config, terminal }: Call,
   done: string,
@@ -139,7 +139,10 @@ async function act(
   return exit.ok;
 }
 
-/** An event by its number in the audit log, or a record by its feed and number, as receivers know it. */
+/**
+ * Returns the query for one event: by its number in the audit log, or by feed and number (`traffic-12`), as receivers
+ * see it. Empty without the flag.
+ */
 function eventOf({ flags: { event } }: Pick<Call, 'flags'>): { readonly event?: string; readonly feed?: EventFeed } {
   if (typeof event !== 'string') return {};
   const feed = eventFeeds.find((name) => event.startsWith(`${name}-`));
@@ -150,7 +153,7 @@ function nameOf({ key, id }: Delivery): string {
   return key ?? id;
 }
 
-/** The delivery of a channel by its key or id. Throws `NotFound`, with the nearest name. */
+/** Returns the delivery of the channel with this id or key. Throws `NotFound`, with the most similar name. */
 function choose(found: readonly Delivery[], word: string): Delivery {
   const one = found.find(({ id }) => id === word) ?? found.find(({ key }) => key === word);
   if (one !== undefined) return one;

@@ -5,15 +5,15 @@ import { readTokenFile } from '../server/given-tokens.ts';
 import { renew } from './oauth.ts';
 import { type Login, type LoginStore, openLogins } from './store.ts';
 
-/** Says who asks: the header of a request at this moment. */
+/** Returns the value of the `Authorization` header for a request that is sent now; renews the login if necessary. */
 export type Authorization = () => Promise<string>;
 
-/** Renewed so long before it ends: a request takes its time. */
+/** An access token is renewed this many milliseconds before it expires, because a request takes time. */
 const marginMs = 30_000;
 
 /**
- * The credentials of a command: a token that was given, a login at the server, or the token file of a server on this
- * machine.
+ * Returns the credentials of a command: the configured token, else the stored login at the server, else the token file
+ * of a server on this machine. Throws `Unauthenticated` when there are none.
  */
 export async function authorizationOf(
   config: Pick<Config, 'server' | 'token' | 'dataDir' | 'configDir'>,
@@ -30,7 +30,7 @@ export async function authorizationOf(
   return async () => `${isSigned(token) ? 'Bearer' : 'Token'} ${token}`;
 }
 
-/** Whether a token is a signed one of an identity provider. */
+/** Checks whether a token is a JWT of an identity provider. */
 function isSigned(token: string): boolean {
   return /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/.test(token);
 }
@@ -41,7 +41,7 @@ async function currentLogin(logins: LoginStore, server: string): Promise<Login> 
   const login = await logins.change(server, async (present) => {
     if (present === undefined || isFresh(present)) return present;
     const renewed = await renew(present);
-    // Ended by signing out, a new password, an administrator, or time: it will not come back.
+    // The login cannot be renewed: it ended by logout, a new password, an administrator, or expiry.
     return renewed.ok ? renewed.login : undefined;
   });
   if (login !== undefined) return login;

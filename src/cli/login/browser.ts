@@ -9,14 +9,14 @@ import type { Login } from './store.ts';
 const patienceMs = 5 * 60_000;
 
 /**
- * Signs a person in by their browser, which is redirected to a port of this machine. `show` is called with the address
+ * Signs the user in with their browser, which the server redirects to a port of this machine. Calls `show` with the URL
  * to open.
  */
 export async function signInByBrowser(places: Places, show: (url: string) => void): Promise<Login> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   try {
-    // A server that listens on TCP has such an address.
+    // The cast is safe: a server that listens on TCP has such an address.
     const { port } = server.address() as AddressInfo;
     const redirectUri = `http://127.0.0.1:${port}/callback`;
     const { url, verifier, state } = beginSignIn(places, redirectUri);
@@ -27,7 +27,7 @@ export async function signInByBrowser(places: Places, show: (url: string) => voi
       );
       server.on('request', ({ url: path = '' }, response) => {
         const query = new URL(path, redirectUri).searchParams;
-        // Anything else that knocks here is not what we wait for.
+        // Any other request is not the redirect of this sign-in.
         if (!path.startsWith('/callback?') || query.get('state') !== state)
           return answer(response, 404, 'Nothing here.');
         clearTimeout(late);
@@ -52,7 +52,7 @@ export async function signInByBrowser(places: Places, show: (url: string) => voi
 }
 
 function codeIn(query: URLSearchParams, issuer: string): string {
-  // Another server may not pass its codes off as this one's.
+  // Refuses codes of another issuer, which could otherwise be passed off as codes of this server (mix-up attack).
   if (query.get('iss') !== issuer) throw new Unauthenticated('Another server answered this sign-in; try again.');
   const code = query.get('code');
   if (code !== null) return code;
@@ -78,13 +78,13 @@ function answer(response: ServerResponse, status: number, text: string): void {
   );
 }
 
-/** Opens an address in the person's browser, if there is one. */
+/** Opens a URL in the user's browser. Does nothing when there is none. */
 export function openInBrowser(url: string): void {
   const [program, ...words] = { darwin: ['open'], win32: ['rundll32', 'url.dll,FileProtocolHandler'] }[
     process.platform as string
   ] ?? ['xdg-open'];
   const child = spawn(program ?? 'xdg-open', [...words, url], { detached: true, stdio: 'ignore' });
-  // Without a browser the address is there to be copied.
+  // Without a browser, the user can copy the URL that was printed.
   child.on('error', () => {});
   child.unref();
 }

@@ -46,7 +46,7 @@ function showAddress({ flags, terminal }: Pick<Call, 'flags' | 'terminal'>, url:
   if (opens) openInBrowser(url);
 }
 
-/** Keeps a login in place of the one that was there, which ends. */
+/** Stores a login instead of the previous one, and revokes the previous one. */
 async function keep({ server, configDir }: Call['config'], made: Login): Promise<void> {
   let before: Login | undefined;
   await openLogins(configDir).change(server, async (present) => {
@@ -83,8 +83,8 @@ export const logout = defineCommand({
 const soon = 1;
 
 /**
- * Signs a person in by a code that they enter in a browser anywhere. `show` is called with the code and where it is
- * entered.
+ * Signs the user in with a code that they enter in a browser on any machine. Calls `show` with the code and the URL at
+ * which to enter it.
  */
 export async function signInByCode(places: Places, show: (code: DeviceCode) => void): Promise<Login> {
   const device = await beginDevice(places);

@@ -3,12 +3,12 @@ import { isObject } from '../../lib/json.ts';
 import { Internal, Unauthenticated, Unavailable } from '../../model/errors.ts';
 import type { Login } from './store.ts';
 
-/** How this program is known to servers. */
+/** OAuth client id of this program. */
 const clientId = 'heddle-cli';
 const scope = 'openid profile email';
 const patienceMs = 20_000;
 
-/** Where a server signs people in. */
+/** Endpoints of a server's identity provider. */
 export interface Places {
   readonly issuer: string;
   readonly authorization: string;
@@ -17,7 +17,10 @@ export interface Places {
   readonly revocation: string | undefined;
 }
 
-/** Asks a server where it signs people in. Throws when it does not. */
+/**
+ * Returns the endpoints at which a server signs users in. Throws `Unauthenticated` when the server does not do so
+ * itself.
+ */
 export async function findPlaces(server: string): Promise<Places> {
   const { status, body } = await send(server, `${server}/oidc/.well-known/openid-configuration`);
   if (status === 404)
@@ -39,7 +42,10 @@ export async function findPlaces(server: string): Promise<Places> {
   };
 }
 
-/** The beginning of a sign-in in a browser: the address to open, and what proves afterwards that it was begun here. */
+/**
+ * Starts a sign-in by browser. Returns the URL to open, and the PKCE verifier and state that later prove where it was
+ * started.
+ */
 export function beginSignIn(places: Places, redirectUri: string) {
   const [verifier, state] = [randomBytes(32).toString('base64url'), randomBytes(16).toString('base64url')];
   const url = new URL(places.authorization);
@@ -52,19 +58,19 @@ export function beginSignIn(places: Places, redirectUri: string) {
   return { url: url.href, verifier, state };
 }
 
-/** What the token endpoint answered: tokens, or why there are none. */
+/** Answer of the token endpoint: a login with its tokens, or an OAuth error. */
 export type TokenAnswer =
   | { readonly ok: true; readonly login: Login }
   | { readonly ok: false; readonly error: string; readonly description: string };
 
-/** Gets tokens for what a person allowed. */
+/** Exchanges a grant for tokens at the token endpoint. Throws `Unavailable` when the server fails or is too busy. */
 export async function getTokens(
   { token, revocation }: Pick<Places, 'token' | 'revocation'>,
   grant: Readonly<Record<string, string>>,
 ): Promise<TokenAnswer> {
   const sentAt = Date.now();
   const { status, body } = await post(token, grant);
-  // That says nothing about the grant, which may still be good.
+  // These statuses do not mean that the grant is invalid.
   if (status >= 500 || status === 429)
     throw new Unavailable(`The server at ${new URL(token).origin} answered ${status}; try again in a moment.`);
   const text = (name: string) => (typeof body[name] === 'string' ? body[name] : '');
@@ -81,21 +87,21 @@ export async function getTokens(
   return { ok: true, login };
 }
 
-/** Renews a login. */
+/** Renews a login with its refresh token. */
 export async function renew({ tokenEndpoint, revocationEndpoint, refreshToken, email }: Login): Promise<TokenAnswer> {
   const places = { token: tokenEndpoint, revocation: revocationEndpoint };
   const answer = await getTokens(places, { grant_type: 'refresh_token', refresh_token: refreshToken });
   return answer.ok ? { ok: true, login: { ...answer.login, email: answer.login.email || email } } : answer;
 }
 
-/** Takes a login back, as far as the server can be reached. */
+/** Revokes a login. Returns `false` when the server cannot be reached or refuses. */
 export async function revoke({ revocationEndpoint, refreshToken }: Login): Promise<boolean> {
   if (revocationEndpoint === undefined) return false;
   const answer = await post(revocationEndpoint, { token: refreshToken }).catch(() => undefined);
   return answer?.status === 200;
 }
 
-/** A code that a person enters elsewhere. */
+/** Answer of the device authorization endpoint: a code that the user enters on any machine. */
 export interface DeviceCode {
   readonly code: string;
   readonly userCode: string;
@@ -105,7 +111,7 @@ export interface DeviceCode {
   readonly lastsSeconds: number;
 }
 
-/** Asks for such a code. */
+/** Requests a device code. */
 export async function beginDevice({ device }: Places): Promise<DeviceCode> {
   const { status, body } = await post(device, { scope });
   if (status !== 200) throw new Internal(`The server gave no code for this device (${String(body['error'])}).`);
@@ -118,7 +124,10 @@ export async function beginDevice({ device }: Places): Promise<DeviceCode> {
   };
 }
 
-/** Whose an id token is; it came from the server itself, so nothing in it has to be proved. */
+/**
+ * Returns the e-mail address in an id token. The signature is not verified, because the token came directly from the
+ * server.
+ */
 function emailIn(idToken: string): string {
   try {
     const claims: unknown = JSON.parse(Buffer.from(idToken.split('.')[1] ?? '', 'base64url').toString());
@@ -157,7 +166,7 @@ function parse(text: string): Answer['body'] {
     const value: unknown = JSON.parse(text);
     return isObject(value) ? value : {};
   } catch {
-    // A revocation answers nothing, and what is no server of ours anything.
+    // The answer of a revocation has no body, and a program other than Heddle may answer anything.
     return {};
   }
 }

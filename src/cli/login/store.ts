@@ -10,31 +10,34 @@ import { InvalidInput, Unavailable } from '../../model/errors.ts';
 /** A stored sign-in to a server. */
 export interface Login {
   readonly email: string;
-  /** Where tokens are renewed and taken back. */
+  /** URL at which tokens are renewed. The next member is the URL at which they are revoked, if there is one. */
   readonly tokenEndpoint: string;
   readonly revocationEndpoint: string | undefined;
   readonly accessToken: string;
   readonly refreshToken: string;
-  /** Milliseconds since 1970. */
+  /** Time at which the access token expires, in milliseconds since 1970. */
   readonly expiresAt: number;
 }
 
-/** The sign-ins of the person at this machine, by server, in a file that only they may read. */
+/** Logins of the user on this machine, by server, in a file that only the user may read. */
 export interface LoginStore {
   readonly path: string;
   read(server: string): Promise<Login | undefined>;
-  /** Runs alone among all programs of this person: what it answers takes the place of the login it is given. */
+  /**
+   * Replaces the login of a server with what `work` returns (`undefined` deletes it), and returns it. A lock keeps the
+   * user's other processes out until `work` is done.
+   */
   change(server: string, work: (login: Login | undefined) => Promise<Login | undefined>): Promise<Login | undefined>;
 }
 
-/** Where programs keep what is a person's own. */
+/** Returns Heddle's directory in the user's configuration directory. */
 function ownDirectory(): string {
   const { XDG_CONFIG_HOME: xdg = '', APPDATA: roaming = '' } = environment;
   if (process.platform === 'win32' && roaming !== '') return join(roaming, 'heddle');
   return join(xdg === '' ? join(homedir(), '.config') : xdg, 'heddle');
 }
 
-/** Opens the sign-ins in a directory; without one, in the person's own. */
+/** Opens the logins in a directory. Without one, uses the user's configuration directory. */
 export function openLogins(configDir: string | undefined): LoginStore {
   const directory = configDir ?? ownDirectory();
   const path = join(directory, 'logins.json');
@@ -70,15 +73,15 @@ async function readAll(path: string): Promise<Logins> {
   }
   try {
     const { servers } = JSON.parse(text) as { readonly servers?: unknown };
-    // It is a file of our own.
+    // The cast is safe: Heddle wrote the file.
     if (isObject(servers)) return servers as Logins;
   } catch {
-    // Cut short: said below.
+    // The file is cut short; the error below reports that.
   }
   throw new InvalidInput(`${path} is not what \`heddle login\` writes; remove it and sign in again.`);
 }
 
-/** In one step, so that a reader sees the old text or the new one. */
+/** Replaces the file in one step, so that a reader sees either the old text or the new one. */
 async function writeAll(path: string, servers: Logins): Promise<void> {
   const draft = `${path}.${process.pid}`;
   await writeFile(draft, `${JSON.stringify({ version: 1, servers }, null, 2)}\n`, { mode: 0o600 });
@@ -88,7 +91,10 @@ async function writeAll(path: string, servers: Logins): Promise<void> {
 const patienceMs = 15_000;
 const staleMs = 20_000;
 
-/** A refresh token works once: of two programs that renew at once, the second one takes what the first one got. */
+/**
+ * Runs `work` under the lock. A refresh token works only once: of two processes that renew at the same time, the second
+ * uses the result of the first.
+ */
 async function alone<Value>(lock: string, work: () => Promise<Value>): Promise<Value> {
   const until = Date.now() + patienceMs;
   while (!(await takeLock(lock))) {
@@ -109,7 +115,7 @@ async function takeLock(lock: string): Promise<boolean> {
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error;
     const { mtimeMs } = await stat(lock).catch(() => ({ mtimeMs: Date.now() }));
-    // The process that made it was killed.
+    // The process that created the lock was killed.
     if (Date.now() - mtimeMs > staleMs) await rm(lock, { force: true });
     return false;
   }

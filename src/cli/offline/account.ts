@@ -6,7 +6,10 @@ import { emptySnapshot, type Snapshot } from '../../model/state/snapshot.ts';
 
 const beginning = '1970-01-01T00:00:00.000Z';
 
-/** The objects that every account has from the start and that cannot be deleted: enough for documents to refer to. */
+/**
+ * Returns a snapshot with the objects that every account has from the start and cannot delete. Documents may refer to
+ * these.
+ */
 export function newSnapshot(registry: Registry): Snapshot {
   let ids = 0;
   const objects = newAccount({
@@ -30,7 +33,8 @@ export function newSnapshot(registry: Registry): Snapshot {
       name: String(object.spec[kind.nameField] ?? object.key ?? ''),
     };
   });
-  // The rest may have been changed or deleted by now, and a document that states it makes its own.
+  // In a real account, the other initial objects may have been changed or deleted. A document that declares one creates
+  // it.
   const lasting = stored.filter((object) => {
     const kind = registry.get(object.kind);
     return kind.singleton !== undefined || kind.isSystem?.(object) === true;
@@ -38,5 +42,5 @@ export function newSnapshot(registry: Registry): Snapshot {
   return emptySnapshot(registry, 'account').with({ put: lasting, remove: [] });
 }
 
-/** What an object has beside its spec before anything happened to it. */
+/** Members of an object other than its content, for an object that was never committed. */
 export const unmade = uncommitted(beginning);

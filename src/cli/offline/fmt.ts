@@ -45,7 +45,7 @@ export const fmt = defineCommand({
     ['heddle fmt --fix --drop-previous-names config', 'Clean up after a rename that was applied'],
   ],
   async run({ flags, positionals, config, terminal }) {
-    // Before anything is read: it may be that nobody is signed in.
+    // Runs before any file is read, because it fails when the user is not signed in.
     const isApplied = flags['drop-previous-names'] === true ? await appliedOn(config, terminal) : undefined;
     const unreadable: Problem[] = [];
     const paths = positionals.length === 0 ? ['.'] : positionals;
@@ -80,7 +80,7 @@ interface Options {
 
 type Results = readonly (readonly [SourceFile, Formatted])[];
 
-/** What is changed beside the form. */
+/** What `fmt` changes in addition to the form of documents. */
 interface Mending {
   readonly fix: boolean;
   readonly isApplied: IsApplied | undefined;
@@ -96,9 +96,12 @@ function formatAll(files: readonly SourceFile[], { fix, isApplied }: Mending): R
   return files.map((file) => [file, formatFile(file, options)]);
 }
 
-/** The renames that the account knows: until it does, the plan that applies one needs the previous name. */
+/**
+ * Returns a check for renames that the account has recorded. The previous name is needed until then, because the plan
+ * that renames the object reads it.
+ */
 async function appliedOn(config: Parameters<typeof connect>[0], terminal: Terminal): Promise<IsApplied> {
-  // Loaded when it is needed: everything else works offline.
+  // Imported on demand: everything else works offline.
   const { objects: operations } = await import('../../operations/config/objects.ts');
   const client = await connect(config);
   const { objects } = await withProgress(terminal, 'asking which renames were applied', () =>
@@ -142,13 +145,13 @@ interface Outcome {
   readonly options: Options;
 }
 
-/** Sums up what became of the files, and returns the exit code. */
+/** Prints a summary, and returns the exit code. */
 function report(terminal: Terminal, { formatted, changed, problems, options }: Outcome): number {
   const held = formatted.filter(([, { type }]) => type === 'formatted').length;
   const isPiped = formatted.length === 1 && formatted[0]?.[0].path === '-';
   if (problems.length > 0) terminal.note(renderProblems(problems, terminal.notePaint));
   else if (!isPiped) terminal.note(summary(changed.length, held, options));
-  // Files that cannot be read say nothing about documents.
+  // A file that cannot be read does not mean that documents are invalid.
   const reported = problems.filter(({ code }) => code !== 'file_unreadable');
   if (reported.length > 0) return exitCodeOfProblems(reported);
   if (problems.length > 0) return exit.error;

@@ -2,10 +2,13 @@ import { type DocumentInput, readInput } from '../../documents/input.ts';
 import { createReader } from '../../documents/reader.ts';
 import type { SourceFile } from '../../model/document.ts';
 
-/** Only the caller waits for this process, and a thread takes 0.1 s to start, in which it reads so much. */
+/**
+ * Number of characters that are parsed on the main thread. Starting a thread takes 0.1 s, in which the main thread
+ * parses about as much, and no other work waits for it here.
+ */
 const charactersHere = 64 * 1024;
 
-/** Reads documents without a server, and gives them to those who want to know what is wrong with them. */
+/** Reads documents without a server, and passes them to `use`. */
 export async function readOffline<Result>(
   files: readonly SourceFile[],
   use: (input: DocumentInput) => Promise<Result> | Result,

@@ -21,21 +21,26 @@ import { readOffline } from './input.ts';
 import { findOutside, standIns } from './references.ts';
 import { findValues, type ValueConfig } from './values.ts';
 
-/** What can be said about documents without a server. */
+/** Result of checking documents without a server. */
 export interface OfflineResult {
   readonly documents: number;
   readonly problems: readonly Problem[];
-  /** References to what no document states: it may exist on the server. */
+  /** References to objects that no document declares. They may exist on the server. */
   readonly warnings: readonly Problem[];
-  /** How many references are to what documents never make, such as peers. */
+  /** Number of references to kinds that documents cannot create, such as peers. */
   readonly unchecked: number;
-  /** What access tests find; absent when documents have faults, or name groups and the like that they do not state. */
+  /**
+   * Results of the access tests. Absent when documents have faults, or refer to objects (such as groups) that they do
+   * not declare.
+   */
   readonly tests?: readonly TestReport[];
-  /** Values that documents name and that are not set here: `env:NAME`, `file:NAME`. */
+  /** Values that documents name and that are not available here: `env:NAME`, `file:NAME`. */
   readonly unset: readonly string[];
 }
 
-/** Checks documents as a server with a new account would, but takes what they do not state to exist there. */
+/**
+ * Checks documents as a server with a new account would, but assumes that objects which they only refer to exist there.
+ */
 export async function checkOffline(
   files: readonly SourceFile[],
   config: ValueConfig,
@@ -49,7 +54,8 @@ async function checkInput(read: DocumentInput, config: ValueConfig, strict: bool
   const { validator, hasRefused } = createAcceptor(registry);
   const result = await checkWith({ registry, validator }, read, config, strict);
   if (!hasRefused()) return result;
-  // Loaded when it is needed, which is where something is wrong: it knows what, and takes longer to load than all the rest.
+  // Imported only after a refusal: this validator describes what is wrong, but takes longer to load than everything
+  // else.
   const { createValidator } = await import('../../model/schema/validate.ts');
   return await checkWith({ registry, validator: createValidator(registry) }, read, config, strict);
 }
@@ -74,16 +80,17 @@ async function checkWith(
     base: newSnapshot(registry),
     planEnvironment: {
       ...environmentOfPush(offlineEnvironment, values.found, { account: '', source: '' }),
-      // It may be a resource that is to go to a cluster.
+      // The document may be a resource that will be applied to a cluster, where Secrets can be written.
       outputSecretFault: undefined,
     },
   };
   const first = await check(checker, input.documents.map(withoutAdoption));
-  // Documents with a fault of their own keep the rules from being checked; the others need not wait for their repair.
+  // Rules are not checked while a document has a fault of its own. A second check without the faulty documents reports
+  // the problems of the others now.
   const second = first.problems.length === 0 ? first : await check(checker, soundOnes(input.documents, first.problems));
   const tests = input.problems.length + first.warnings.length === 0 ? await testsOf(first.next) : undefined;
   const later = uniqueProblems([...first.problems, ...second.problems, ...failuresOf(tests)]);
-  // Where files could not be read, references only seem to lead outside.
+  // When files could not be read, references to their objects would be reported by mistake.
   const warnings = input.problems.length > 0 ? [] : first.warnings;
   return {
     documents: input.documents.length,
@@ -102,11 +109,11 @@ interface Checker {
 }
 
 type Checked = Omit<OfflineResult, 'documents' | 'unset' | 'tests'> & {
-  /** What sound documents lead to. */
+  /** State that results from the documents. Absent when they have problems. */
   readonly next?: Snapshot;
 };
 
-/** Runs the access tests of documents that are all there is. */
+/** Runs the access tests of documents that declare everything they refer to. */
 async function testsOf(next: Snapshot | undefined): Promise<readonly TestReport[] | undefined> {
   if (next === undefined) return undefined;
   const image = compileAccess(next);
@@ -144,8 +151,8 @@ async function check({ validator, base, planEnvironment }: Checker, documents: r
 const standIn = 'dmFsdWU=';
 
 /**
- * Values that are not set here may be where documents are applied, Secrets too: any that could be are taken to be, and the server to
- * have everything that an edition has. Nothing made here is kept.
+ * Environment that assumes as much as possible: values that are not set here may be set where the documents are applied
+ * (Secrets too), and the server may have every feature of an edition. Nothing that is generated here is kept.
  */
 const offlineEnvironment: PlanEnvironment = {
   ...emptyEnvironment,
@@ -156,10 +163,14 @@ const offlineEnvironment: PlanEnvironment = {
   valueFrom: (origin, name) => (origin !== 'envRef' || isValueVariable(name) ? standIn : undefined),
 };
 
-/** Problems that only the server can find: what is free depends on objects that no document here states. */
+/**
+ * Problems that only the server can detect: which values are free depends on objects that no document here declares.
+ */
 const knownByServer: ReadonlySet<string> = new Set(['nothing_free']);
 
-/** An object to adopt is on the server; here its document makes a new one. */
+/**
+ * Removes the annotation that adopts an object. The object exists only on the server, so here the document creates it.
+ */
 function withoutAdoption(document: Document): Document {
   const { annotations } = document.metadata;
   if (annotations?.[adoptAnnotation] === undefined) return document;

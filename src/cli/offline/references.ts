@@ -10,19 +10,19 @@ import { type Names, resolveName } from '../../plan/checks/resolve.ts';
 import { type Desired, type Expanded, problemAt } from '../../plan/documents/desired.ts';
 import { unmade } from './account.ts';
 
-/** References that lead out of the documents. */
+/** References to objects that the documents do not declare. */
 export interface Outside {
   readonly names: readonly OutsideName[];
   readonly warnings: readonly Problem[];
-  /** References to kinds that documents never make. */
+  /** Number of references to kinds that documents cannot create. */
   readonly unchecked: number;
-  /** Places of documents whose parent is not stated: rules cannot be checked for them. */
+  /** Places of documents whose parent is not declared. Rules cannot be checked for them. */
   readonly orphans: ReadonlySet<Place>;
 }
 
 type OutsideName = Pick<Mention, 'kind' | 'text'>;
 
-/** Finds what documents refer to and nothing here states. */
+/** Returns the references to objects that neither the documents nor `base` contain. */
 export function findOutside(base: Snapshot, expanded: Expanded): Outside {
   const names = namesOf(base, expanded);
   const found = new Map<string, OutsideName>();
@@ -44,7 +44,7 @@ export function findOutside(base: Snapshot, expanded: Expanded): Outside {
   return { names: [...found.values()], warnings, unchecked, orphans };
 }
 
-/** Objects in place of those outside the documents; another source owns them, so that no document adopts them. */
+/** Returns placeholder objects for the references. They belong to another source, so that no document adopts them. */
 export function standIns(names: readonly OutsideName[]): readonly StoredObject[] {
   return names.map(({ kind, text }): StoredObject => {
     const [, prefix, rest = ''] = /^(id|name):(.*)$/s.exec(text) ?? [];
@@ -68,7 +68,7 @@ type MentionResult = 'stated' | 'broken' | 'unchecked' | 'outside';
 
 function checkMention(registry: Registry, names: Names, { kind, text }: Mention): MentionResult {
   const declared = registry.find(kind);
-  // A kind that this program does not know is a problem for the plan to report.
+  // The plan reports a kind that this program does not know.
   if (declared === undefined) return 'stated';
   const result = resolveName(names, kind, text);
   if (!('code' in result)) return 'stated';

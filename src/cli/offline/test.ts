@@ -42,7 +42,7 @@ export const test = defineCommand({
     const files = positionals.length === 0 ? undefined : (await collectFiles(positionals, terminal)).files;
     const run = async (): Promise<TestResults> => {
       if (files !== undefined && flags['offline'] === true) {
-        // Loaded here: the other ways leave the checking to the server.
+        // Imported on demand: the other modes leave the check to the server.
         const { testOffline } = await import('./test.ts');
         return testOffline(files, config);
       }
@@ -85,13 +85,16 @@ function renderTests({ tests, passed, failed, conditional }: TestResults, paint:
 const incomplete =
   'the documents name what they do not state, so what they lead to is only known where the rest is; run the tests without --offline, on a server';
 
-/** Runs the access tests of documents without a server. Throws `InvalidInput` when the documents are wrong, or not all there is. */
+/**
+ * Runs the access tests of documents without a server. Throws `InvalidInput` when the documents have faults or are
+ * incomplete.
+ */
 export async function testOffline(files: readonly SourceFile[], config: ValueConfig): Promise<TestResults> {
   const { problems, warnings, tests } = await checkOffline(files, config);
   const faults = problems.filter(({ code }) => code !== 'access_test_failed');
   if (faults.length > 0) throw new InvalidInput('the documents are wrong', { problems: faults });
   if (tests === undefined)
-    // Problems are all that people are shown of wrong input.
+    // Only the problems of an `InvalidInput` are printed, so its message is added as one.
     throw new InvalidInput(incomplete, {
       problems: [...warnings, { code: 'documents_incomplete', message: incomplete }],
     });

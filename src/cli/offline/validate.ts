@@ -30,7 +30,7 @@ export const validate = defineCommand({
     const { files } = await collectFiles(positionals, terminal, (problem) =>
       before.set(`${problem.file}:${problem.line}:${problem.path}`, problem),
     );
-    // Loaded here: the other commands leave the checking to the server.
+    // Imported on demand: the other commands leave the check to the server.
     const { checkOffline } = await import('./offline.ts');
     const what = `checking ${count(files.length, 'file')}`;
     const { documents, warnings, unchecked, unset, ...checked } = await withProgress(terminal, what, () =>
@@ -38,7 +38,7 @@ export const validate = defineCommand({
     );
     const problems = [...before.values(), ...checked.problems];
     const valid = problems.length === 0;
-    // Files that cannot be read say nothing about documents.
+    // A file that cannot be read does not mean that documents are invalid.
     const reported = problems.filter(({ code }) => code !== 'file_unreadable');
     const failed = reported.length === 0 ? exit.error : exitCodeOfProblems(reported);
     const code = valid ? exit.ok : failed;
@@ -64,7 +64,7 @@ interface Result extends OfflineResult {
 }
 
 async function formatResult(format: Format, result: Result): Promise<string> {
-  // Loaded when it is needed, with all that it knows about plans.
+  // Imported on demand, because it depends on all of the plan code.
   const { formatFailure, formatValid } = await import('../render/formats.ts');
   const { problems, warnings } = result;
   if (problems.length > 0) return formatFailure(format, '', problems, warnings);
@@ -87,7 +87,7 @@ function uncheckedText(unchecked: number): string {
   return ` ${count(unchecked, 'reference')} to what documents never make (such as peers) can only be checked by a server.`;
 }
 
-/** How many names a line holds. */
+/** Maximum number of names in a line. */
 const mostNames = 5;
 
 function unsetText(unset: readonly string[]): string {

@@ -3,13 +3,13 @@ import { createValues } from '../../features/sources/values.ts';
 import type { Document, SourceFile } from '../../model/document.ts';
 import { isValueVariable, namedValues, type PushedValues } from '../../model/schema/values.ts';
 
-/** Settings of commands that bring the values along which documents name. */
+/** Settings of commands that send the values which documents name. */
 export const valueSettings = ['valuesDir'] as const;
 
-/** What these settings say. */
+/** Values of these settings. */
 export type ValueConfig = Pick<Config, (typeof valueSettings)[number]>;
 
-/** The variables that documents may name. */
+/** Returns the environment variables that documents may name. */
 export function valueVariables(env: Environment = environment): Readonly<Record<string, string>> {
   const entries = Object.entries(env).flatMap(([name, value]) =>
     isValueVariable(name) && value !== undefined ? [[name, value] as const] : [],
@@ -18,19 +18,19 @@ export function valueVariables(env: Environment = environment): Readonly<Record<
 }
 
 /**
- * The values that the documents of these files name and that are there: variables of this environment, files below the
- * directory of values. Missing ones are reported by the server, with their position and together with all other
+ * Returns the values that the documents in these files name and that are available: environment variables, and files in
+ * the directory of values. The server reports missing values, with their positions and together with all other
  * problems.
  */
 export async function collectValues(files: readonly SourceFile[], config: ValueConfig): Promise<PushedValues> {
-  // Most documents name none, and need not be read here then.
+  // Most documents name no values, and need not be parsed here.
   if (!files.some(({ text }) => text.includes('valueFrom'))) return {};
-  // Loaded here for the same reason.
+  // Imported on demand for the same reason.
   const { readOffline } = await import('./input.ts');
   return await readOffline(files, ({ documents }) => findValues(documents, config).found);
 }
 
-/** What documents name, apart into what is there, by name, and the names of what is not. */
+/** Returns the values that documents name: the available ones by name, and the names of the missing ones. */
 export function findValues(
   documents: readonly Document[],
   { valuesDir }: ValueConfig,

@@ -3,10 +3,10 @@ import type { Config } from '../../config.ts';
 import { type Client, connect } from '../client.ts';
 import { readOperatorToken, readTokenFile } from '../server/given-tokens.ts';
 
-/** Settings that say which server to talk to as its operator. */
+/** Settings that determine the server, and the operator's credentials. */
 export const operatorSettings = ['server', 'operatorToken', 'operatorTokenFile', 'dataDir', 'configDir'] as const;
 
-/** Creates the client of a command of the operator: by the token that was given, or that of a server on this machine. */
+/** Creates the client of an operator command. Uses the configured token, else the token of a server on this machine. */
 export async function connectAsOperator(config: Pick<Config, (typeof operatorSettings)[number]>): Promise<Client> {
   const token = (await readOperatorToken(config)) ?? (await localToken(config.dataDir));
   return connect({ ...config, token });

@@ -45,10 +45,10 @@ export const operatorRestore = defineCommand({
       return printFailure(invocation, exit.error, 'Nothing was restored.');
     const archive = await readFile(file);
     const { replace } = flags;
-    // By it the restore is found in the audit log and the history, as requests are.
+    // Marks the restore in the audit log and the history, like the id of a request.
     const requestId = randomUUID();
     const report = await withProgress(terminal, 'restoring', async () => {
-      // Loaded when it is needed: most commands need neither a database nor an engine.
+      // Imported on demand: most commands need neither a database nor an engine.
       const { withDatabase } = await import('../../app/offline.ts');
       const { restoreWholeAccount } = await import('../../features/config/archive/restore-account.ts');
       return withDatabase(config, (engine) =>

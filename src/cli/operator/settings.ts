@@ -1,2 +1,2 @@
-/** Settings by which a command finds the database of a server, and its keys. */
+/** Settings by which a command opens the database of a server with its keys. */
 export const offlineSettings = ['databaseUrl', 'dataDir', 'preparedStatements', 'secretKey', 'secretKeyFile'] as const;

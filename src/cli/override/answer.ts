@@ -5,7 +5,7 @@ import { writeJson } from '../failure.ts';
 import { printable } from '../terminal/paint.ts';
 import { renderOverrides } from './render.ts';
 
-/** Prints the overrides of an object after one was made or ended, below a sentence. */
+/** Prints the overrides of an object after one started or ended, and notices. */
 export function printOverridden(
   { flags, terminal }: Pick<Invocation, 'flags' | 'terminal'>,
   overridden: Overridden,

@@ -17,7 +17,7 @@ export const overrideList = defineCommand({
     const client = await connect(config);
     const { overrides } = await call(client, operations.list, { query: textsOf(flags, ['source']) });
     const { source } = flags;
-    // An unknown name would have none for ever.
+    // Throws for an unknown name, which would otherwise have no overrides forever.
     if (overrides.length === 0 && typeof source === 'string') await requireSource(client, source);
     if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', overrides });
     else terminal.out(overrides.length === 0 ? 'No overrides run.\n' : renderOverrides(overrides, terminal.paint));

@@ -3,9 +3,7 @@ import { renderUnits } from '../render/units.ts';
 import { type Paint, printable } from '../terminal/paint.ts';
 import { placeOf } from '../terminal/problems.ts';
 
-/**
- * Overrides for reading: the value of each unit in place of the stated one, and below it until when, by whom and why.
- */
+/** Returns the overrides as text: the overriding value of each unit, and below it the end, the user and the reason. */
 export function renderOverrides(overrides: readonly RunningOverride[], paint: Paint): string {
   return overrides
     .flatMap((one, at) => [...headOf(one, overrides[at - 1], paint), ...linesOf(one, paint)])
@@ -13,7 +11,7 @@ export function renderOverrides(overrides: readonly RunningOverride[], paint: Pa
     .join('');
 }
 
-/** Units of one object stand below one line. */
+/** Returns the heading of an object, unless the previous override is of the same object. */
 function headOf(one: RunningOverride, last: RunningOverride | undefined, paint: Paint): readonly string[] {
   if (one.id === last?.id) return [];
   const place =

@@ -52,7 +52,7 @@ function valuesOf(words: readonly string[]): JsonObject {
   return values;
 }
 
-/** A value as documents write it. */
+/** Parses a value as YAML, as in documents. Throws `InvalidInput`. */
 function readValue(field: string, text: string): Json {
   const read = readSettingsFile({ path: field, text: `value: ${text}\n` });
   if (!('problems' in read) && Object.keys(read.value).length === 1) return read.value['value'] ?? null;

@@ -42,7 +42,7 @@ export const apply = defineCommand({
   ],
   async run(invocation) {
     const { flags, positionals, config, terminal } = invocation;
-    // Who answers would answer on the input that the documents come from.
+    // The answer would be read from the input that contains the documents.
     const interactive = terminal.interactive && !positionals.includes('-');
     requireConfirmable({ flags, terminal: { interactive } }, 'apply', 'the plan');
     const name = await planNamed(positionals);
@@ -72,7 +72,10 @@ async function openPlan(client: Client, name: PlanName, server: string): Promise
   return plan;
 }
 
-/** The server refuses to apply documents of its own sources, so the question is not asked. Throws `Conflict`. */
+/**
+ * Throws `Conflict` when the plan contains objects of sources that a server runs: the server would refuse to apply
+ * them, so the user is not asked.
+ */
 function refuseForeign({ warnings }: StoredPlan): void {
   const foreign = warnings.filter(({ code }) => code === foreignOwnerCode);
   const [first] = foreign;
@@ -81,10 +84,10 @@ function refuseForeign({ warnings }: StoredPlan): void {
   throw new Conflict('managed_field', `${first.message}${more}`, { problems: foreign });
 }
 
-/** Flags that also mean something for a plan that is made already. */
+/** Flags that also apply to an existing plan. */
 const anyway = ['json', 'detailed-exitcode', 'strict-base'];
 
-/** What documents are planned with is decided when the plan was made. */
+/** Throws `InvalidInput` for flags about planning: for an existing plan they were decided when it was made. */
 function refuseDocumentFlags(flags: Invocation['flags']): void {
   const given = Object.keys(planFlags).filter((flag) => flags[flag] !== undefined && !anyway.includes(flag));
   if (given.length === 0) return;

@@ -60,14 +60,14 @@ async function decide(call: Call, client: Client, plan: StoredPlan): Promise<num
   return exit.ok;
 }
 
-/** The state of a plan that waits for nothing. */
+/** Returns a sentence on the state of a plan that needs no approval any more. */
 function standing({ state, approvedBy, approvedAt }: StoredPlan): string {
   if (state !== 'approved') return 'The plan needs no approval.';
   return `The plan was approved already${approvedBy === undefined ? '' : ` by ${approvedBy.name} at ${approvedAt}`}.`;
 }
 
 interface Next {
-  /** Who applies it: its source by itself, or a caller of `heddle apply`. */
+  /** `source`: its source applies the plan. `apply`: the user runs `heddle apply`. */
   readonly by: 'source' | 'apply';
   readonly text: string;
 }

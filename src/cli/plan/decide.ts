@@ -16,11 +16,11 @@ import { type Applied, needsApproval, type StoredPlan, writesNothing } from './p
 import { sendPlan } from './sending.ts';
 
 type Call = Pick<Invocation, 'flags' | 'positionals' | 'terminal'> & {
-  /** The words of the command that applies the plan when it is approved; absent: this one again. */
+  /** The command that applies the plan once it is approved, as words. Absent: the current command again. */
   readonly again?: readonly string[];
 };
 
-/** What became of a plan: the exit code, and what `--json` writes. */
+/** Result of deciding on a plan: the exit code, and the document that `--json` writes. */
 export interface Decision {
   readonly code: number;
   readonly document: object;
@@ -50,14 +50,20 @@ export async function decide(call: Call, client: Client, asked: StoredPlan): Pro
   return applied.done ? appliedDecision(call, plan, applied) : guarded(call, applied.plan);
 }
 
-/** With --json the result is the document, so the plan is shown to the person who is asked. */
+/**
+ * Prints the plan. With `--json`, standard output is reserved for the document, so the plan is printed to standard
+ * error, and only if the user will be asked.
+ */
 function show({ flags, terminal }: Call, plan: StoredPlan, pairs: PlanPairs | undefined): void {
   const text = (paint: Paint) => renderPlan(plan, paint) + (pairs === undefined ? '' : renderPairs(pairs, paint));
   if (flags['json'] !== true) terminal.out(text(terminal.paint));
   else if (flags['auto-approve'] !== true) terminal.note(text(terminal.notePaint));
 }
 
-/** A plan that its guards stop is not even asked about, unless it was approved. */
+/**
+ * Returns the refusal of a plan that its guards stop and that is not approved; the user is not asked about it. Returns
+ * `undefined` when it may be applied.
+ */
 async function stopOf(call: Call, client: Client, plan: StoredPlan): Promise<Decision | undefined> {
   const approve = textIn(call.flags, 'approve');
   if (!needsApproval(plan) || approve === plan.digest) return undefined;
@@ -65,7 +71,7 @@ async function stopOf(call: Call, client: Client, plan: StoredPlan): Promise<Dec
   return (await isApproved(client, plan)) ? undefined : guarded(call, plan);
 }
 
-/** Another plan of the source with the same effect may be approved. */
+/** Checks whether a plan of the source with the same digest, and so with the same effect, is approved. */
 async function isApproved(client: Client, { source, digest }: StoredPlan): Promise<boolean> {
   const query = { state: 'approved', ...(source === undefined ? {} : { source }) };
   const plans = await call(client, operations.list, { query });
@@ -100,7 +106,7 @@ function appliedDecision({ flags, terminal }: Call, plan: StoredPlan, applied: D
   };
 }
 
-/** Values that the server generated for new objects, which are not shown again. */
+/** Returns the values that the server generated for new objects, as text. They are shown only this once. */
 function outputsText({ outputs }: Done): string {
   return outputs.length === 0 ? '' : `\nMade for new objects, and shown this once:\n${renderOutputs(outputs)}`;
 }

@@ -7,24 +7,25 @@ import type { FileRules } from '../../model/sources/file-rules.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { planIn } from './plan-file.ts';
 
-/** The argument of commands that take documents. */
+/** Argument of commands that take documents. */
 export const pathArgument = {
   placeholder: 'PATH…',
   doc: 'files or directories of YAML or JSON documents, or - for standard input',
 };
 
-/** Files that commands take, and the rules by which those of directories were chosen. */
+/** Files of a command line, and the rules by which the files of directories were selected. */
 export interface Collected {
   readonly files: readonly SourceFile[];
   readonly rules: readonly FileRules[];
 }
 
-/** Called with problems of files before they are read as documents. */
+/** Called with problems of files that are found before their documents are read. */
 type OnProblem = (problem: Problem) => void;
 
 /**
- * Reads the files of all paths, each once; directories with everything below them that their rules do not leave out.
- * The first that cannot be read ends it, unless the caller wants all of them reported.
+ * Reads the files of all paths, each file once. Of a directory, reads everything below it that its rules do not
+ * exclude. Throws at the first file that cannot be read, unless `onProblem` is given, which is then called for each
+ * one.
  */
 export async function collectFiles(
   paths: readonly string[],
@@ -54,7 +55,7 @@ export async function collectFiles(
   return { files: [...files.values()], rules };
 }
 
-/** A plan file is read by name, never as documents. */
+/** Throws `InvalidInput` for a plan file, which can be applied but does not contain documents. */
 function refusePlan({ path, text }: SourceFile): void {
   if (planIn(path, text) === undefined) return;
   throw new InvalidInput(

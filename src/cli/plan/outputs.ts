@@ -7,7 +7,7 @@ import { writeJson } from '../failure.ts';
 import { jsonFlag } from '../flags.ts';
 import { printable } from '../terminal/paint.ts';
 
-/** Values that the server made up and shows once. */
+/** Values that the server generated, and that can be read only once. */
 export type Outputs = AnswerOf<typeof operations.readOutputs>;
 
 export const outputs = defineCommand({
@@ -26,7 +26,7 @@ export const outputs = defineCommand({
   },
 });
 
-/** One line a value. */
+/** Returns one line for each value. */
 export function renderOutputs(found: Outputs): string {
   return found.map(({ kind, key, field, value }) => `${printable(`${kind} ${key}  ${field}: ${value}`)}\n`).join('');
 }

@@ -3,7 +3,7 @@ import { isObject } from '../../lib/json.ts';
 import { InvalidInput, Unavailable } from '../../model/errors.ts';
 import type { StoredPlan } from './planning.ts';
 
-/** What `heddle plan --out` writes: which plan of which server, and what it does. It holds no secret. */
+/** File that `heddle plan --out` writes: the plan, its digest and its server. Contains no secret. */
 export interface PlanFile {
   readonly formatVersion: '1.0';
   readonly type: 'heddle-plan';
@@ -14,7 +14,9 @@ export interface PlanFile {
   readonly expiresAt?: string;
 }
 
-/** Writes down which plan to apply later. */
+/**
+ * Writes the plan file, from which the plan can be applied later. Throws `Unavailable` when the file cannot be written.
+ */
 export async function writePlanFile(path: string, plan: StoredPlan, server: string): Promise<void> {
   const { id, digest, source, expiresAt } = plan;
   const file: PlanFile = {
@@ -29,16 +31,22 @@ export async function writePlanFile(path: string, plan: StoredPlan, server: stri
   }
 }
 
-/** Plan files are small, and documents often are not. */
+/** Maximum size of a plan file. Larger files, such as most documents, are not parsed as plan files. */
 const longest = 10_000;
 
-/** The plan file at a path; `undefined` when something else is there, or nothing. Throws `InvalidInput`. */
+/**
+ * Returns the plan file at a path. Returns `undefined` when there is no file, or another kind of file. Throws
+ * `InvalidInput` for a plan file of an unknown format.
+ */
 export async function readPlanFile(path: string): Promise<PlanFile | undefined> {
   const text = await readSmall(path);
   return text === undefined ? undefined : planIn(path, text);
 }
 
-/** The plan that a text says; `undefined` when it is something else. Throws `InvalidInput`. */
+/**
+ * Returns the plan file with this text; `undefined` when it is not a plan file. Throws `InvalidInput` for an unknown
+ * format.
+ */
 export function planIn(path: string, text: string): PlanFile | undefined {
   if (text.length > longest || !text.includes('"heddle-plan"')) return undefined;
   const content = parse(text);
@@ -46,7 +54,7 @@ export function planIn(path: string, text: string): PlanFile | undefined {
   const { formatVersion, plan, digest, server } = content;
   const isKnown = typeof formatVersion === 'string' && formatVersion.startsWith('1.');
   if (isKnown && [plan, digest, server].every((member) => typeof member === 'string'))
-    // Looked at just now; members are only ever added.
+    // The cast is safe: the members were checked above, and versions `1.x` only add members.
     return content as unknown as PlanFile;
   throw new InvalidInput(
     `${path} holds a plan that this program cannot read; make it again with \`heddle plan --out\`.`,
@@ -58,7 +66,7 @@ async function readSmall(path: string): Promise<string | undefined> {
     const status = await stat(path);
     return status.isFile() && status.size <= longest ? await readFile(path, 'utf8') : undefined;
   } catch {
-    // Reading it as documents reports what is wrong with it.
+    // Reading the path as documents reports what is wrong with it.
     return undefined;
   }
 }
@@ -67,7 +75,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Documents may mention anything.
+    // Not a plan file: documents may also contain the text "heddle-plan".
     return undefined;
   }
 }

@@ -6,33 +6,33 @@ import type { Flags } from '../command.ts';
 import { type Paint, paint as paintWith, printable } from '../terminal/paint.ts';
 import type { StoredPlan } from './planning.ts';
 
-/** The flag by which the pairs of a plan are listed. */
+/** Flag `--access`, which lists the access pairs of a plan. */
 export const accessFlag: Flags = {
   access: { doc: 'List every pair that gains or loses access, up to 1,000 of them.' },
 };
 
-/** Reads who exactly gains and loses access by a plan. */
+/** Reads the pairs that gain or lose access by a plan, up to 1000. */
 export function readPairs(client: Client, { id }: StoredPlan): Promise<PlanPairs> {
   return call(client, plans.readAccess, { params: { id }, query: { limit: 1000 } });
 }
 
-/** A plan as `--json` writes it, with its pairs when they were asked for. */
+/** Returns the plan as `--json` writes it: with its access pairs if they were requested. */
 export function withPairs<P extends StoredPlan>(plan: P, pairs: PlanPairs | undefined): P {
   return pairs === undefined ? plan : { ...plan, accessPairs: pairs };
 }
 
-/** The pairs as lines of a diff. */
+/** Returns the pairs as lines of a diff. */
 export function diffPairs({ pairs, more }: PlanPairs): readonly string[] {
   const lines = pairs.flatMap((pair) => linesOf(pair, paintWith(false)));
   return more ? [...lines, '# and more'] : lines;
 }
 
-/** The pairs as remarks on a change request. */
+/** Returns the pairs as comments on a change request. */
 export function remarkPairs(pairs: PlanPairs): readonly ReviewComment[] {
   return diffPairs(pairs).map((message) => ({ level: 'notice', code: 'access_pair', title: 'access', message }));
 }
 
-/** The pairs for reading: a line for what each gains and one for what it loses. */
+/** Returns the pairs as text: one line for each pair that gains access, and one for each that loses access. */
 export function renderPairs({ pairs, more }: PlanPairs, paint: Paint): string {
   if (pairs.length === 0) return '\nNo pair gains or loses access.\n';
   const rest = more ? [paint('faint', '  and more; `from` and `to` of the API choose among them')] : [];

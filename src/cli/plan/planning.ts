@@ -22,19 +22,19 @@ type Plan = ValueOf<typeof planField>;
 
 type DocumentsBody = NonNullable<Given<typeof documents.plan>['body']>;
 
-/** A plan that the server keeps. */
+/** A plan that the server stores. */
 export type StoredPlan = PlanView & { readonly id: string };
 
-/** Files of documents of a source, with the values that they name. */
+/** Files of a source's documents, and the values that the documents name. */
 export interface Push {
   readonly source: string;
   readonly files: readonly SourceFile[];
-  /** By which rules they were chosen. */
+  /** Rules by which the files were selected. */
   readonly rules: readonly FileRules[];
   readonly values: PushedValues;
 }
 
-/** Has the server plan the files. */
+/** Lets the server plan the files. */
 export async function requestPlan(
   client: Client,
   push: Push,
@@ -45,8 +45,9 @@ export async function requestPlan(
 }
 
 /**
- * Has the server plan files that are to be applied. When they contradict other sources, these have to know, so that
- * neither wins by being the last: planning alone writes nothing, so the request says that the plan is to be applied.
+ * Lets the server plan files that will be applied. When they contradict other sources, also requests to apply them, so
+ * that the server records the claims of this source: planning alone writes nothing, and without these claims the last
+ * writer would win.
  */
 export async function requestPlanToApply(
   client: Client,
@@ -56,7 +57,7 @@ export async function requestPlanToApply(
 ): Promise<StoredPlan> {
   const body = pushBody(push, flags);
   const answer = await sendPlanned(client, body, terminal);
-  // Nothing is applied: no plan has this digest.
+  // Nothing is applied, because no plan has this digest.
   if (contradictsOthers(answer)) await send(client, documents.apply, { body: { ...body, expectDigest: 'none' } });
   return planIn(answer);
 }
@@ -71,14 +72,14 @@ function contradictsOthers({ status, body }: Answer): boolean {
 }
 
 /**
- * Informs the server that a plan which writes nothing is applied: claims that its source could not enforce are over.
+ * Tells the server that a plan without changes is applied, which ends claims that its source could not enforce before.
  */
 export async function settlePlan(client: Client, { id }: StoredPlan): Promise<void> {
-  // A caller who may not write, or whose source is suspended, has nothing to settle.
+  // The answer is ignored: a caller without write access, or with a suspended source, has no claims to end.
   await send(client, operations.apply, { params: { id } });
 }
 
-/** How a server is given the files. */
+/** Returns the request body for planning or applying the files. */
 export function pushBody({ source, files, rules, values }: Push, flags: Invocation['flags']): DocumentsBody {
   const { kind: kinds } = flags;
   return {
@@ -103,7 +104,7 @@ function sendPlanned(client: Client, body: DocumentsBody, terminal: Terminal): P
   );
 }
 
-/** Has the server plan the way back to a revision. */
+/** Lets the server plan a rollback to a revision. */
 export function requestRollback(
   client: Client,
   revision: number,
@@ -115,29 +116,32 @@ export function requestRollback(
   );
 }
 
-/** What applying a stored plan came to. */
+/** Result of applying a stored plan. When not `done`, guards stopped the plan. */
 export type Applied =
   | {
       readonly done: true;
       readonly plan: PlanView;
       readonly revision: number | null;
-      /** Values that the server made up, shown this once. */
+      /** Values that the server generated. They are shown only this once. */
       readonly outputs: Outputs;
     }
   | { readonly done: false; readonly plan: PlanView };
 
-/** How a plan is applied. */
+/** Options of applying a plan. */
 export interface ApplyRequest {
-  /** The digest that is approved. */
+  /** Digest of the plan that the user approves. */
   readonly approve?: string | undefined;
   readonly strictBase: boolean;
-  /** Why it is applied by hand although a server runs its source. */
+  /** Reason for applying the plan by hand although a server runs its source. */
   readonly override?: string | undefined;
-  /** Equal keys are one request, however often it is sent. */
+  /** Idempotency key: requests with the same key are carried out once. */
   readonly key: string;
 }
 
-/** Has the server apply a plan that it keeps: exactly what was shown, or nothing. `passing`: it may be asked again soon. */
+/**
+ * Lets the server apply a stored plan: exactly as it was shown, or not at all. Returns `passing` when the request may
+ * be repeated soon.
+ */
 export async function requestApply(
   client: Client,
   plan: StoredPlan,
@@ -159,34 +163,34 @@ export async function requestApply(
   return { done: true, plan, revision, outputs };
 }
 
-/** Reads a plan that the server keeps. Throws `NotFound`. */
+/** Reads a stored plan. Throws `NotFound`. */
 export function readPlan(client: Client, id: string): Promise<StoredPlan> {
   return planBy(client, operations.read, { params: { id } });
 }
 
-/** Approves what a plan does. Throws `Conflict` when it is not what it was. */
+/** Approves a plan by its digest. Throws `Conflict` when the stored plan has another digest. */
 export function requestApproval(client: Client, plan: StoredPlan): Promise<StoredPlan> {
   const { id, digest } = plan;
   return planBy(client, operations.approve, { params: { id }, body: { digest } });
 }
 
-/** Whether applying the plan would write nothing. */
+/** Checks whether applying the plan would write nothing. */
 export function writesNothing(plan: PlanView): boolean {
   return plan.changes.length === 0 && plan.claims.length === 0;
 }
 
-/** The exit code that a plan stands for before it is applied. */
+/** Returns the exit code for a plan that is not applied. */
 export function exitCodeOfPlan(plan: PlanView, detailed: boolean): number {
   const changes = detailed && plan.changes.length > 0 ? exit.changes : exit.ok;
   return worstOf([changes, needsApproval(plan) ? exit.approval : exit.ok]);
 }
 
-/** Whether guards stop the plan and it is not approved. */
+/** Checks whether guards stop the plan and it is not approved. */
 export function needsApproval({ guards, state }: PlanView): boolean {
   return guards.length > 0 && state !== 'approved' && state !== 'applied';
 }
 
-/** Calls an operation that answers a plan which the server keeps. */
+/** Calls an operation whose answer is a stored plan. */
 async function planBy<O extends Operation<Fields, Fields, Fields, Plan>>(
   client: Client,
   operation: O,
@@ -196,7 +200,10 @@ async function planBy<O extends Operation<Fields, Fields, Fields, Plan>>(
   return storedIn(plan, client, operation);
 }
 
-/** Plans that a server keeps have an id. The format says what they hold: within one major number members are only added. */
+/**
+ * Returns the plan with its id. Throws when it has none, or when its format has another major version; within one,
+ * members are only added.
+ */
 function storedIn(plan: Plan, { server }: Pick<Answer, 'server'>, { id: asked }: Pick<Operation, 'id'>): StoredPlan {
   const { id, formatVersion } = plan;
   if (id !== undefined && formatVersion.startsWith('1.')) return { ...plan, id };

@@ -6,10 +6,10 @@ import { withProgress } from '../terminal/progress.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { type Applied, type ApplyRequest, readPlan, requestApply, type StoredPlan } from './planning.ts';
 
-/** How long to wait before each further attempt, in milliseconds. */
+/** Waiting times before each repeated attempt, in milliseconds. */
 const patience: readonly number[] = [500, 1000, 2000, 4000, 8000];
 
-/** How a plan is applied, and how patiently. */
+/** Options of applying a plan, and the waiting times between attempts. */
 interface Sending extends Omit<ApplyRequest, 'key'> {
   readonly waits?: readonly number[];
 }
@@ -17,9 +17,9 @@ interface Sending extends Omit<ApplyRequest, 'key'> {
 type Listener = Pick<Terminal, 'note' | 'watched' | 'onInterrupt'>;
 
 /**
- * Has the server apply a plan and finds out what became of it: an answer that gets lost is asked for again, under a key by
- * which the server carries the request out once. Ctrl-C does not undo what the server does: the first one says so, and the
- * second one stops waiting. Throws `Unavailable` when nothing could be found out.
+ * Lets the server apply a plan and returns the result. When an answer is lost, repeats the request under the same
+ * idempotency key, so that the server carries it out once. Ctrl-C does not stop the server: the first Ctrl-C prints
+ * that, the second one stops waiting. Throws `Unavailable` when the result remains unknown.
  */
 export async function sendPlan(
   terminal: Listener,
@@ -38,13 +38,13 @@ export async function sendPlan(
   }
 }
 
-/** How long to go on asking. */
+/** Waiting times between attempts, and the signal that ends them. */
 interface Patience {
   readonly waits: readonly number[];
   readonly signal: AbortSignal;
 }
 
-/** Sends the request until it is answered. */
+/** Sends the request until the server answers or no attempts are left. */
 async function askUntilAnswered(
   client: Client,
   plan: StoredPlan,
@@ -61,7 +61,7 @@ async function askUntilAnswered(
   throw inDoubt(plan, `The answer of the server was lost (${answer.message})`, answer);
 }
 
-/** One attempt: what came of it, or why that is not known yet. */
+/** Makes one attempt. Returns the result, or an `Unavailable` when it is unknown yet. */
 async function ask(
   client: Client,
   plan: StoredPlan,
@@ -73,7 +73,7 @@ async function ask(
     return answer === 'passing' ? new Unavailable('the server is busy') : answer;
   } catch (error) {
     if (error instanceof Unavailable) return error;
-    // It may be refused just because an earlier attempt, whose answer was lost, did it.
+    // The refusal may only mean that an earlier attempt, whose answer was lost, applied the plan.
     const done = again && error instanceof Conflict ? await findApplied(client, plan) : undefined;
     if (done !== undefined) return done;
     throw error;
@@ -87,7 +87,7 @@ async function findApplied(client: Client, plan: StoredPlan): Promise<Applied | 
 
 interface Interrupts {
   readonly signal: AbortSignal;
-  /** Rejects when the user stops waiting. */
+  /** Rejects at the second Ctrl-C. */
   readonly ended: Promise<never>;
   stop(): void;
 }
@@ -103,7 +103,7 @@ function watchInterrupts(terminal: Listener, plan: StoredPlan): Interrupts {
       '\nThe server is applying the plan and cannot be stopped half-way; waiting for how it ends. Press Ctrl-C again to stop waiting.\n',
     );
   });
-  // Its rejection may come after the wait.
+  // Prevents an unhandled rejection when the second Ctrl-C comes after the wait.
   ended.catch(() => undefined);
   return {
     signal: controller.signal,

@@ -7,8 +7,9 @@ import type { Problem } from '../../model/problem.ts';
 import type { Invocation } from '../command.ts';
 
 /**
- * The source in whose name documents are stated: that of the flag, or the one that the settings of all directories name.
- * There is no other: whatever a source states no longer is deleted, so nothing is stated by accident. Throws `InvalidInput`.
+ * Returns the name of the source that declares the documents: from the flag, else from the settings file of the
+ * directories, which must agree. There is no default, because objects that a source no longer declares are deleted.
+ * Throws `InvalidInput`.
  */
 export async function sourceNameOf(paths: readonly string[], flags: Invocation['flags']): Promise<string> {
   const given = flags['source-name'];
@@ -29,12 +30,15 @@ export async function sourceNameOf(paths: readonly string[], flags: Invocation['
   );
 }
 
-/** What the settings of a directory say; `undefined` for a file and for a directory without settings. */
+/**
+ * Returns the source that a directory's settings file names. Returns `undefined` for a file, and for a directory
+ * without settings.
+ */
 async function statedName(path: string): Promise<string | undefined> {
   if (path === '-') return undefined;
   const file = join(path, directorySettings);
   const text = await readFile(file, 'utf8').catch(() => undefined);
-  // A file of that name may also hold documents.
+  // A file with this name may also contain documents.
   if (text === undefined || !isDirectorySettings(directorySettings, text)) return undefined;
   const read = readDirectorySettings({ path: file, text });
   if ('problems' in read) throw refused(file, read.problems);

@@ -4,18 +4,18 @@ import type { Client } from '../client.ts';
 import { readPlanFile } from './plan-file.ts';
 import { readPlan, type StoredPlan } from './planning.ts';
 
-/** A plan that a command line names, by its id or by a file. */
+/** A plan that the command line names, by its id or by a plan file. */
 export interface PlanName {
   readonly id: string;
-  /** What a file says about it. */
+  /** Digest and server from the plan file. Absent when the plan is named by its id. */
   readonly digest?: string;
   readonly server?: string;
 }
 
-/** Ids of plans, old and new. */
+/** Form of plan ids, old and new. */
 const idForm = /^[0-9a-z]{20}$/;
 
-/** The plan that the words of a command line name; `undefined` when they name documents. Throws `InvalidInput`. */
+/** Returns the plan that the arguments name. Returns `undefined` when they name documents. Throws `InvalidInput`. */
 export async function planNamed(words: readonly string[]): Promise<PlanName | undefined> {
   const files = await Promise.all(words.map(readPlanFile));
   const at = files.findIndex((file) => file !== undefined);
@@ -29,7 +29,10 @@ export async function planNamed(words: readonly string[]): Promise<PlanName | un
   return words.length === 1 && idForm.test(word) && !(await exists(word)) ? { id: word } : undefined;
 }
 
-/** Reads the plan from the server, and makes sure that it is the one that a file names. */
+/**
+ * Reads the plan from the server. Throws `Conflict` when its digest differs from the plan file, and `NotFound` with a
+ * hint when the file names another server.
+ */
 export async function readNamed(client: Client, { id, digest, server }: PlanName, asked: string): Promise<StoredPlan> {
   const plan = await readPlan(client, id).catch((error: unknown) => {
     if (!(error instanceof NotFound) || server === undefined || server === asked) throw error;
@@ -47,7 +50,7 @@ export async function readNamed(client: Client, { id, digest, server }: PlanName
   );
 }
 
-/** Throws `Conflict` for a plan that can no longer be applied. */
+/** Throws `Conflict` for a plan that was applied, expired or failed. */
 export function requireOpen({ id, state, appliedRevision, expiresAt, failure }: StoredPlan): void {
   const where = appliedRevision === undefined ? '' : ` as revision ${appliedRevision}`;
   if (state === 'applied') throw new Conflict('stale', `Plan ${id} was applied already${where}; make a new one.`);

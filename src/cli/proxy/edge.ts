@@ -3,23 +3,23 @@ import { asObject, isObject, type Json, type JsonObject, parseJson } from '../..
 import { Unavailable } from '../../model/errors.ts';
 import { accept, unreadable } from '../client.ts';
 
-/** One message about services. */
+/** One message of an event stream. */
 export interface EdgeMessage {
   readonly type: string;
-  /** By which the stream is taken up behind it. */
+  /** Id for `Last-Event-ID`, by which the stream is resumed after this message. */
   readonly id?: string;
   readonly data: JsonObject;
 }
 
-/** The edge of a server for reverse proxies, as one proxy sees it. */
+/** A server's API for reverse proxies, as one proxy uses it. */
 export interface Edge {
-  /** Sends a report. Refusals are exceptions. */
+  /** Sends a report and returns the answer. Throws when the server refuses. */
   send(path: string, body: JsonObject): Promise<JsonObject>;
-  /** Messages about services, until the stream ends. */
+  /** Yields messages about services until the stream ends. */
   follow(signal: AbortSignal): AsyncGenerator<EdgeMessage>;
 }
 
-/** Speaks as a proxy, known by its token. */
+/** Creates the client of one proxy, which authenticates with its token. */
 export function createEdge(server: string, token: string, proxyId: string): Edge {
   const authorization = `Bearer ${token}`;
   const ask = async (path: string, request: RequestInit): Promise<Response> => {
@@ -50,7 +50,10 @@ export function createEdge(server: string, token: string, proxyId: string): Edge
   };
 }
 
-/** The object that an answer carries. Refusals are exceptions; `hint` is for those who are not known. */
+/**
+ * Returns the JSON object in an answer. Throws when the server refuses. `hint` is appended when the credentials were
+ * refused (401).
+ */
 export async function objectIn(response: Response, hint?: string): Promise<JsonObject> {
   const text = await response.text();
   const body = text === '' ? {} : jsonIn(text);
@@ -60,7 +63,7 @@ export async function objectIn(response: Response, hint?: string): Promise<JsonO
   throw unreadable(server, pathname, 'something else than an object');
 }
 
-/** A proxy in between may answer with a page. */
+/** Returns `undefined` for invalid JSON: a proxy on the path may answer with an HTML page. */
 function jsonIn(text: string): Json | undefined {
   try {
     return parseJson(text);
@@ -69,7 +72,7 @@ function jsonIn(text: string): Json | undefined {
   }
 }
 
-/** The messages of a stream of Server-Sent Events. */
+/** Yields the messages of a stream of Server-Sent Events. */
 export async function* messagesOf({ body }: Response): AsyncGenerator<EdgeMessage> {
   const events = body?.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
   for await (const { event, id, data } of events ?? []) {

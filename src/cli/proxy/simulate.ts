@@ -42,7 +42,7 @@ export const proxySimulate = defineCommand({
       await register();
       await serve({ edge, register, terminal, requests: Number(requests) }, stopping.signal);
     } finally {
-      // A server that is away takes it for gone after a while.
+      // When the server cannot be reached, it considers the proxy disconnected after a while.
       await edge.send('disconnect', {}).catch(ignoreRefusal);
       await entry.leave().catch(ignoreRefusal);
     }
@@ -51,13 +51,16 @@ export const proxySimulate = defineCommand({
   },
 });
 
-/** What the tokens of reverse proxies begin with. */
+/** Prefix of the tokens of reverse proxies. */
 const tokenPrefix = 'nbx_';
 
-/** The life of a token that is made for a play, should it never be revoked. */
+/**
+ * Lifetime of the token that the simulation creates, in seconds. It matters only if the token is not revoked at the
+ * end.
+ */
 const tokenSeconds = 86_400;
 
-/** The token of the proxy, and what is done with it in the end. */
+/** Returns the token of the proxy, and a function to call at the end: it revokes the token if it was created here. */
 async function enter(
   config: Invocation<(typeof clientSettings)[number]>['config'],
   name: string,
@@ -72,7 +75,6 @@ function ignoreRefusal(error: unknown): void {
   if (!(error instanceof HeddleError)) throw error;
 }
 
-/** A proxy that is played. */
 interface Play {
   readonly edge: Edge;
   readonly terminal: Terminal;
@@ -80,7 +82,7 @@ interface Play {
   register(): Promise<void>;
 }
 
-/** Follows the services until it is stopped; a stream that breaks off is taken up again. */
+/** Follows the services until the signal aborts. A stream that breaks off is opened again. */
 async function serve({ edge, register, terminal, requests }: Play, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
@@ -92,10 +94,10 @@ async function serve({ edge, register, terminal, requests }: Play, signal: Abort
       }
     } catch (error) {
       if (!(error instanceof Unavailable) && !(error instanceof NotFound) && !signal.aborted) throw error;
-      // The server took it for gone.
+      // The server considers the proxy disconnected.
       if (error instanceof NotFound && !signal.aborted) await register();
     }
-    // Being stopped ends the wait.
+    // An abort ends the wait.
     await wait(1000, undefined, { signal }).catch(() => undefined);
   }
 }

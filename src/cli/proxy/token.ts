@@ -88,7 +88,7 @@ const columns = ['id', 'name', 'created_at', 'expires_at', 'last_used'] as const
 
 type Token = AnswerOf<typeof proxyTokens.list>[number];
 
-/** Makes a token that ends after so many seconds, with 0 not by itself; its value is in the answer, this once. */
+/** Creates a token that expires after `expires_in` seconds, or never with 0. Only this answer contains its value. */
 export function createToken(
   client: Client,
   body: { readonly name: string; readonly expires_in: number },
@@ -96,7 +96,7 @@ export function createToken(
   return call(client, proxyTokens.create, { body });
 }
 
-/** Ends a token. */
+/** Revokes a token. */
 export async function revokeToken(client: Client, tokenId: string): Promise<void> {
   await call(client, proxyTokens.delete, { params: { tokenId } });
 }

@@ -14,7 +14,7 @@ const answers: Readonly<Record<AccessAnswer['verdict'], readonly [word: string, 
   mixed: ['In part', 'warning'],
 };
 
-/** Whether something may be reached and why, for reading. */
+/** Returns the answer to an access question as text: whether access is allowed, and why. */
 export function renderAccess(answer: AccessAnswer, paint: Paint): string {
   const [word, style] = answers[answer.verdict];
   const { rules, otherRules } = answer;
@@ -35,7 +35,10 @@ export function renderAccess(answer: AccessAnswer, paint: Paint): string {
   ].join('\n');
 }
 
-/** Who may, and cannot at the moment. */
+/**
+ * Returns a warning for each end whose login has expired: it may have access, but is cut off until its user signs in
+ * again.
+ */
 function awayLines({ from, to }: AccessAnswer, paint: Paint): readonly string[] {
   return [from, to].flatMap(({ name, loginExpired }) =>
     loginExpired === true
@@ -56,7 +59,7 @@ function endLines({ from, to }: AccessAnswer, paint: Paint): readonly string[] {
   });
 }
 
-/** How the members of groups fare. */
+/** Returns the verdicts on pairs of group members, with examples of exceptions. */
 function membersOf({ pairs, exceptions = [] }: AccessAnswer): readonly string[] {
   if (pairs === undefined) return [];
   const words = { allow: 'allowed', conditional: 'depending on posture checks', deny: 'denied', mixed: 'in part' };
@@ -86,7 +89,10 @@ function nameOf({ policy, rule, ingressPort }: Rule): string {
   return policy === undefined ? 'the route itself' : `${policy.name} / ${rule?.name ?? ''}`;
 }
 
-/** Where groups and checks are stated by which the rule matches. */
+/**
+ * Returns the results of posture checks, and the places where the groups and checks that make the rule match are
+ * declared.
+ */
 function namedLines({ from, to, checks }: Rule, paint: Paint): readonly string[] {
   const checked = checks.map(({ check, result, parts }) => {
     const why = parts.length === 0 ? '' : ` (${parts.join(', ')})`;

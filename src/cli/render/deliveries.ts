@@ -5,7 +5,7 @@ import { renderTable } from '../terminal/table.ts';
 
 const headings = ['CHANNEL', 'TYPE', 'STATE', 'WAITING', 'SET ASIDE', 'LAST SUCCESS'];
 
-/** A table of deliveries; what is amiss with one stands below it. */
+/** Returns the lines of a table of deliveries. Below each row, the problem of the delivery, if there is one. */
 export function renderDeliveryTable(deliveries: readonly Delivery[], paint: Paint): readonly string[] {
   if (deliveries.length === 0) return ['No channels that receive events.'];
   const rows = deliveries.map((delivery) => {
@@ -20,7 +20,7 @@ function isAmiss({ state, setAsideCount }: Delivery): boolean {
   return state === 'paused' || state === 'retrying' || setAsideCount > 0;
 }
 
-/** Everything that is known of one delivery. */
+/** Returns the lines with all details of one delivery. */
 export function renderDelivery(delivery: Delivery, paint: Paint): readonly string[] {
   const { key, id, kind, type, state, message, lag, cursor, setAside, setAsideCount } = delivery;
   const facts: readonly (readonly [string, unknown])[] = [

@@ -4,7 +4,7 @@ import { type Paint, printable } from '../terminal/paint.ts';
 import { count, placeOf } from '../terminal/problems.ts';
 import { renderUnits } from './units.ts';
 
-/** Differences for reading: object by object, unit by unit, with the reason below each. */
+/** Returns the drift as text: by object and unit, with the reason below each unit. */
 export function renderDrift(report: Pick<DriftReport, 'units' | 'byHand'>, paint: Paint): string {
   const { units } = report;
   if (units.length === 0) return `${driftSummary(report)}\n`;
@@ -17,7 +17,7 @@ export function renderDrift(report: Pick<DriftReport, 'units' | 'byHand'>, paint
   return [...blocks, `${paint('strong', driftSummary(report))}\n`].join('\n');
 }
 
-/** How much is not as stated, in a sentence. */
+/** Returns the amount of drift, in a sentence. */
 export function driftSummary({ units, byHand }: Pick<DriftReport, 'units' | 'byHand'>): string {
   const more = byHand.map((run) => `${manualRunText(run)}.`);
   if (units.length === 0 && more.length > 0) return more.join(' ');
@@ -27,13 +27,16 @@ export function driftSummary({ units, byHand }: Pick<DriftReport, 'units' | 'byH
   return [sum, ...more].join(' ');
 }
 
-/** What is applied is not the commit that is shown. */
+/**
+ * Returns the sentence for a source whose applied state was pushed by hand, and is not the commit that its server last
+ * applied.
+ */
 function manualRunText({ source, revision, by, commit }: ManualRun): string {
   const shown = commit === null ? 'what its server applied' : `commit ${commit.slice(0, 12)}`;
   return `Drifted: the source ${printable(source)} is at revision ${revision}, applied by hand by ${printable(by)}, and not at ${shown}`;
 }
 
-/** Differences as remarks on the documents that state otherwise. */
+/** Returns the drift as problems at the documents that declare other values. */
 export function driftProblems({ units, byHand }: Pick<DriftReport, 'units' | 'byHand'>): readonly Problem[] {
   const runs = byHand.map(
     (run): Problem => ({ code: 'drift_by_hand', message: manualRunText(run), source: run.source }),
@@ -67,7 +70,7 @@ function unitLines(unit: DriftUnit, paint: Paint): readonly string[] {
   return [...lines, `        ${paint('faint', printable(reasonOf(unit)))}`];
 }
 
-/** Why a unit is not as it is stated, as a sentence without its end. */
+/** Returns the reason why a unit differs from its declaration, without a full stop. */
 function reasonOf({ why, by, until, reason }: DriftUnit): string {
   switch (why) {
     case 'override':

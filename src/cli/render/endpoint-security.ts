@@ -5,7 +5,10 @@ import { renderTable } from '../terminal/table.ts';
 
 const headings = ['VENDOR', 'NAME', 'STATE', 'DEVICES', 'APPROVED', 'DENIED', 'LAST SYNC'];
 
-/** A table of integrations with endpoint security; what is amiss with one stands below it. */
+/**
+ * Returns the lines of a table of endpoint-security integrations. Below each row, the problem of the integration, if
+ * there is one.
+ */
 export function renderEndpointSecurity(found: readonly EndpointSecurity[], paint: Paint): readonly string[] {
   if (found.length === 0) return ['No integrations with endpoint security.'];
   const rows = found.map(({ vendor, key, state, message, devices, peers, lastSyncedAt }) => ({

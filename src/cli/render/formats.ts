@@ -14,13 +14,13 @@ import {
 import type { Format } from '../formats.ts';
 import { diffPairs, remarkPairs } from '../plan/plan-pairs.ts';
 
-/** A plan in a format, with who exactly gains and loses access when that was asked for. */
+/** Returns a plan in a format, with the pairs that gain or lose access if they were requested. */
 export function formatPlan(format: Format, plan: PlanView, pairs?: PlanPairs): string {
   if (format === 'markdown') return renderMarkdown(plan, undefined, pairs === undefined ? [] : diffPairs(pairs));
   return formatRemarks(format, [...commentOnPlan(plan), ...(pairs === undefined ? [] : remarkPairs(pairs))]);
 }
 
-/** What is wrong with documents, or why nothing could be said about them. */
+/** Returns a failure in a format: the problems of documents, or the message when there are none. */
 export function formatFailure(
   format: Format,
   message: string,
@@ -33,7 +33,7 @@ export function formatFailure(
   return formatRemarks(format, [...remarks, ...commentOnProblems(warnings, 'warning')]);
 }
 
-/** What is to be said about documents that are in order. */
+/** Returns the result for valid documents in a format, with their warnings. */
 export function formatValid(format: Format, message: string, warnings: readonly Problem[]): string {
   if (format === 'markdown') return renderValidMarkdown(message, warnings);
   return formatRemarks(format, commentOnProblems(warnings, 'warning'));
@@ -46,7 +46,7 @@ function formatRemarks(format: 'github' | 'gitlab', remarks: readonly ReviewComm
   return format === 'github' ? renderGithub(placed) : renderGitlab(placed);
 }
 
-/** A path as the platforms know it: from the directory of the pipeline, which is that of the repository. */
+/** Returns the path relative to the working directory, which a CI platform expects to be the top of the repository. */
 function pathIn(file: string): string {
   const path = relative('', file);
   return path.startsWith('..') ? file : path;

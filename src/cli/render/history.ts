@@ -5,7 +5,9 @@ import { type Paint, printable } from '../terminal/paint.ts';
 import { renderTable } from '../terminal/table.ts';
 import { renderUnits } from './units.ts';
 
-/** Revisions, a line each; what they did to the object that was asked for stands below. */
+/**
+ * Returns a table with one row for each revision. Below each row, its changes to the object that the user asked for.
+ */
 export function renderRevisions(revisions: readonly Revision[], paint: Paint): string {
   if (revisions.length === 0) return 'No revision fits.\n';
   const rows = revisions.map((revision) => ({
@@ -15,7 +17,7 @@ export function renderRevisions(revisions: readonly Revision[], paint: Paint): s
   return `${renderTable(['REVISION', 'TIME', 'BY', 'WHAT'], rows, paint).join('\n')}\n`;
 }
 
-/** One revision with everything that it changed. */
+/** Returns the text of one revision with all of its changes. */
 export function renderRevision(revision: RevisionWithChanges, paint: Paint): string {
   const { source, commit, commit_author: author, commit_subject: subject, plan, digest } = revision;
   const facts = [
@@ -49,7 +51,7 @@ function authorOf({ actor, source, commit, commit_author: author = '' }: Revisio
 
 const words = { create: 'created', update: 'changed', delete: 'deleted', claims: 'changed hands' } as const;
 
-/** How much a revision did, and what kind of step it was. */
+/** Returns a short description of a revision: its number of changes, its type, and the subject of its commit. */
 function whatOf(revision: Revision): string {
   const { commit_subject: subject = '' } = revision;
   const effect = effectOf(revision);
@@ -81,7 +83,7 @@ function renderChange(change: RevisionChange, paint: Paint): readonly string[] {
 }
 
 function unitLines({ action, units }: RevisionChange, paint: Paint): readonly string[] {
-  // A deleted object comes with all that it was; its name is enough, unless the document is printed.
+  // A deleted object contains all of its former units; its name is enough.
   if (action === 'delete') return [];
   return renderUnits(action === 'create' ? 'create' : 'update', units, paint);
 }

@@ -11,7 +11,7 @@ const styles: Readonly<Record<ObjectStanding['status'], Style>> = {
   ...{ Drifted: 'warning', Overridden: 'warning', Blocked: 'warning', Conflicted: 'error' },
 };
 
-/** A table of objects, and how many stand how. */
+/** Returns a table of objects, and the number of objects by status. */
 export function renderObjects(objects: readonly ObjectStanding[], paint: Paint): string {
   if (objects.length === 0) return 'No such objects.\n';
   const rows = objects.map((object) => ({ cells: cellsOf(object) }));

@@ -9,7 +9,7 @@ import { type Paint, printable } from '../terminal/paint.ts';
 import { count, placeOf, renderWarnings } from '../terminal/problems.ts';
 import { renderUnits } from './units.ts';
 
-/** A plan for reading: like a diff, field by field, with what deserves a second look and a line that sums it up. */
+/** Returns a plan as text: a diff by field, warnings, guards, and a summary line. */
 export function renderPlan(plan: PlanView, paint: Paint): string {
   const changes = renderChanges(plan.changes, paint);
   const { overrides = [] } = plan;
@@ -30,13 +30,13 @@ export function renderPlan(plan: PlanView, paint: Paint): string {
   ].join('\n');
 }
 
-/** Whether a warning says no more than the override of the unit does. */
+/** Checks whether a warning only repeats what the list of running overrides shows. */
 function isCoveredBy(overrides: readonly RunningOverride[], { code, kind, key, path }: Problem): boolean {
   if (code !== 'unit_overridden') return false;
   return overrides.some((one) => one.kind === kind && one.key === key && path?.endsWith(`/${fieldOf(one.path)}`));
 }
 
-/** One line that says how much a plan does. */
+/** Returns one line with the number of changes in a plan. */
 export function summaryOf(plan: PlanView): string {
   const { create, update, delete: gone } = plan.counts;
   if (create + update + gone > 0) return `Plan: ${create} to create, ${update} to change, ${gone} to delete.`;
@@ -47,7 +47,7 @@ export function summaryOf(plan: PlanView): string {
   return 'No changes. The account is as the documents say.';
 }
 
-/** What a rollback does to the sources that it touches. */
+/** Returns a sentence on the sources that a rollback suspends. Empty for other plans. */
 function suspensionOf({ rollback, changes, claims }: PlanView): string {
   if (rollback === undefined || changes.length + claims.length === 0) return '';
   const names = rollback.suspends.map(printable);
@@ -57,7 +57,7 @@ function suspensionOf({ rollback, changes, claims }: PlanView): string {
   return `${to} and suspends the ${sources} ${names.join(', ')}; \`heddle resume NAME\` lets ${them} run again.\n`;
 }
 
-/** How to approve a plan whose guards tripped. */
+/** Returns a hint on how to approve a plan whose guards tripped. `command` is the command line to repeat. */
 export function approvalHint(plan: PlanView, command: string): string {
   const empty =
     plan.rollback === undefined && plan.guards.some(({ guard }) => guard === 'empty')
@@ -72,7 +72,7 @@ export function approvalHint(plan: PlanView, command: string): string {
 
 const marks = { create: ['+', 'added'], update: ['~', 'changed'], delete: ['-', 'removed'] } as const;
 
-/** A change of one line follows the last one directly, a block stands between empty lines. */
+/** Returns the lines of all changes. A change of several lines is separated from others by empty lines. */
 function renderChanges(changes: readonly ChangeView[], paint: Paint): string {
   const blocks = changes.map((change) => renderChange(change, paint));
   return blocks
@@ -89,7 +89,7 @@ function renderChange(change: ChangeView, paint: Paint): readonly string[] {
   const units = renderUnits(change.action, change.units, paint);
   const renamed =
     change.renamedFrom === undefined ? [] : [paint('changed', `renamed from ${printable(change.renamedFrom)}`)];
-  // A change without units moves the object: another key or another parent.
+  // An update without units moves the object to another key or parent.
   const isMoved = units.length + renamed.length === 0 && change.action === 'update';
   const body = isMoved ? [paint('faint', 'none of its fields changes')] : [...renamed, ...units];
   const users =
@@ -98,7 +98,7 @@ function renderChange(change: ChangeView, paint: Paint): readonly string[] {
   return [head, ...[...body, ...users, ...risks].map((line) => `    ${line}`)];
 }
 
-/** Claims and releases, which change no value: one sentence each. */
+/** Returns one sentence each for claims, releases and restatements, which change no value. */
 function ownershipOf(plan: PlanView): string {
   const changes = plan.counts.create + plan.counts.update + plan.counts.delete > 0;
   const claimed = claimsOf(plan, 'claim');
@@ -120,10 +120,10 @@ function claimsOf(plan: PlanView, action: PlanView['claims'][number]['action']):
   return plan.claims.filter((claim) => claim.action === action).length;
 }
 
-/** How many lines of a plan show who gains and loses access. */
+/** Maximum number of lines about access in a plan. */
 const mostRows = 30;
 
-/** Who gains and loses access by a plan, one line for each two groups. */
+/** Returns the access that is gained and lost by a plan, one line for each pair of groups. */
 function renderImpact(impact: AccessImpact, paint: Paint): string {
   const rows = firstRows(impact.groups, mostRows);
   const left = impact.groups.length - rows.length + impact.omitted;

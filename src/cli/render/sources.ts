@@ -10,7 +10,7 @@ type Attempt = NonNullable<Status['history']>[number];
 
 const headings = ['SOURCE', 'TYPE', 'READY', 'REASON', 'OBJECTS', 'REVISION', 'APPLIED'];
 
-/** A table of sources; what is amiss with one stands below it. */
+/** Returns the lines of a table of sources. Below each row, the problems of the source. */
 export function renderSourceTable(sources: readonly Source[], paint: Paint): readonly string[] {
   if (sources.length === 0) return ['No sources. `heddle serve --source DIR` watches one, `heddle apply` pushes one.'];
   const rows = sources.map((source) => {
@@ -27,7 +27,7 @@ export function renderSourceTable(sources: readonly Source[], paint: Paint): rea
 
 const readyWords: Readonly<Record<Condition['status'], string>> = { True: 'yes', False: 'no', Unknown: 'unknown' };
 
-/** What is to be said of a source beyond its row. */
+/** Returns lines about a source that its row does not contain: its conditions, or its message. */
 function remarks({ status }: Source, paint: Paint): readonly string[] {
   const { conditions = [], message = '', state } = status;
   const holding = conditions.filter((one) => one.type !== 'Ready' && one.status === 'True');
@@ -40,7 +40,7 @@ function remarks({ status }: Source, paint: Paint): readonly string[] {
   return [paint(state === 'applied' ? 'faint' : 'warning', printable(message))];
 }
 
-/** The running overrides of the objects of a source. */
+/** Returns a line about the running overrides on objects of a source. */
 function overrideLines({ id, overrides }: Source, paint: Paint): readonly string[] {
   if (overrides === undefined) return [];
   const { units, until } = overrides;
@@ -48,7 +48,7 @@ function overrideLines({ id, overrides }: Source, paint: Paint): readonly string
   return [`${paint('warning', 'Overridden')}: ${what}; \`heddle drift --source ${cell(id)}\` shows them`];
 }
 
-/** One condition: what holds, why, since when. */
+/** Returns the line of one condition: type, reason, time of the last transition, and message. */
 function conditionLine({ type, status, reason, message, lastTransitionTime }: Condition, paint: Paint): string {
   const word = status === 'True' ? cell(type) : `Not ${cell(type).toLowerCase()}`;
   const style = type === 'Reconciling' ? 'faint' : 'warning';
@@ -56,7 +56,7 @@ function conditionLine({ type, status, reason, message, lastTransitionTime }: Co
   return `${paint(style, word)} (${cell(reason)}) since ${cell(lastTransitionTime)}${why}`;
 }
 
-/** Everything that is known of one source. */
+/** Returns the text with all details of one source. */
 export function renderSource(source: Source, paint: Paint): string {
   const { id, type, objects, overrides, status, suspended: _, generation: __, ...settings } = source;
   const { conditions = [], history = [], problems = [] } = status;

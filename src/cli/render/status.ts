@@ -3,7 +3,7 @@ import { cell } from '../terminal/cell.ts';
 import { type Paint, printable } from '../terminal/paint.ts';
 import { renderSourceTable } from './sources.ts';
 
-/** The state of a server for reading: what it is, what it holds, and a table of its sources. */
+/** Returns the state of the account as text: the server, the number of objects by kind, and a table of sources. */
 export function renderStatus(status: AccountStatus, server: string, paint: Paint): string {
   const held = Object.entries(status.objects)
     .filter(([, number]) => number !== 0)
@@ -35,7 +35,7 @@ function testFacts(tests: AccountStatus['accessTests']): readonly (readonly [str
   return [['tests', `${passed} passed, ${failed} failed${open}`]];
 }
 
-/** The deliveries that need attention, a line each. */
+/** Returns one line for each delivery that needs attention. */
 function deliveryLines(deliveries: AccountStatus['deliveries'], paint: Paint): readonly string[] {
   if (deliveries === undefined) return [];
   const lines = deliveries.map(
@@ -44,28 +44,28 @@ function deliveryLines(deliveries: AccountStatus['deliveries'], paint: Paint): r
   return ['', `${paint('warning', 'Deliveries')}, as \`heddle deliveries\` says:`, ...lines];
 }
 
-/** The integrations with endpoint security that need attention, a line each. */
+/** Returns one line for each endpoint-security integration that needs attention. */
 function endpointSecurityLines(found: AccountStatus['endpointSecurity'], paint: Paint): readonly string[] {
   if (found === undefined) return [];
   const lines = found.map(({ vendor, message }) => `    ${cell(vendor)}: ${printable(message)}`);
   return ['', `${paint('warning', 'Endpoint security')}, as \`heddle endpoint-security\` says:`, ...lines];
 }
 
-/** The ingress peers that are offline, a line each. */
+/** Returns one line for each ingress peer that is offline. */
 function ingressLines(found: AccountStatus['ingress'], paint: Paint): readonly string[] {
   if (found === undefined) return [];
   const lines = found.map(({ key, id, message }) => `    ${cell(key ?? id)}: ${printable(message)}`);
   return ['', `${paint('warning', 'Ingress peers')}:`, ...lines];
 }
 
-/** The custom domains whose record was not found, a line each. */
+/** Returns one line for each custom domain whose DNS record was not found. */
 function domainLines(found: AccountStatus['domains'], paint: Paint): readonly string[] {
   if (found === undefined) return [];
   const lines = found.map(({ domain, message }) => `    ${cell(domain)}: ${printable(message)}`);
   return ['', `${paint('warning', 'Custom domains')}:`, ...lines];
 }
 
-/** What is amiss with integrations that bring users and groups, a line each. */
+/** Returns one line for each integration that provides users and groups and has a problem. */
 function provisioningLines(found: AccountStatus['provisioning'], paint: Paint): readonly string[] {
   if (found === undefined) return [];
   const lines = found.map(

@@ -3,13 +3,19 @@ import type { ChangeView, UnitView } from '../../operations/config/plan.ts';
 import { noteOf } from '../../plan/view/view.ts';
 import { type Paint, printable } from '../terminal/paint.ts';
 
-/** The units of one change, a line or more each; an entry of a keyed list that changes shows its inner fields one by one. */
+/**
+ * Returns the lines of a change's units, at least one for each unit. For a changed entry of a keyed list, shows each
+ * field that differs.
+ */
 export function renderUnits(action: ChangeView['action'], units: readonly UnitView[], paint: Paint): readonly string[] {
   if (action !== 'update') return renderWhole(units, paint);
   return units.flatMap((unit) => renderUnit(unit, paint));
 }
 
-/** Of a new or deleted object all lines would begin with + or -, so none does; the elements of a set share one line. */
+/**
+ * Returns the lines of a new or deleted object. They have no `+` or `-`, because all of them would have the same one.
+ * The elements of a set share one line.
+ */
 function renderWhole(units: readonly UnitView[], paint: Paint): readonly string[] {
   const elements = new Map<string, string[]>();
   const values = units.map(({ path, before, after }) => ({ path, value: after ?? before }));
@@ -46,7 +52,10 @@ function added(path: string, after: Json, paint: Paint, suffix: string): readonl
   return [`${paint('added', `+ ${label(path)}`)}${value}${suffix}`];
 }
 
-/** What goes; of an element of a set its name says enough, an entry is shown with what it held. */
+/**
+ * Returns the lines of a removed unit. For an element of a set, its name is enough; an entry of a keyed list is shown
+ * with its fields.
+ */
 function removed(path: string, before: Json | undefined, paint: Paint, suffix: string): readonly string[] {
   const head = paint('removed', `- ${label(path)}`);
   if (isEntry(before)) return [`${head}${suffix}`, ...indent(entryLines(before))];
@@ -63,7 +72,7 @@ function changed(path: string, before: Json, after: Json, paint: Paint, suffix: 
   return [`${head}:${suffix}`, `    ${paint('removed', `- ${from}`)}`, `    ${paint('added', `+ ${to}`)}`];
 }
 
-/** The fields in which two entries of a keyed list differ. */
+/** Returns lines for the fields in which two entries of a keyed list differ. */
 function innerLines(
   { path, before, after, setBy }: UnitView & { readonly before: JsonObject; readonly after: JsonObject },
   paint: Paint,
@@ -90,7 +99,7 @@ function fieldLines(path: string, value: Json | undefined, paint: Paint): readon
   return [`${label(path)}: ${valueText(value ?? null)}`];
 }
 
-/** The fields of a new entry that say something. */
+/** Returns lines for the fields of an entry that are not empty. */
 function entryLines(entry: JsonObject): readonly string[] {
   return Object.entries(entry)
     .filter(([, value]) => !isBlank(value))
@@ -101,7 +110,7 @@ function indent(lines: readonly string[]): readonly string[] {
   return lines.map((line) => `    ${line}`);
 }
 
-/** A value on one line, as YAML would have it between brackets. */
+/** Returns a value on one line, in the flow style of YAML. Cut off after 2000 characters. */
 function valueText(value: Json): string {
   const text = flow(value);
   return text.length <= 2000 ? text : `${text.slice(0, 2000)}… (${text.length} characters)`;

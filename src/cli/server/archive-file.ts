@@ -4,18 +4,18 @@ import { archiveLines } from '../../db/archive/lines.ts';
 import { codeOf } from '../../lib/error-code.ts';
 import { InvalidInput } from '../../model/errors.ts';
 
-/** What a file of a backup holds. */
+/** Summary of a backup file. */
 export interface ArchiveSummary {
   readonly account: string;
   readonly revision: number;
   readonly createdAt: string;
   readonly history: boolean;
   readonly objects: number;
-  /** Ids of the keys with which its secrets are sealed. */
+  /** Ids of the keys with which the backup's secrets are sealed. */
   readonly keys: readonly string[];
 }
 
-/** Reads a backup to its end. Throws `InvalidInput` when it is not whole. */
+/** Reads a backup to its end and returns its summary. Throws `InvalidInput` when the backup is incomplete. */
 export async function summaryOfFile(file: string): Promise<ArchiveSummary> {
   let header: ArchiveHeader | undefined;
   let keys: readonly string[] = [];

@@ -41,18 +41,18 @@ export const backup = defineCommand({
   },
 });
 
-/** Throws when there is a file already. */
+/** Throws `InvalidInput` when the file exists already. */
 export async function refuseToOverwrite(file: string): Promise<void> {
   const present = await stat(file).catch(() => undefined);
   if (present !== undefined)
     throw new InvalidInput(`${file} is there already; take another name, or overwrite it with --force.`);
 }
 
-/** Writes beside the file and moves it there when it is whole: a file of this name is a backup or nothing. */
+/** Writes to a temporary file, checks it, and renames it: a file with the final name is always a complete backup. */
 export async function writeChecked(file: string, bytes: AsyncIterable<Uint8Array>): Promise<ArchiveSummary> {
   const unfinished = `${file}.unfinished`;
   try {
-    // An archive holds everything about the account.
+    // Readable only for this user, because an archive contains everything about the account.
     await pipeline(Readable.from(bytes), createWriteStream(unfinished, { mode: 0o600, flush: true }));
     const summary = await summaryOfFile(unfinished);
     await rename(unfinished, file);
@@ -69,7 +69,7 @@ function explain(file: string, error: unknown): unknown {
   return writeError(file, error);
 }
 
-/** What was written, in words for people. */
+/** Returns a text for people about the backup that was written. */
 export function describeBackup(file: string, { account, revision, objects, history, keys }: ArchiveSummary): string {
   const what = `Wrote ${printable(file)}: the account ${account} at revision ${revision}, ${count(objects, 'object')}, ${history ? 'with' : 'without'} its history.`;
   const list = keys.join(', ');

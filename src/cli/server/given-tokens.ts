@@ -5,7 +5,10 @@ import { isWellFormedToken } from '../../lib/token.ts';
 import { Unauthenticated, Unavailable } from '../../model/errors.ts';
 import { operatorTokenPrefix, tokenPrefix } from './token.ts';
 
-/** The token for the first start, if one was given. It is checked before anything starts; it is never shown. */
+/**
+ * Returns the configured token for the machine owner, which the first start creates; `undefined` when none is
+ * configured. Checked before anything starts, and never printed.
+ */
 export function readBootstrapToken({
   bootstrapToken: token,
   bootstrapTokenFile: file,
@@ -14,7 +17,7 @@ export function readBootstrapToken({
   return readGiven({ token, file }, how);
 }
 
-/** The token of the operator, if one was given. */
+/** Returns the configured token of the operator; `undefined` when none is configured. */
 export function readOperatorToken({
   operatorToken: token,
   operatorTokenFile: file,
@@ -35,7 +38,10 @@ async function readGiven(
   throw new Unauthenticated(`${origin} holds no well-formed token; make one with \`${make}\`.`);
 }
 
-/** A token that a server left in its data directory. `refusal` says what to do without it; it is given the reason. */
+/**
+ * Returns the token that a server wrote to its data directory. When it cannot be read, throws `Unauthenticated` with
+ * the message that `refusal` returns for the reason.
+ */
 export async function readTokenFile(path: string, refusal: (reason: string) => string): Promise<string> {
   try {
     return (await readFile(path, 'utf8')).trim();
@@ -45,7 +51,7 @@ export async function readTokenFile(path: string, refusal: (reason: string) => s
   }
 }
 
-/** The text of a file that a setting names, without the space around it. */
+/** Returns the trimmed text of a file that a setting names. Throws `Unavailable` when it cannot be read. */
 export async function readSecretFile(variable: string, path: string): Promise<string> {
   try {
     return (await readFile(path, 'utf8')).trim();

@@ -22,7 +22,7 @@ export const health = defineCommand({
   },
 });
 
-/** The server that was named, or the one that these very settings would start. */
+/** Returns the URL of the configured server, else of the server that these settings would start on this machine. */
 function serverOf({ server, listen: { host, port } }: Pick<Config, 'server' | 'listen'>): string {
   if (server !== settings.server.default) return server;
   const near = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;

@@ -46,14 +46,14 @@ export const restore = defineCommand({
   },
 });
 
-/** What a backup holds, in words for people. */
+/** Returns a text for people about the content of a backup. */
 export function describeArchive({ account, revision, createdAt, objects }: ArchiveSummary): string {
   return `The backup holds the account ${account} at revision ${revision}, made at ${createdAt}: ${count(objects, 'object')}.`;
 }
 
 type Restored = Omit<AnswerOf<typeof operations.restore>, 'rows' | 'history'>;
 
-/** What was restored, in words for people. */
+/** Returns a text for people about what was restored. */
 export function describeRestored({ account, restored, createdAt, objects, revision }: Restored): string {
   return `Restored the account ${account} as of revision ${restored} (${createdAt}): ${count(objects, 'object')}. It is at revision ${revision} now.\n`;
 }

@@ -17,17 +17,17 @@ import { valueVariables } from '../offline/values.ts';
 import { readBootstrapToken, readOperatorToken, readSecretFile } from './given-tokens.ts';
 import { readServerConfig } from './server-config.ts';
 
-/** Starts a server. It is passed in, because the program is composed outside. */
+/** Starts a server. Passed in as a parameter, because `main.ts` composes the program. */
 export type StartServer = (options: ServeOptions, log: Log) => Promise<RunningServer>;
 
 interface RunningServer {
   readonly url: string;
-  /** False: it only says why it is not ready. */
+  /** `false`: the server only answers why it is not ready. */
   readonly ready?: false;
   stop(graceMs?: number): Promise<void>;
 }
 
-/** The command that runs the server. */
+/** Returns the command that runs the server. */
 export function serveCommand(startServer: StartServer): Command {
   return defineCommand({ ...declaration, run: (invocation) => run(startServer, invocation) });
 }
@@ -103,7 +103,7 @@ type ServeInvocation = Invocation<(typeof declaration.settings)[number]>;
 async function run(startServer: StartServer, { flags, config: given, terminal }: ServeInvocation): Promise<number> {
   const { config, sources } = await withFile(given, flags);
   const lines = gather(terminal.out);
-  // However the process ends, its last lines are seen.
+  // The last log lines are written however the process ends.
   process.on('exit', lines.flush);
   try {
     const { log: format, logLevel: level } = config;
@@ -116,19 +116,19 @@ async function run(startServer: StartServer, { flags, config: given, terminal }:
   }
 }
 
-/** What is logged while a request is carried out is found by its id. */
+/** Adds the request id to log lines, by which the lines of one request can be found. */
 function requestFields() {
   return { request_id: currentContext().requestId };
 }
 
-/** Starts the server and lets it run until a signal comes. */
+/** Starts the server and runs it until the process receives a signal. */
 async function serve(
   startServer: StartServer,
   config: ServeConfig,
   statedSources: readonly StatedSource[],
   log: Log,
 ): Promise<void> {
-  // No other user may read keys, tokens, repositories and the files of the embedded database.
+  // Keeps other users from reading keys, tokens, repositories and the files of the embedded database.
   const umask = process.umask(0o077);
   const {
     bootstrapToken: _,
@@ -179,7 +179,10 @@ async function serve(
   process.umask(umask);
 }
 
-/** Where programs are and which authorities to trust: git gets nothing else of the environment. */
+/**
+ * Environment of git: the paths of programs and temporary files, and the trusted authorities. Git receives no other
+ * variables.
+ */
 const gitEnvironment = Object.fromEntries(
   ['PATH', 'TMPDIR', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'GIT_SSL_CAINFO'].flatMap((name) => {
     const value = environment[name];
@@ -187,13 +190,16 @@ const gitEnvironment = Object.fromEntries(
   }),
 );
 
-/** What Kubernetes says to each pod about its own cluster. */
+/** Kubernetes sets these variables in each pod to the address of its cluster's API server. */
 const { KUBERNETES_SERVICE_HOST: clusterHost, KUBERNETES_SERVICE_PORT: clusterPort = '443' } = environment;
 const ownCluster = clusterHost === undefined ? undefined : { host: clusterHost, port: clusterPort };
 
 type ServeConfig = ServeInvocation['config'];
 
-/** The settings with what the file says that no flag and no variable says, and the sources of the file. */
+/**
+ * Returns the settings with those of the settings file, where no flag and no variable sets them, and the sources of the
+ * file.
+ */
 async function withFile(
   config: ServeConfig,
   flags: FlagValues,
@@ -207,7 +213,7 @@ async function withFile(
   return { config: read.config, sources: file.sources };
 }
 
-/** The first signal asks to stop; a second one ends the process at once. */
+/** Resolves at the first signal. A second signal ends the process at once. */
 function waitForSignal(log: Log): Promise<void> {
   return new Promise((resolve) => {
     let asked = false;
@@ -221,7 +227,7 @@ function waitForSignal(log: Log): Promise<void> {
   });
 }
 
-/** Waits for the server to stop, but not longer than the grace period and a moment. */
+/** Waits until the server has stopped, but at most for the grace period. */
 async function drain(stop: () => Promise<void>, graceMs: number, log: Log): Promise<void> {
   const stopped = stop().then(() => 'stopped' as const);
   let timer: NodeJS.Timeout | undefined;
@@ -234,7 +240,7 @@ async function drain(stop: () => Promise<void>, graceMs: number, log: Log): Prom
   else log({ level: 'info', message: 'stopped' });
 }
 
-/** The mail server, if there is one. It is checked before anything starts; its URL is never shown. */
+/** Returns the mail server, if one is configured. Its URL is checked before anything starts, and never printed. */
 async function readMail(
   config: Pick<Config, 'smtpUrl' | 'smtpUrlFile' | 'mailFrom'>,
 ): Promise<Pick<ServeOptions, 'mail'>> {
@@ -250,7 +256,10 @@ async function readMail(
   return { mail: { url, from } };
 }
 
-/** The authorities in a file. A file without any would otherwise show itself with the first request that fails. */
+/**
+ * Returns the certificates in a file. Throws when it contains none, because otherwise only the first failing request
+ * would show that.
+ */
 async function readAuthorities(path: string): Promise<string> {
   const text = await readSecretFile('HEDDLE_OUTBOUND_CA', path);
   if (holdsCertificates(text)) return text;

@@ -9,22 +9,25 @@ import type { Transport } from '../../model/remote-url.ts';
 import { withFiles } from '../../model/sources/schema.ts';
 import type { StatedSource } from '../../model/sources/stated.ts';
 
-/** What a file of settings says. */
+/** Content of a settings file. */
 export interface ServerConfig {
   readonly settings: FileValues;
-  /** Their files and directories are absolute. */
+  /** Sources whose file and directory paths are absolute. */
   readonly sources: readonly StatedSource[];
 }
 
-/** What is asked of the file. */
+/** Values that the settings file is checked against. */
 export interface ServerConfigOptions {
-  /** The kinds that documents may have. */
+  /** Kinds that documents may have. */
   readonly kinds: readonly string[];
-  /** How repositories may be reached. */
+  /** Transports by which Git repositories may be reached. */
   readonly transports: readonly Transport[];
 }
 
-/** Reads a file of settings. Throws `InvalidInput` with every problem and its place. */
+/**
+ * Reads a settings file. Throws `InvalidInput` with every problem and its position, and `Unavailable` when the file
+ * cannot be read.
+ */
 export async function readServerConfig(path: string, options: ServerConfigOptions): Promise<ServerConfig> {
   const text = await readFile(path, 'utf8').catch((cause: unknown) => {
     const reason = cause instanceof Error ? cause.message : String(cause);
@@ -49,7 +52,7 @@ function wrong(path: string, problems: readonly Problem[]): InvalidInput {
   });
 }
 
-/** The source with the files that it names, found from the directory of the file that states it. */
+/** Returns the source with its paths resolved against the directory of the settings file. */
 function located(source: StatedSource, directory: string): StatedSource {
   const from = (name: string) => resolve(directory, name);
   if (source.type === 'directory') return { ...source, path: from(source.path) };

@@ -3,10 +3,10 @@ import { makeToken, tokenRandomBytes } from '../../lib/token.ts';
 import { defineCommand } from '../command.ts';
 import { exit } from '../exit.ts';
 
-/** What personal access tokens begin with. */
+/** Prefix of personal access tokens. */
 export const tokenPrefix = 'nbp_';
 
-/** What the tokens of operators begin with. */
+/** Prefix of operator tokens. */
 export const operatorTokenPrefix = 'nbo_';
 
 export const token = defineCommand({

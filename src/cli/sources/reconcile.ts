@@ -62,7 +62,9 @@ function secondsOf({ timeout = patience }: Invocation['flags']): number {
 const firstWait = 100;
 const longestWait = 2000;
 
-/** The source as it is when the request was heeded; `undefined` when that takes too long. */
+/**
+ * Waits until the server has handled the request, and returns the source then. Returns `undefined` at the time limit.
+ */
 async function waitFor(
   client: Client,
   { name, requestedAt, until }: { readonly name: string; readonly requestedAt: string; readonly until: number },

@@ -3,12 +3,15 @@ import { sources as operations, type Source } from '../../operations/config/sour
 import { guessHint } from '../arguments.ts';
 import { type Client, call } from '../client.ts';
 
-/** The sources of the account. */
+/** Returns all sources of the account. */
 export function readSources(client: Client): Promise<readonly Source[]> {
   return call(client, operations.list);
 }
 
-/** The source of this name. Throws `NotFound`, with the nearest name, when the account has none. */
+/**
+ * Returns the source with this name. Throws `NotFound`, with the most similar name, when the account has no such
+ * source.
+ */
 export async function requireSource(client: Client, name: string): Promise<Source> {
   const sources = await readSources(client);
   const found = sources.find(({ id }) => id === name);

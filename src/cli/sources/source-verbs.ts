@@ -83,7 +83,7 @@ async function mayDetach(call: Pick<Invocation, 'flags' | 'terminal'>, name: str
   return isConfirmed(call, `Detach the source ${name}?`);
 }
 
-/** Nothing is deleted by letting go. */
+/** Detaching a source deletes nothing, so `deleted` is left out. */
 type End = Omit<AnswerOf<typeof operations.detach>, 'deleted'>;
 
 function detachedText(name: string, { revision, released, shared, reconciled }: End): string {

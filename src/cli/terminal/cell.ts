@@ -1,6 +1,6 @@
 import { printable } from './paint.ts';
 
-/** A value of an answer as one piece of text; `-` where there is none. */
+/** Returns a value of an answer as text; `-` when it is absent or empty. */
 export function cell(value: unknown): string {
   if (value === undefined || value === null || value === '') return '-';
   return printable(typeof value === 'object' ? JSON.stringify(value) : String(value));

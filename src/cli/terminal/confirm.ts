@@ -4,16 +4,16 @@ import type { Terminal } from './terminal.ts';
 
 type Call = Pick<Invocation, 'flags' | 'terminal'>;
 
-/** Whether confirmation is given already, and whether a person can be asked. */
+/** Flags and terminal that determine whether the user has confirmed already or can be asked. */
 interface Confirmable {
   readonly flags: Call['flags'];
   readonly terminal: Pick<Terminal, 'interactive'>;
 }
 
-/** The flag that skips the question. */
+/** Flag `--auto-approve`, which skips the question. */
 export const autoApproveFlag: Flags = { 'auto-approve': { doc: 'Do not ask.' } };
 
-/** Without a person to ask and without confirmation, nothing is done at all. Throws `InvalidInput`. */
+/** Throws `InvalidInput` when the action is not confirmed by a flag and there is no user to ask. */
 export function requireConfirmable({ flags, terminal }: Confirmable, verb: string, what: string): void {
   if (flags['auto-approve'] === true || terminal.interactive) return;
   throw new InvalidInput(
@@ -21,7 +21,7 @@ export function requireConfirmable({ flags, terminal }: Confirmable, verb: strin
   );
 }
 
-/** Whether to go on: because a flag says so, or because the person confirms it now. */
+/** Returns whether the action is confirmed, by a flag or by the user's answer. */
 export async function isConfirmed({ flags, terminal }: Call, question: string): Promise<boolean> {
   return flags['auto-approve'] === true || (await terminal.confirm(`${question} [y/N] `));
 }

@@ -1,9 +1,12 @@
 const width = 100;
 
-/** A line of two columns. */
+/** A row of two columns. */
 export type Row = readonly [left: string, right: string];
 
-/** Rows below each other, the right column wrapped; a left text that is too long gets a line of its own. */
+/**
+ * Returns the lines of a table with two columns. The right column is wrapped; a left text that is too long gets a
+ * separate line.
+ */
 export function columns(rows: readonly Row[]): readonly string[] {
   const left = Math.min(28, Math.max(...rows.map(([text]) => text.length)));
   return rows.flatMap(([text, doc]) => {
@@ -14,7 +17,7 @@ export function columns(rows: readonly Row[]): readonly string[] {
   });
 }
 
-/** A text in lines of at most so many characters. */
+/** Breaks a text into lines of at most `most` characters. */
 export function wrap(text: string, most: number = width): readonly string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {

@@ -1,9 +1,9 @@
 import { styleText } from 'node:util';
 
-/** Gives a text a colour, or leaves it as it is where colours cannot be seen. */
+/** Colours a text, or returns it unchanged when colours are disabled. */
 export type Paint = (style: Style, text: string) => string;
 
-/** The colours in use, by what they say. */
+/** Styles of text, by meaning. */
 export type Style = 'added' | 'removed' | 'changed' | 'faint' | 'strong' | 'warning' | 'error';
 
 const styles = {
@@ -16,7 +16,7 @@ const styles = {
   error: 'red',
 } as const;
 
-/** Colours when `enabled`, else none. */
+/** Returns a `Paint` that colours texts when `enabled`, else returns them unchanged. */
 export function paint(enabled: boolean): Paint {
   if (!enabled) return (_, text) => text;
   return (style, text) => styleText(styles[style], text, { validateStream: false });
@@ -26,7 +26,10 @@ export function paint(enabled: boolean): Paint {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const unprintable = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-/** A text from elsewhere, safe to show: what would move the cursor or change the screen is escaped. */
+/**
+ * Returns a text that is safe to print: escapes characters that would move the cursor, change the screen or reverse the
+ * text.
+ */
 export function printable(text: string): string {
   return text.replace(unprintable, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

@@ -3,8 +3,8 @@ import type { Terminal } from './terminal.ts';
 const patienceMs = 500;
 
 /**
- * Shows what is going on when it takes longer than a moment and the terminal is watched; the line disappears when the
- * work is done.
+ * Shows a progress line when `work` takes longer than half a second and a person sees the terminal. The line disappears
+ * when the work is done.
  */
 export async function withProgress<T>(
   terminal: Pick<Terminal, 'note' | 'watched'>,

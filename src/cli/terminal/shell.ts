@@ -1,7 +1,7 @@
 import type { FlagValues } from '../../config.ts';
 import { shellWord } from '../../lib/shell-word.ts';
 
-/** The command that repeats an apply. A token is left out: command lines end up in logs. */
+/** Returns the command that repeats an apply. The token is left out, because command lines end up in logs. */
 export function applyCommand(paths: readonly string[], flags: FlagValues): string {
   const { token: _, json: __, approve: ___, out: ____, format: _____, ...again } = flags;
   return commandLine(['heddle', 'apply', ...paths], again);

@@ -1,13 +1,15 @@
 import type { Paint } from './paint.ts';
 
-/** A row of a table, and what is said below it. */
+/** A row of a table, with optional lines below it. */
 export interface TableRow {
   readonly cells: readonly string[];
   /** Lines below the row, indented. */
   readonly below?: readonly string[];
 }
 
-/** Columns as wide as their widest cell, below headings if there are any. */
+/**
+ * Returns the lines of a table. Each column is as wide as its widest cell. Without headings, there is no heading line.
+ */
 export function renderTable(headings: readonly string[], rows: readonly TableRow[], paint: Paint): readonly string[] {
   const lines = [headings, ...rows.map(({ cells }) => cells)];
   const columns = Math.max(...lines.map(({ length }) => length));

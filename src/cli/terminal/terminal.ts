@@ -1,34 +1,43 @@
 import type { Environment } from '../../config.ts';
 import { type Paint, paint } from './paint.ts';
 
-/** Where a command reads and writes. The result goes to `out`; progress, questions and complaints go to `note`. */
+/**
+ * Input and output of a command. The result is written to `out` (standard output); progress, questions and errors to
+ * `note` (standard error).
+ */
 export interface Terminal {
   out(text: string): void;
   note(text: string): void;
-  /** Colours for `out`, when they can be seen. */
+  /** Colours for `out`, if it is a terminal that supports them; below, the same for `note`. */
   readonly paint: Paint;
   readonly notePaint: Paint;
-  /** Whether a person can be asked. */
+  /** Whether the user can be asked. */
   readonly interactive: boolean;
-  /** Whether a person sees the notes. */
+  /** Whether a person sees what is written to `note`. */
   readonly watched: boolean;
-  /** Asks a question that is answered with y or n; anything else is a no. */
+  /** Asks a question. Returns `true` for the answers `y` and `yes`, `false` for any other. */
   confirm(question: string): Promise<boolean>;
   readInput(): Promise<string>;
-  /** Calls the listener at each Ctrl-C, which then does nothing else; returns how to stop listening. */
+  /**
+   * Calls the listener at each Ctrl-C, which then no longer ends the process. Returns a function that removes the
+   * listener.
+   */
   onInterrupt(listener: () => void): () => void;
-  /** Resolves when all that was written has left. */
+  /** Resolves when everything that was written has been passed to the operating system. */
   flush(): Promise<void>;
 }
 
 type Output = NodeJS.WriteStream;
 
-/** Whether output to a terminal may have colours (no-color.org). */
+/** Checks whether the environment allows colours in output to a terminal (no-color.org). */
 function allowsColour(env: Environment): boolean {
   return (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';
 }
 
-/** The terminal of this process. A reader that went away (`| head`) is no fault: what it does not want is dropped. */
+/**
+ * Creates the terminal of this process. When the reader of the output ends early (`| head`), the rest is dropped
+ * without an error.
+ */
 export function createTerminal(streams: NodeJS.Process, env: Environment): Terminal {
   const out = createWriter(streams.stdout);
   const note = createWriter(streams.stderr);
@@ -69,10 +78,10 @@ function createWriter(stream: Output) {
 }
 
 async function confirm(streams: NodeJS.Process, question: string): Promise<boolean> {
-  // Loaded when it is needed: few commands ask.
+  // Imported on demand: few commands ask.
   const { createInterface } = await import('node:readline/promises');
   const lines = createInterface({ input: streams.stdin, output: streams.stderr });
-  // Ctrl-C or Ctrl-D: a no, and the cursor still stands behind the question.
+  // Ctrl-C and Ctrl-D count as no. They leave the cursor behind the question, so a line end is printed.
   const left = new Promise<string>((resolve) => lines.once('close', () => resolve('\n')));
   try {
     const answer = await Promise.race([lines.question(question), left]);
