@@ -2,10 +2,12 @@ import { explainedMembers } from '../documents/explained.ts';
 import { asList, asObject, type Json, type JsonObject, membersOf } from '../lib/json.ts';
 import { table } from './markdown.ts';
 
-/** What is written by hand ends here. */
+/** Line at which the hand-written part of a README ends. */
 const mark = '<!-- Written by `npm run gen` from values.yaml and values.schema.json; do not edit below. -->';
 
-/** The README of a chart: what is written by hand, and every value of the chart with its type, default and meaning. */
+/**
+ * Returns the README of a chart: the hand-written part, and a table of every value with its type, default and meaning.
+ */
 export function chartReadme(readme: string, values: string, schema: string): string {
   const end = readme.indexOf(mark);
   if (end < 0) throw new Error(`the README of the chart has no place for its values; write the line\n${mark}`);

@@ -7,7 +7,10 @@ import { type Files, generatedNotice } from './files.ts';
 
 const charts = ['charts/heddle', 'charts/heddle-crds'];
 
-/** What the charts take from elsewhere: versions from the program, CRDs from the declarations, the table of values from them. */
+/**
+ * Returns the generated files of the charts: `Chart.yaml` with the program's version, READMEs with the tables of
+ * values, and the CRDs.
+ */
 export function chartFiles(registry: Registry, version: string, read: (path: string) => string | undefined): Files {
   const versioned = charts.map((chart) => {
     const path = `${chart}/Chart.yaml`;
@@ -25,16 +28,19 @@ export function chartFiles(registry: Registry, version: string, read: (path: str
   return new Map([...versioned, ...readmes, ...crds]);
 }
 
-/** A Chart.yaml is written by hand, but for its two versions. */
+/** Sets the two versions in a `Chart.yaml`, which is otherwise written by hand. */
 function withVersion(text: string | undefined, path: string, version: string): string {
   if (text === undefined || !/^version: /m.test(text) || !/^appVersion: /m.test(text))
     throw new Error(`${path} has no place for the version; write the lines \`version: 0\` and \`appVersion: "0"\``);
   return text.replace(/^version: .*$/m, `version: ${version}`).replace(/^appVersion: .*$/m, `appVersion: "${version}"`);
 }
 
-/** The CRD as in `crds/`, and marked to stay: deleting it deletes every object of its kind. */
+/**
+ * Returns the CRD as in `crds/`, with an annotation by which Helm keeps it: deleting a CRD deletes every object of its
+ * kind.
+ */
 function crdText(crd: JsonObject): string {
   const annotations = { 'helm.sh/resource-policy': 'keep' };
-  // Every object of Kubernetes has metadata.
+  // Every Kubernetes object has `metadata`.
   return writeYaml({ ...crd, metadata: { ...asObject(crd['metadata']), annotations } }, generatedNotice);
 }

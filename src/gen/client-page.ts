@@ -6,7 +6,7 @@ What differs between the interface as it is specified and the profile \`compatib
 it on. Each row has a test of its name in the file beside it, in
 \`test/api/profile/\`; operations that no row is about are the same in both, which \`alike.test.ts\` there shows.`;
 
-/** The reference of the client profile: every difference. */
+/** Returns the reference page of the client profile, with every difference from the specification. */
 export function clientPage(): string {
   const cells = rows.map((row) => {
     const [ours, theirs] = sides(row);
@@ -16,7 +16,7 @@ export function clientPage(): string {
   return page('Client profile', 'src/api/profile/table.ts', about, differences);
 }
 
-/** The file with the test of a row; `rows.test.ts` runs it and looks whether it is there. */
+/** Returns the name of the file with the test of a row. `rows.test.ts` runs it and checks that the test exists. */
 function testOf({ differs }: Row): string {
   switch (differs) {
     case 'member':
@@ -37,7 +37,7 @@ function testOf({ differs }: Row): string {
   }
 }
 
-/** How it is in the specification and in the profile. */
+/** Returns a difference as two texts: in the specification, and in the profile. */
 function sides(row: Row): readonly [string, string] {
   switch (row.differs) {
     case 'member':
@@ -72,7 +72,7 @@ function statuses({ from, to, body, none }: StatusRow): readonly [string, string
   return [`${from}`, body === undefined ? `${to}` : `${to} with ${code(JSON.stringify(body))}`];
 }
 
-/** A replace keeps what is stored; a creation has a value for it. */
+/** Returns what a missing member means: a replace keeps the stored value; a creation uses 0. */
 function meaningOf(operations: readonly string[]): string {
   return operations.every((name) => name.startsWith('PUT ')) ? 'what is stored stays' : '0';
 }

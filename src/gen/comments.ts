@@ -1,6 +1,6 @@
 import type { AnyField, Fields } from '../model/schema/field.ts';
 
-/** Where a line of a document stands: the fields that may begin at this column. */
+/** Fields that may begin at a column of the document, which are those of one object. */
 interface Level {
   readonly column: number;
   readonly fields: Fields;
@@ -9,7 +9,7 @@ interface Level {
 
 const width = 100;
 
-/** Puts the documentation of a field above the line where it first appears in the `spec` of a written document. */
+/** Adds the documentation of each field as a comment above its first occurrence in the `spec` of a YAML document. */
 export function commentFields(text: string, fields: Fields): string {
   const seen = new Set<string>();
   const result: string[] = [];
@@ -31,14 +31,20 @@ export function commentFields(text: string, fields: Fields): string {
   return result.join('\n');
 }
 
-/** The member that a line begins with: `begin` is the column of its dash or name, `column` that of its name. */
+/**
+ * Returns the member that a line begins with. `begin` is the column of its dash or name, `column` the column of its
+ * name.
+ */
 function placeOf(line: string): { readonly begin: number; readonly column: number; readonly name?: string } {
   const [, space = '', dash = '', name] = /^( *)(- )?(\w+):(?: |$)/.exec(line) ?? [];
   const place = { begin: space.length, column: space.length + dash.length };
   return name === undefined ? place : { ...place, name };
 }
 
-/** Members of an object stand two columns further in, those of a list of objects four, behind the dash. */
+/**
+ * Returns the level of a field's members. Members of an object are indented by two columns, members of objects in a
+ * list by four, because of the dash.
+ */
 function levelBelow(field: AnyField, column: number, path: string): readonly Level[] {
   if (field.type === 'object') return [{ column: column + 2, fields: field.fields, path }];
   if (field.type === 'keyed') return [{ column: column + 4, fields: field.fields, path }];
@@ -55,7 +61,7 @@ function docOf(field: AnyField): string {
   return `${field.doc}${unit}${words}${isPlain ? ` Default: ${String(value)}.` : ''}`;
 }
 
-/** Text in lines that fit behind an indented comment sign. */
+/** Breaks a text into lines that fit behind an indented comment sign. */
 export function wrap(text: string, indent: number): readonly string[] {
   const lines: string[] = [];
   for (const word of text.split(/\s+/)) {

@@ -7,7 +7,7 @@ import { fieldsOn } from '../model/lower/shape.ts';
 import { commentFields, wrap } from './comments.ts';
 import { type Files, generatedNotice } from './files.ts';
 
-/** The files of `examples/kinds/`: a commented document for every kind that has documents. */
+/** Returns the files of `examples/kinds/`: a commented document for every kind that has documents. */
 export function exampleFiles(registry: Registry): Files {
   const kinds = registry.kinds.filter((kind) => kind.document.allowed);
   return new Map(kinds.map((kind) => [`examples/kinds/${kebab(kind.name)}.yaml`, exampleText(registry, kind)]));
@@ -31,7 +31,7 @@ function namingNote(kind: Kind): string {
     : 'A field that is left out keeps its default.';
 }
 
-/** What the document is called: its display name in the letters of a key. */
+/** Returns the key of the example document, derived from its display name. Throws when that is not a valid key. */
 function exampleName(kind: Kind): string {
   if (kind.singleton !== undefined) return kind.singleton;
   const name = kebab(String(kind.example[kind.nameField] ?? kind.name));
@@ -40,7 +40,7 @@ function exampleName(kind: Kind): string {
   return name;
 }
 
-/** `DNSRecord` as `dns-record`, `Internal services` as `internal-services`. */
+/** Returns a text in kebab case: `DNSRecord` as `dns-record`, `Internal services` as `internal-services`. */
 function kebab(text: string): string {
   const parted = text.replace(/([a-z0-9])([A-Z])/g, '$1-$2').replace(/([A-Z])([A-Z][a-z])/g, '$1-$2');
   return parted

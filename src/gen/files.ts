@@ -1,22 +1,22 @@
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Texts by path below the root of the project. */
+/** Texts of files, by path relative to the root of the project. */
 export type Files = ReadonlyMap<string, string>;
 
-/** The first line of every generated file. */
+/** Notice at the top of generated files. */
 export const generatedNotice = 'Written by `npm run gen` from src/kinds; do not edit.';
 
-/** Folders that hold generated files and nothing else. */
+/** Folders that contain only generated files. */
 const folders = ['crds', 'examples/kinds', 'charts/heddle-crds/files', 'docs/reference'];
 
-/** Paths that are not as they should be: missing, different, or left over from a declaration that is gone. */
+/** Returns the paths of files that are missing, different, or left over from a deleted declaration. */
 export function findStale(root: string, files: Files): readonly string[] {
   const different = [...files].filter(([path, text]) => readText(root, path) !== text).map(([path]) => path);
   return [...different, ...leftOver(root, files)].sort();
 }
 
-/** Brings the files below the root up to date and says which ones had to change. */
+/** Writes the files that are out of date, and deletes those that are left over. Returns the paths that changed. */
 export function writeFiles(root: string, files: Files): readonly string[] {
   const stale = findStale(root, files);
   for (const path of stale) {
@@ -27,7 +27,7 @@ export function writeFiles(root: string, files: Files): readonly string[] {
   return stale;
 }
 
-/** The text of a file, `undefined` when there is none. */
+/** Returns the text of a file; `undefined` when it does not exist. */
 export function readText(root: string, path: string): string | undefined {
   const [found] = globSync(path, { cwd: root });
   return found === undefined ? undefined : readFileSync(join(root, path), 'utf8');

@@ -1,7 +1,8 @@
 import type { Kind } from '../model/declare/kind.ts';
 import type { Registry } from '../model/declare/registry.ts';
 import { type Explanation, explain } from '../model/lower/explain.ts';
-import { type AnyField, entriesOf, type Fields } from '../model/schema/field.ts';
+import type { AnyField, Fields } from '../model/schema/field.ts';
+import { entriesOf } from '../model/schema/field-search.ts';
 import { page, table } from './markdown.ts';
 
 const introduction = `
@@ -9,7 +10,7 @@ Every kind of object that an account holds. The \`spec\` of a document is the bo
 documents in place of ids. \`heddle explain KIND.FIELD\` prints the same in a terminal, and \`examples/kinds/\` has a
 document with every field of each kind.`;
 
-/** The reference of kinds: what each is, where it is served, what its documents may leave out, and all of its fields. */
+/** Returns the reference page of kinds: their meaning, endpoints, document defaults and fields. */
 export function kindPage(registry: Registry): string {
   const sections = registry.kinds.map((kind) => kindSection(registry, kind));
   return page('Kinds', 'src/kinds', introduction, summary(registry), ...sections);
@@ -32,7 +33,7 @@ function kindSection(registry: Registry, kind: Kind): string {
   return `## ${kind.name}\n\n${kind.doc}\n\n${fields}`;
 }
 
-/** A row for each field below a path such as `rules.`, and for those within it. */
+/** Returns a row for each field below a path such as `rules.`, recursively. */
 function fieldRows(registry: Registry, kind: string, prefix: string): readonly (readonly string[])[] {
   const above = explainPath(registry, `${kind}.${prefix}`.slice(0, -1));
   return above.members.flatMap(({ name }) => {
@@ -61,7 +62,7 @@ function documentsOf(kind: Kind): string {
   return inline === undefined ? 'yes' : `yes, also as \`${inline}\` of ${parent}`;
 }
 
-/** Fields that requests must carry and documents need not, with what they are then. */
+/** Returns the fields that requests must contain but documents may leave out, with their defaults. */
 function defaultsOf(kind: Kind): string {
   if (!kind.document.allowed) return '';
   return documentDefaults(kind.spec, '')
@@ -73,7 +74,7 @@ function documentDefaults(fields: Fields, prefix: string): readonly (readonly [s
   return entriesOf(fields).flatMap(([name, field]) => {
     const path = `${prefix}${name}`;
     const below = 'fields' in field ? documentDefaults(field.fields, `${path}.`) : [];
-    // The members of an object that may be left out say more than the empty object.
+    // The defaults of an object's members are more informative than its own default `{}`.
     const isOwn = field.documentDefault !== undefined && below.length === 0;
     return isOwn ? [[path, valueText(field)] as const] : below;
   });

@@ -18,7 +18,7 @@ const { values } = parseArgs({ options: { check: { type: 'boolean', default: fal
 if (values.check) check(await generate());
 else for (const path of writeFiles(root, await generate())) console.log(`wrote ${path}`);
 
-/** Everything that is written from the declarations and from the version of the program. */
+/** Returns all files that are generated from the declarations and from the version of the program. */
 async function generate(): Promise<Files> {
   const registry = createRegistry(Object.values(kinds));
   const { version } = JSON.parse(readText(root, 'package.json') ?? '{}') as { readonly version: string };
@@ -37,7 +37,10 @@ async function generate(): Promise<Files> {
   ]);
 }
 
-/** A bundle has the version in itself, wherever its files lie. */
+/**
+ * Returns the module with the version. The version is part of the code, so a bundle knows it wherever its files are
+ * installed.
+ */
 function versionFile(version: string): string {
   return `// Written by \`npm run gen\` from package.json; do not edit.
 
@@ -48,7 +51,7 @@ export function programVersion(): string {
 `;
 }
 
-/** The pages of `docs/reference/`. */
+/** Returns the pages of `docs/reference/`. */
 async function referencePages(registry: Registry): Promise<Files> {
   return new Map([
     ['docs/reference/kinds.md', kindPage(registry)],
@@ -68,7 +71,7 @@ function check(files: Files): void {
   process.exitCode = 1;
 }
 
-/** The files of `crds/`: every CustomResourceDefinition of ours. */
+/** Returns the files of `crds/`, which are all CustomResourceDefinitions of Heddle. */
 export function crdFiles(registry: Registry): Files {
   const definitions = [...allDefinitions(registry)];
   return new Map(definitions.map(([plural, crd]) => [`crds/${plural}.yaml`, writeYaml(crd, generatedNotice)]));

@@ -1,4 +1,4 @@
-/** A table in Markdown. */
+/** Returns a table in Markdown. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   return [head, head.map(() => '---'), ...rows]
     .map((cells) => `| ${cells.map(cellText).join(' | ')} |`)
@@ -6,13 +6,16 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
     .concat('\n');
 }
 
-/** A page: its title and its parts, with an empty line between them. */
+/** Returns a page: a notice that names the origin `from`, the title, and the parts, separated by empty lines. */
 export function page(title: string, from: string, ...parts: readonly string[]): string {
   const notice = `<!-- Written by \`npm run gen\` from ${from}; do not edit. -->`;
   return `${[notice, `# ${title}`, ...parts.map((part) => part.trim())].join('\n\n')}\n`;
 }
 
-/** A page with another text between `<!-- NAME: …-->` and `<!-- /NAME -->`. */
+/**
+ * Returns the page with `block` between `<!-- NAME: …-->` and `<!-- /NAME -->`. Throws when the page does not contain
+ * these markers.
+ */
 export function withBlock(page: string, name: string, block: string): string {
   const found = new RegExp(`(<!-- ${name}: [^\\n]*-->\\n)[^]*?(<!-- /${name} -->)`);
   if (!found.test(page)) throw new Error(`the page has no place for its ${name}`);
@@ -28,7 +31,7 @@ function cellText(cell: string): string {
     .join('');
 }
 
-/** What looks like a tag of HTML is not shown, unless it is code. */
+/** Escapes `<` outside of code, so that Markdown does not read the text as an HTML tag. */
 function escapeTags(part: string): string {
   return part.startsWith('`') ? part : part.replaceAll('<', '\\<');
 }

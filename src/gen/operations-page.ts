@@ -3,7 +3,9 @@ import { readSettingsFile } from '../documents/settings-file.ts';
 import { asObject, type Json, type JsonObject } from '../lib/json.ts';
 import { table, withBlock } from './markdown.ts';
 
-/** The operator's page with its tables of alerts and metrics; the rest of it is written by hand. */
+/**
+ * Returns the operator's page with up-to-date tables of alerts and metrics. The rest of the page is written by hand.
+ */
 export function operationsPage(page: string, alertFile: string): string {
   return withBlock(withBlock(page, 'alerts', alertTable(alertFile)), 'metrics', metricTable());
 }
@@ -32,7 +34,7 @@ function alertTable(text: string): string {
   return table(['Alert', 'Severity', 'After', 'Says'], rows);
 }
 
-/** What stands in place of the values that Prometheus puts in. */
+/** Replaces the template expressions of Prometheus: labels by their names in capitals, anything else by `N`. */
 function plain(summary: string): string {
   return summary
     .replace(/\{\{ \$labels\.(\w+) \}\}/g, (_, label: string) => label.toUpperCase())

@@ -10,7 +10,7 @@ const aboutCommands = `
 From a checkout, \`npx heddle …\` runs them. \`--json\` writes exactly one JSON document to standard output.
 \`source <(heddle completion bash)\` completes commands and flags. [GitOps](../gitops.md) shows most of them at work.`;
 
-/** The reference of commands: each with its help text, and what exit codes mean. */
+/** Returns the reference page of commands: their help texts, and the exit codes. */
 export async function commandPage(): Promise<string> {
   const commands = await allCommands(async () => {
     throw new Error('the commands are only described here');
@@ -38,7 +38,7 @@ Every setting of the server is a flag or a variable. A flag takes precedence ove
 file that \`--config\` names; \`examples/server/heddle.yaml\` is such a file with every setting.
 [Operations](../operations.md) says when to use which.`;
 
-/** The reference of settings: each with its flag and its variable. */
+/** Returns the reference page of settings, with their flags and environment variables. */
 export function settingPage(): string {
   const rows = Object.values(settings).map(({ flag, variable, placeholder, doc, isSwitch }) => [
     flag === undefined ? '' : `\`--${flag}${isSwitch === true ? '' : ` ${placeholder}`}\``,
@@ -53,7 +53,7 @@ What can be wrong, by the \`code\` of a problem: in answers of the API, in plans
 that a command prints. The sentence beside a code says what it is about and the way out. Codes are only ever added; a program
 treats one that it does not know as any other refusal.`;
 
-/** The reference of problems: every code with its meaning. */
+/** Returns the reference page of problems: every code with its meaning. */
 export function problemPage(): string {
   const rows = Object.entries(problemCodes).map(([code, meaning]) => [`\`${code}\``, meaning]);
   return page('Problems', 'src/model/problem-codes.ts', aboutProblems, table(['Code', 'Meaning'], rows));
@@ -65,7 +65,7 @@ their own tokens and sees their own profile and, where the account lets them, th
 everything, whatever its role. Documents are authorised change by change, by the same table. The answer of every endpoint
 to every role is in [test/api/roles.md](../../test/api/roles.md), which a test writes.`;
 
-/** The reference of roles: what each may do, by module. */
+/** Returns the reference page of roles: their permissions by module. */
 export function rolePage(): string {
   const rows = modules.map((module) => [`\`${module}\``, ...roles.map((role) => cellOf(role, module))]);
   const matrix = table(['Module', ...roles.map((role) => `\`${role}\``)], rows);

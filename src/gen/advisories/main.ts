@@ -7,7 +7,7 @@ import { judge, readWaivers } from './verdict.ts';
 const usual = fileURLToPath(new URL('../../../.ci/waivers.json', import.meta.url));
 const { values } = parseArgs({ options: { waivers: { type: 'string', default: usual } } });
 
-// It ends with a failure when it found something, and when it was not answered: what it wrote says which.
+// npm exits with a failure both for findings and for an unanswered audit. Its output shows which of the two it is.
 const audit = spawnSync('npm', ['audit', '--json', '--fetch-retries=1', '--fetch-timeout=30000'], {
   encoding: 'utf8',
   maxBuffer: 64 * 1024 * 1024,
@@ -19,7 +19,7 @@ try {
   for (const line of lines) console.log(line);
   process.exitCode = ok ? 0 : 1;
 } catch (error) {
-  // The author of the waivers reads this.
+  // The message is for the author of the waivers.
   console.error(`error: ${values.waivers}: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = 1;
 }

@@ -1,16 +1,16 @@
 import { isObject } from '../../lib/json.ts';
 
-/** A published vulnerability of a package that was reviewed, and that does not stop a change for a while. */
+/** A published vulnerability of a package that was reviewed and is accepted until a date. */
 export interface Waiver {
-  /** As its address ends, such as GHSA-35jh-r3h4-6jhm. */
+  /** Last part of the advisory's URL, such as GHSA-35jh-r3h4-6jhm. */
   readonly advisory: string;
-  /** The last day, such as 2027-01-31. */
+  /** Last day of the waiver, such as 2027-01-31. */
   readonly until: string;
-  /** Why it does no harm here, or what is waited for. */
+  /** Why the vulnerability does no harm here, or what has to happen before it can be fixed. */
   readonly reason: string;
 }
 
-/** What was found, a line each, and whether a change may go on. */
+/** Result of the check: whether the change may proceed, and one line for each finding. */
 export interface Verdict {
   readonly ok: boolean;
   readonly lines: readonly string[];
@@ -23,7 +23,10 @@ interface Advisory {
   readonly title: string;
 }
 
-/** Judges the answer of `npm audit --json`. A registry that does not answer audits is no fault, and is said loudly. */
+/**
+ * Judges the output of `npm audit --json`. A registry that does not answer audits is not a failure, but causes
+ * prominent warnings. `today` is an ISO 8601 date.
+ */
 export function judge(answer: string, waivers: readonly Waiver[], today: string): Verdict {
   const advisories = readAdvisories(answer);
   if (advisories === undefined) {
@@ -53,13 +56,13 @@ export function judge(answer: string, waivers: readonly Waiver[], today: string)
   };
 }
 
-/** What npm says about an audit that failed. */
+/** Returns npm's message about a failed audit, in brackets. Empty without a message. */
 function whyNot(answer: string): string {
   const message = parse(answer)?.['message'];
   return typeof message === 'string' ? ` (${message.slice(0, 200)})` : '';
 }
 
-/** Reads waivers; the first one that is none is what is wrong. */
+/** Parses waivers. Throws at the first one that is malformed. */
 export function readWaivers(text: string): readonly Waiver[] {
   const list = listIn(text);
   if (!Array.isArray(list)) throw new Error('the waivers must be a list');
@@ -93,13 +96,16 @@ function judgeOne(
   return { ok: true, line: `${what}; waived until ${waiver.until}: ${waiver.reason}` };
 }
 
-/** The advisories of an answer, each once; `undefined` for what is no answer to an audit. */
+/**
+ * Returns the advisories in an audit report, without duplicates. Returns `undefined` when the text is not an audit
+ * report.
+ */
 function readAdvisories(answer: string): readonly Advisory[] | undefined {
   const report = parse(answer);
   if (report?.['auditReportVersion'] !== 2 || !isObject(report['vulnerabilities'])) return undefined;
   const packages: readonly unknown[] = Object.values(report['vulnerabilities']);
   const causes = packages.flatMap((one) => (isObject(one) && Array.isArray(one['via']) ? one['via'] : []));
-  // A text names another package of the report, where its own advisory stands.
+  // A cause that is a text names another package of the report, which contains the advisory.
   const found = causes.filter((cause) => isObject(cause)).map(advisoryOf);
   return [...new Map(found.map((advisory) => [`${advisory.package} ${advisory.id}`, advisory])).values()];
 }
@@ -119,7 +125,7 @@ function parse(text: string): Readonly<Record<string, unknown>> | undefined {
     const value: unknown = JSON.parse(text);
     return isObject(value) ? value : undefined;
   } catch {
-    // What is no JSON is no answer to an audit.
+    // Not JSON, so not an audit report.
     return undefined;
   }
 }

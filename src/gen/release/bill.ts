@@ -7,8 +7,8 @@ import { asObject, asObjects, asTexts, type JsonObject } from '../../lib/json.ts
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 /**
- * The bill of materials of an executable in CycloneDX: the packages of its bundle, of all that npm knows from the lock
- * file, and the Node that it is made of. Asks no registry.
+ * Returns the bill of materials (CycloneDX) of an executable: the bundled packages, as npm knows them from the lock
+ * file, and Node. Queries no registry.
  */
 export function billOfMaterials(packages: readonly string[]): JsonObject {
   const words = ['sbom', '--sbom-format', 'cyclonedx', '--sbom-type', 'application', '--package-lock-only'];
@@ -25,9 +25,9 @@ export function billOfMaterials(packages: readonly string[]): JsonObject {
     .map((edge) => ({ ...edge, dependsOn: asTexts(edge['dependsOn']).filter((name) => refs.has(name)) }));
   return {
     ...bill,
-    // npm describes what it would install, and this what was built.
+    // npm describes what it would install; this bill describes what was built.
     metadata: { ...metadata, lifecycles: [{ phase: 'build' }], component: self },
-    // What npm knows of them as tools of this project says nothing of the executable.
+    // npm's scope and properties describe the packages as dependencies of this project, not of the executable.
     components: [...components.map((item) => ({ ...item, scope: 'required', properties: [] })), node()],
     dependencies: [...dependencies, { ref: node()['bom-ref'], dependsOn: [] }],
   };

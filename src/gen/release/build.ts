@@ -10,5 +10,5 @@ const { values } = parseArgs({ options: { out: { type: 'string', default: dist }
 const out = resolve(values.out);
 emptyOut(out, licencesFile);
 const { files, packages } = await writeProgram(out);
-// Not on standard output: `npm pack` prints there which file it wrote.
+// Not printed to standard output, where `npm pack` prints the name of the file that it wrote.
 console.error(`wrote ${files.length} files with parts of ${packages.length} packages to ${relative('', out) || '.'}`);

@@ -6,34 +6,34 @@ import { togetherByStart } from './together.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** What a launcher and threads start with; everything else is imported from there. */
+/** Entry modules of the launcher and of threads. All other modules are imported from these. */
 export const programEntries = [
   'src/main.ts',
   'src/documents/threads/worker.ts',
   'src/db/leases/lease-worker.ts',
 ] as const;
 
-/** What the embedded database reads from beside its own modules. */
+/** Files that the embedded database reads from the folder of its own modules. */
 const databaseFiles = ['pglite.wasm', 'pglite.data', 'initdb.wasm'] as const;
 
-/** A program with everything that it imports, in one flat folder. */
+/** The program with everything that it imports, in one flat folder. */
 export interface Bundle {
-  /** The names of its files. */
+  /** Names of the bundle's files. */
   readonly files: readonly string[];
-  /** The folders of the packages that it has something of, such as `node_modules/pg`. */
+  /** Folders of the packages that the bundle contains code of, such as `node_modules/pg`. */
   readonly packages: readonly string[];
 }
 
-/** Bundles what begins at these files of the checkout into a folder: an entry `src/a/b.ts` becomes `b.js`. */
+/** Bundles the entry modules, and everything that they import, into a folder. The entry `src/a/b.ts` becomes `b.js`. */
 export async function bundle(entries: readonly string[], folder: string): Promise<Bundle> {
   const build = await rolldown({
     cwd: root,
     preserveEntrySignatures: 'allow-extension',
     input: Object.fromEntries(entries.map((path) => [basename(path, '.ts'), path])),
     platform: 'node',
-    // `pg` looks for it and does without it.
+    // `pg` tries to load this package, and works without it.
     external: ['pg-native'],
-    // Dependencies are bundled as they are; what is missing is an error anyway.
+    // Warnings are of no use here: dependencies are bundled unchanged, and a missing module is an error anyway.
     logLevel: 'silent',
   });
   const groups = togetherByStart(root);
@@ -49,7 +49,7 @@ export async function bundle(entries: readonly string[], folder: string): Promis
   };
 }
 
-/** The package that a module is of, none for those of the program and of the bundler. */
+/** Returns the folder of the package that contains a module. Empty for modules of the program and of the bundler. */
 function packageOf(module: string): readonly string[] {
   const [, folder] = /^.*?(node_modules\/.*)$/.exec(module.replaceAll('\\', '/')) ?? [];
   if (folder === undefined) return [];

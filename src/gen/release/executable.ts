@@ -29,10 +29,13 @@ else
     'An executable is made on Linux, for the kind of machine that makes it; elsewhere use the package: `npm pack`.',
   );
 
-/** Writes the program with its Node as one file, the bill of materials, the licences, and the digests of all. */
+/**
+ * Writes the executable, which is Node with the program inside, its bill of materials, the licences, and the checksums
+ * of all three.
+ */
 async function writeExecutable(out: string): Promise<void> {
   emptyOut(out, 'SHA256SUMS');
-  // The bundler begins with a library of its own for the system.
+  // Imported on demand, because importing the bundler loads a native library.
   const { licencesFile, writeProgram } = await import('./program.ts');
   const work = mkdtempSync(join(tmpdir(), 'heddle-executable-'));
   const name = `heddle-${programVersion()}-linux-${process.arch}`;
@@ -52,7 +55,10 @@ async function writeExecutable(out: string): Promise<void> {
   console.log(`wrote ${relative('', join(out, name))}`);
 }
 
-/** What Node finds inside itself: how to start, and the files of the program. */
+/**
+ * Writes the blob that Node finds inside the executable: the boot module, and the files of the program. Returns the
+ * blob's path.
+ */
 function makeBlob(work: string, assets: Readonly<Record<string, string>>): string {
   const output = join(work, 'blob');
   const config = { main: boot, output, disableExperimentalSEAWarning: true, assets: { ...assets, 'boot.cjs': boot } };
@@ -61,11 +67,11 @@ function makeBlob(work: string, assets: Readonly<Record<string, string>>): strin
   return output;
 }
 
-/** A copy of the Node that runs this, with the blob in it. */
+/** Copies the running Node to `path` and adds the blob to it. */
 function inject(blob: string, path: string): void {
   copyFileSync(process.execPath, path);
   const postject = join(dirname(createRequire(import.meta.url).resolve('postject/package.json')), 'dist/cli.js');
-  // By this text in itself Node knows that it has a blob.
+  // postject sets this fuse in the binary, by which Node knows that it contains a blob.
   run([postject, path, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2']);
   chmodSync(path, 0o755);
 }
@@ -79,10 +85,13 @@ function digestOf(path: string): string {
   return createHash('sha256').update(readFileSync(path)).digest('hex');
 }
 
-/** What is in the executable besides the packages, and asks to be shown with every copy as they do. */
+/**
+ * Returns the licence of Node. The executable contains Node in addition to the packages, and its licence must also
+ * accompany every copy.
+ */
 function licenceOfNode(): string {
   const folder = join(dirname(process.execPath), '..');
-  // In what is published for downloads, and in the packages of npm.
+  // Paths in the downloads of nodejs.org, and in the npm packages of Node.
   const places = ['LICENSE', `node_modules/node-${process.platform}-${process.arch}/LICENSE`];
   const place = places.map((path) => join(folder, path)).find((path) => existsSync(path));
   if (place === undefined)

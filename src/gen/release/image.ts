@@ -10,7 +10,7 @@ const { values } = parseArgs({ options: { out: { type: 'string', default: join(r
 
 await writeContext(resolve(values.out));
 
-/** Writes what `docker build` needs to make the image: the built program and the Dockerfile. */
+/** Writes the input of `docker build`: the built program and the Dockerfile. */
 async function writeContext(out: string): Promise<void> {
   emptyOut(out, 'Dockerfile');
   mkdirSync(join(out, 'src'));
@@ -22,7 +22,7 @@ async function writeContext(out: string): Promise<void> {
   console.log(`wrote ${shown}; build the image with \`docker build --tag heddle:${manifest().version} ${shown}\``);
 }
 
-/** The Dockerfile with the versions that belong to this checkout. */
+/** Returns the Dockerfile with the versions of this checkout. */
 function dockerfile(): string {
   const { version, node } = manifest();
   return readFileSync(join(root, 'src/gen/release/image/Dockerfile'), 'utf8')
@@ -30,7 +30,7 @@ function dockerfile(): string {
     .replace(/^ARG HEDDLE_VERSION=.*$/m, `ARG HEDDLE_VERSION=${version}`);
 }
 
-/** The version of the program, and of the Node that it is tested with. */
+/** Returns the version of the program, and the version of Node that it is tested with. */
 function manifest(): { readonly version: string; readonly node: string } {
   const { version, optionalDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     readonly version: string;

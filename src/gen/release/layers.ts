@@ -13,23 +13,26 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
-/** A part of the file system of an image. */
+/** A layer of the image, which is a part of its file system. */
 export interface Layer {
-  /** How it was made, for its history. */
+  /** How the layer was made, for the history of the image. */
   readonly what: string;
-  /** The folder that has its files, and the paths in it that belong to the layer. */
+  /** Folder with the layer's files; below, the paths in this folder that belong to the layer. */
   readonly folder: string;
   readonly paths: readonly string[];
-  /** The user and the group that own all of it. */
+  /** Id of the user and of the group that own all files. */
   readonly owner: number;
 }
 
-/** Besides the program: Git for sources, ssh for Git, the shell that Git starts ssh with, `sleep` for the chart. */
+/**
+ * Programs in the image in addition to Heddle: Git for sources, ssh for Git, the shell by which Git starts ssh, and
+ * `sleep` for the Helm chart.
+ */
 const tools = ['git', 'ssh', 'sh', 'sleep'];
 
 /**
- * The smallest system that the program and Git run on: their libraries, and files that say who the user is and how names
- * are found. All of it is from the machine that makes the image, so that nothing is fetched.
+ * Creates the smallest system on which the program and Git run: their libraries, and files about users and name
+ * resolution. Everything is copied from the machine that builds the image, so that nothing is downloaded.
  */
 export function fillBase(folder: string): Layer {
   for (const path of ['usr/bin', 'usr/lib', 'etc/ssl/certs', 'tmp', 'var/lib', 'proc', 'dev', 'sys'])
@@ -50,13 +53,13 @@ export function fillBase(folder: string): Layer {
   return { what: 'libraries, git and ssh of the machine that built the image', folder, paths: ['.'], owner: 0 };
 }
 
-/** The data directory, which is of the user that the program runs as, and of no other. */
+/** Creates the data directory, which only the user of the program may access. */
 export function fillData(folder: string): Layer {
   mkdirSync(join(folder, 'var/lib/heddle'), { recursive: true, mode: 0o700 });
   return { what: 'the data directory', folder, paths: ['var/lib/heddle'], owner: 1000 };
 }
 
-/** The single executable. */
+/** Creates the layer with the single executable. */
 export function fillProgram(folder: string, executable: string): Layer {
   const path = join(folder, 'usr/local/bin/heddle');
   mkdirSync(dirname(path), { recursive: true });
@@ -65,14 +68,17 @@ export function fillProgram(folder: string, executable: string): Layer {
   return { what: basename(executable), folder, paths: ['usr/local'], owner: 0 };
 }
 
-/** The layer as a tar that is the same whenever it is made of the same files. */
+/** Returns the layer as a tar archive, which is reproducible: the same files give the same bytes. */
 export function tarOf({ folder, paths, owner }: Layer): Buffer {
   const owned = [`--owner=${owner}`, `--group=${owner}`, '--numeric-owner', '--mtime=@0', '--sort=name'];
   const words = ['--create', '--format=gnu', ...owned, '--directory', folder, ...paths];
   return execFileSync('tar', words, { maxBuffer: 1024 * 1024 * 1024 });
 }
 
-/** Where a program is on this machine, with what it starts itself; nothing when it is not installed. */
+/**
+ * Returns the path of a program on this machine and, for Git, the paths of the helpers that it starts. Empty when it is
+ * not installed.
+ */
 function findTool(name: string): readonly string[] {
   const { status, stdout } = spawnSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' });
   if (status !== 0) return [];
@@ -82,7 +88,7 @@ function findTool(name: string): readonly string[] {
   return [path, ...['git-remote-http', 'git-remote-https'].map((helper) => join(folder, helper)).filter(existsSync)];
 }
 
-/** The libraries that the loader reads for a program, and the loader. */
+/** Returns the libraries that a program loads, and the dynamic loader. Throws when a library is missing. */
 function librariesOf(path: string): readonly string[] {
   const { stdout } = spawnSync('ldd', [path], { encoding: 'utf8' });
   const missing = /^\s*(\S+) => not found/m.exec(stdout)?.[1];
@@ -90,14 +96,16 @@ function librariesOf(path: string): readonly string[] {
   return [...stdout.matchAll(/(?<=^\s*|=> )(\/\S+)(?= \(0x)/gm)].map(([, library = '']) => library);
 }
 
-/** Copies a file to its path in the image; folders on the way that are links elsewhere are followed. */
+/** Copies a file to the same path in the image. Symbolic links to its directory are resolved. */
 function copy(folder: string, path: string): void {
   const target = join(folder, realpathSync(dirname(path)), basename(path));
   mkdirSync(dirname(target), { recursive: true });
   cpSync(realpathSync(path), target);
 }
 
-/** `/lib` and its like are links into `/usr` on most systems: the same in the image. */
+/**
+ * Creates the same symbolic link in the image. On most systems, `/lib` and similar directories are links into `/usr`.
+ */
 function copyLink(folder: string, path: string): void {
   if (existsSync(path) && lstatSync(path).isSymbolicLink()) {
     symlinkSync(readlinkSync(path), join(folder, path));

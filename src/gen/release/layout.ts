@@ -18,7 +18,7 @@ const { values } = parseArgs({
 });
 
 const platforms: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
-/** The executable of this version for this machine. */
+/** Path of the executable of this version for this machine. */
 const executable = join(resolve(values.executables), `heddle-${programVersion()}-linux-${process.arch}`);
 if (!existsSync(executable))
   refuse('There is no executable for this machine to make an image of: run `npm run build:executable` before.');
@@ -30,7 +30,7 @@ interface Descriptor {
   readonly size: number;
 }
 
-/** Writes the image as an OCI layout: what it is made of by digest, without a daemon and without a base from elsewhere. */
+/** Writes the image as an OCI layout, whose parts are named by digest. Needs neither a daemon nor a base image. */
 function writeLayout(out: string, program: string): void {
   emptyOut(out, 'oci-layout');
   mkdirSync(join(out, 'blobs/sha256'), { recursive: true });
@@ -61,7 +61,7 @@ function writeLayout(out: string, program: string): void {
 
 interface WrittenLayer {
   readonly blob: Descriptor;
-  /** The digest before compression, by which a container engine knows the content. */
+  /** Digest of the uncompressed layer, by which container engines identify its content. */
   readonly content: string;
   readonly made: string;
 }
@@ -72,7 +72,7 @@ function writeLayer(out: string, layer: Layer): WrittenLayer {
   return { blob, content: digestOf(tar), made: layer.what };
 }
 
-/** The same settings as in the Dockerfile. */
+/** Returns the configuration of the image, with the same settings as the Dockerfile. */
 function configurationOf(layers: readonly WrittenLayer[]) {
   const created = new Date(0).toISOString();
   const seconds = (count: number) => count * 1_000_000_000;

@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 /**
- * Makes the folder that a build writes to, or empties it; what is written from then on may be read by everybody, because the
- * user of an image is another one than who built it. Ends the process when something else is in the folder than what an
- * earlier build left, which `mark` is a file of: a home directory is given by mistake more easily than it is restored.
+ * Creates the folder that a build writes to, or empties it. Also sets the umask so that everybody may read the files,
+ * because the user in an image is not the user who built it. Ends the process when the folder contains something other
+ * than an earlier build, which is recognized by its file `mark`: `--out` may name a home directory by mistake.
  */
 export function emptyOut(folder: string, mark: string): void {
   process.umask(0o022);
@@ -20,7 +20,7 @@ export function emptyOut(folder: string, mark: string): void {
   mkdirSync(folder, { recursive: true });
 }
 
-/** Ends the process with a sentence on how to build. */
+/** Prints a sentence about how to build, and ends the process with exit code 1. */
 export function refuse(sentence: string): never {
   console.error(sentence);
   process.exit(1);

@@ -6,10 +6,10 @@ import { type Bundle, bundle, programEntries } from './bundle.ts';
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const licenceFile = /^(licen[cs]e|notice|copying)([-.].*)?$/i;
 
-/** The file with the licences of the packages that a program has something of. */
+/** Name of the file with the licences of the bundled packages. */
 export const licencesFile = 'THIRD-PARTY-LICENSES.txt';
 
-/** Writes the program that packages, images and executables have, in place of what was in the folder. */
+/** Writes the program as packages, images and executables contain it. Deletes the former content of the folder. */
 export async function writeProgram(folder: string): Promise<Bundle> {
   rmSync(folder, { recursive: true, force: true });
   const program = await bundle(programEntries, folder);
@@ -17,7 +17,7 @@ export async function writeProgram(folder: string): Promise<Bundle> {
   return program;
 }
 
-/** The licences that ask to be shown with every copy. */
+/** Returns the licences of the packages, which must accompany every copy. */
 function licencesOf(packages: readonly string[]): string {
   const sections = packages.map((folder) => {
     const text = readFileSync(join(root, folder, 'package.json'), 'utf8');

@@ -1,7 +1,10 @@
 import { join } from 'node:path';
 import type { ChunkingContext, CodeSplittingGroup } from 'rolldown';
 
-/** What begins often and ends soon, or shares modules with that and must not load the rest of it: where its modules are imported. */
+/**
+ * Entry modules of short commands, and of threads and libraries that share modules with these commands but must not
+ * load the rest of their modules. By name.
+ */
 const starts: Readonly<Record<string, readonly string[]>> = {
   start: ['src/main.ts', 'src/cli/version.ts'],
   fmt: ['src/cli/offline/fmt.ts'],
@@ -10,15 +13,18 @@ const starts: Readonly<Record<string, readonly string[]>> = {
   leases: ['src/db/database.ts', 'src/db/leases/leases.ts', 'src/db/leases/lease-keeper.ts'],
 };
 
-/** Commands; what none of them needs is left to the bundler. */
+/** Short commands. Modules that none of them needs are left to the bundler. */
 const commands = ['start', 'fmt', 'validate'] as const;
 
-/** They wait for what they import later, which would wait for them if they shared a file. */
+/**
+ * Modules that are not grouped. They wait for modules that they import later; in a shared file, those would wait for
+ * them in turn.
+ */
 const apart: readonly string[] = ['src/main.ts'];
 
 /**
- * Modules that the same of these need are one file: to find, read and link a file takes half a millisecond whatever is in it,
- * and a command that checks a few documents would be read from eighty.
+ * Groups modules that the same subset of `starts` needs into one file. Finding, reading and linking a file takes half a
+ * millisecond whatever its size, and otherwise a command that checks a few documents would load eighty files.
  */
 export function togetherByStart(root: string): CodeSplittingGroup[] {
   let groups: ReadonlyMap<string, string> | undefined;
@@ -43,17 +49,20 @@ function groupsOf(root: string, context: ChunkingContext): ReadonlyMap<string, s
   return new Map(grouped.map(([module, names]) => [module, names.filter((name) => tellsApart(name, names)).join('-')]));
 }
 
-/** What the start needs is loaded for every command: whether a command needs it too says nothing. */
+/**
+ * Checks whether a name distinguishes groups. Modules that the start needs are loaded for every command, so it does not
+ * matter which commands need them too.
+ */
 function tellsApart(name: string, names: readonly string[]): boolean {
   return name === 'start' || !names.includes('start') || !commands.some((command) => command === name);
 }
 
-/** These modules and all that they import at once. */
+/** Returns these modules and all modules that they import statically, directly or indirectly. */
 function importedFrom(paths: readonly string[], root: string, context: ChunkingContext): ReadonlySet<string> {
   const found = new Set<string>();
   const waiting = paths.map((path) => join(root, path));
   const missing = waiting.find((module) => context.getModuleInfo(module) === null);
-  // Otherwise a file that is called otherwise now would be grouped no more, and nothing but the time of a start would say so.
+  // Without this check a renamed file would no longer be grouped, and only a slower start would show that.
   if (missing !== undefined)
     throw new Error(`${missing} is not part of the program: name its successor in together.ts`);
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
