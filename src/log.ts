@@ -1,30 +1,33 @@
-/** How much a line matters, the least first. */
+/** Log levels, the least important first. */
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 
 export type LogLevel = (typeof logLevels)[number];
 
-/** One line of the log: a sentence for people, and fields for programs. */
+/** One log line: a sentence for people, and fields for programs. */
 export interface LogLine {
   readonly level: LogLevel;
   readonly message: string;
   readonly [field: string]: unknown;
 }
 
-/** Writes one line. */
+/** Writes one log line. */
 export type Log = (line: LogLine) => void;
 
-/** Where log lines go, and in what form. */
+/** Destination and form of the log. */
 export interface LogOptions {
   readonly format: 'text' | 'json';
   readonly write: (text: string) => void;
   readonly now?: () => Date;
-  /** Lines that matter less are left out; absent: those for debugging. */
+  /** Minimum level of the lines that are written. Absent: `info`. */
   readonly level?: LogLevel;
-  /** Fields of every line that does not have them itself, such as the id of the request that is carried out. */
+  /** Returns fields for every line that does not set them itself, such as the id of the current request. */
   readonly fields?: () => Readonly<Record<string, unknown>>;
 }
 
-/** Creates a log: text for people (`10:32:01  message  field=value`), or one JSON object a line. Secrets are left out. */
+/**
+ * Creates a log that writes text for people (`10:32:01  message  field=value`), or one JSON object per line. Secrets
+ * are replaced.
+ */
 export function createLog(options: LogOptions): Log {
   const now = options.now ?? (() => new Date());
   const format = options.format === 'json' ? formatJson : formatText;
@@ -36,17 +39,20 @@ export function createLog(options: LogOptions): Log {
   };
 }
 
-/** Texts on their way out. */
+/** Writer that joins texts before it writes them. */
 export interface Gathering {
   write(text: string): void;
-  /** Writes what waits. */
+  /** Writes the texts that are waiting. */
   flush(): void;
 }
 
-/** How long texts gather, in milliseconds. */
+/** Time for which texts are collected, in milliseconds. */
 const gatherMs = 10;
 
-/** Writes texts that come in quick succession at once: each write of its own costs a busy server as much as planning. */
+/**
+ * Creates a writer that joins texts written in quick succession. A separate write for each text costs a busy server as
+ * much as planning.
+ */
 export function gather(write: (text: string) => void): Gathering {
   let waiting = '';
   const flush = (): void => {
@@ -82,7 +88,7 @@ function fieldText(name: string, value: unknown): string {
   return /^"[^\s"\\=]+"$/.test(json) ? json.slice(1, -1) : json;
 }
 
-/** A log line is one line, whatever the message holds. */
+/** Returns the text on one line, because a log line must not contain line breaks. */
 function oneLine(text: string): string {
   if (!/[\r\n]/.test(text)) return text;
   const lines = text.split(/[\r\n]/).map((line) => line.trim());
@@ -97,19 +103,22 @@ function replacer(name: string, value: unknown): unknown {
   return secretName.test(name) && !/(file|path|id|name)$/i.test(name) ? '(secret)' : redact(value);
 }
 
-/** Tokens of this server, and signed ones of others. */
+/** Tokens of this server, and JWTs of other issuers. */
 const tokens = /\bnb[a-z]_[\dA-Za-z]{30,}|(?<![\w-])eyJ[\w-]{5,}\.[\w-]+(?:\.[\w-]*)?/g;
 
-/** What stands behind a scheme of authorization, and in a query under the name of a secret. */
+/** Credentials after an authorization scheme, and values of query parameters whose names indicate secrets. */
 const credentials =
   /(\b(?:bearer|basic|token) +(?=\S{16})|[?&](?:code|token|access_token|refresh_token|id_token|client_secret|device_code|user_code|state|password|key|signature)=)[^\s&#"']+/gi;
 
-/** Tokens, credentials and the passwords of URLs, wherever they stand in a text. */
+/** Replaces tokens, credentials and the passwords of URLs anywhere in a text. */
 function redact(text: string): string {
   return hidePasswords(text.replace(tokens, '(secret)').replace(credentials, '$1(secret)'));
 }
 
-/** Each authority of a URL is looked at once, so that the time is in proportion to the text whatever stands in it. */
+/**
+ * Replaces the passwords of URLs. Scans the authority of each URL once, so the time is proportional to the length of
+ * any text.
+ */
 function hidePasswords(text: string): string {
   const pieces: string[] = [];
   let [written, next] = [0, 0];

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { mapKindOf } from '../../src/access/netmap/object-readers.ts';
 import { groupFields, kindOf, readPolicy } from '../../src/access/ruleset/object-readers.ts';
-import { entriesOf } from '../../src/model/schema/field.ts';
+import { entriesOf } from '../../src/model/schema/field-search.ts';
 import { registry, stored } from '../kinds/objects.ts';
 
 /** The fields that are read of each kind; a field that is renamed must be renamed here and in `src/access`. */

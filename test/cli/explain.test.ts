@@ -3,7 +3,7 @@ import * as kinds from '../../src/kinds/index.ts';
 import { createRegistry } from '../../src/model/declare/registry.ts';
 import { explain } from '../../src/model/lower/explain.ts';
 import { fieldsOn } from '../../src/model/lower/shape.ts';
-import { entriesOf } from '../../src/model/schema/field.ts';
+import { entriesOf } from '../../src/model/schema/field-search.ts';
 import { runHere } from './collect.ts';
 
 const registry = createRegistry(Object.values(kinds));
