@@ -19,19 +19,19 @@ const ofProcess = /^(?:export )?(?:const|let) \w+(?:: (?!Readonly)[^=\n]+)? = ne
 const holdsTheWords = new Set(['test/architecture/glossary.ts', 'test/architecture/bad-sample.ts']);
 
 describe('the architecture', () => {
-  test('every file of src keeps the import table and the rules of the pure core', () => {
+  test('every file of src follows the import table and the rules of the pure core', () => {
     const files = programs();
     expect(files.size).toBeGreaterThan(10);
     expect(findViolations(files).map(sentence)).toEqual([]);
   });
 
-  test('no folder of src holds more files than can be seen at once', () => {
+  test('no folder of src holds more files than the limit', () => {
     expect(crowdedFolders(programs().keys())).toEqual([]);
     const crowd = Array.from({ length: mostFiles + 1 }, (_, at) => `src/lib/file-${at}.ts`);
     expect(crowdedFolders(crowd)).toEqual([`src/lib: ${mostFiles + 1}`]);
   });
 
-  test('a short file that one neighbour alone imports stands in it, or a table says why not', () => {
+  test('a short file that only one neighbour imports is part of that neighbour, unless a table gives a reason', () => {
     expect(misplacedFiles(programs())).toEqual(Object.keys(apart).sort());
     const user = "import { a } from './a.ts';\n";
     const files = { 'src/lib/a.ts': 'export const a = 1;\n', 'src/lib/b.ts': user };
@@ -51,7 +51,7 @@ describe('the architecture', () => {
     expect(misnamedTests(new Map(Object.entries({ ...shared, ...wrong, ...right })))).toEqual(Object.keys(wrong));
   });
 
-  test('names, comments and titles of tests, and pages hold no retired word', () => {
+  test('names, comments, titles of tests, and pages contain no retired word', () => {
     const tests = globSync('test/**/*.ts', { cwd: root, exclude: ['**/node_modules/**'] }).map((path) =>
       path.replaceAll('\\', '/'),
     );
@@ -81,24 +81,24 @@ describe('the architecture', () => {
   );
 
   test.each(["text('nobody');", 'expect(text).toMatch(/nobody wanted it/);', '// Nobody.'])(
-    'a retired word in prose or in a pattern is no name: %s',
+    'a retired word in prose or in a pattern is not reported as a name: %s',
     (text) => {
       expect(checkNames('a', text)).toEqual([]);
     },
   );
 
-  test('data of tests and names of programs are no prose', () => {
+  test('data of tests and names in programs are not treated as prose', () => {
     expect(checkProse('a', "const rows = ['told']; const told = rows;", 'tests')).toEqual([]);
     expect(checkProse('a', 'const told = 1;', 'program')).toEqual([]);
   });
 
-  test('what a module remembers hangs on an object of one account, never on a name that two accounts may have', () => {
+  test('no module keeps a process-wide Map or Set, which two accounts would share', () => {
     const paths = globSync('src/**/*.ts', { cwd: root });
     const kept = paths.flatMap((path) => readFileSync(`${root}/${path}`, 'utf8').match(ofProcess) ?? []);
     expect(kept).toEqual([]);
   });
 
-  test('what outlives a request is kept by account, or a table says why nobody sees what is not theirs', () => {
+  test('a cache that outlives a request is keyed by account, or a table gives the reason why not', () => {
     const paths = globSync('src/**/*.ts', { cwd: root }).map((path) => path.replaceAll('\\', '/'));
     const caches = paths.flatMap((path) => cachesOf(path, readFileSync(`${root}/${path}`, 'utf8')));
     const others = caches.filter((cache) => !isByAccount(cache)).map(({ path, name }) => `${path} ${name}`);
@@ -106,7 +106,7 @@ describe('the architecture', () => {
     expect(caches.length - others.length).toBeGreaterThan(10);
   });
 
-  test('a cache that forgets the account is found', () => {
+  test('a cache that is not keyed by account is found', () => {
     const body =
       'export function createNames() {\n  const known = new Map<string, Name>();\n  return (id) => known.get(id);\n}\n';
     const [cache] = cachesOf('src/commit/names.ts', body);
@@ -122,14 +122,14 @@ describe('the architecture', () => {
     expect(Object.keys(files).some((path) => path.startsWith(violations[0]?.path ?? '?'))).toBe(true);
   });
 
-  test('all bad programs together show every rule', () => {
+  test('the bad samples together violate every rule', () => {
     const all = Object.values(badSample)
       .flat()
       .flatMap((files) => findViolations(new Map(Object.entries(files))));
     expect(new Set(all.map((violation) => violation.rule))).toEqual(new Set(Object.keys(badSample)));
   });
 
-  test('a fault is reported with its line', () => {
+  test('a violation is reported with its line', () => {
     const files = new Map([
       ['src/plan/diff.ts', "/* two\nlines */\nimport { a } from '../lib/a.ts';\n\nDate.now();\n"],
     ]);
@@ -138,7 +138,7 @@ describe('the architecture', () => {
     ]);
   });
 
-  test('a program that keeps the rules is accepted', () => {
+  test('a program that follows the rules is accepted', () => {
     expect(findViolations(new Map(Object.entries(goodSample))).map(sentence)).toEqual([]);
   });
 });

@@ -75,7 +75,7 @@ describe('the configuration', () => {
     });
   });
 
-  test('knows an identity provider', () => {
+  test('reads the settings of an identity provider', () => {
     const env = {
       HEDDLE_OIDC_ISSUER: 'https://id.example.com/realms/main',
       HEDDLE_OIDC_AUDIENCE: 'https://mesh.example.com:8443/api, heddle',
@@ -97,27 +97,27 @@ describe('the configuration', () => {
     ]);
   });
 
-  test('is frozen, and so is the environment it is read from', () => {
+  test('is frozen, as is the environment it is read from', () => {
     const read = readConfig({}, {}, all);
     expect(Object.isFrozen(read.ok && read.config)).toBe(true);
     expect(Object.isFrozen(environment)).toBe(true);
   });
 
-  test('takes a flag before a variable before the default', () => {
+  test('prefers a flag to a variable, and a variable to the default', () => {
     const env = { HEDDLE_SERVER: 'https://b.example/x/', HEDDLE_SOURCE: 'a,b' };
     expect(value('server', env, { server: 'http://a.example' })).toBe('http://a.example');
     expect(value('server', env)).toBe('https://b.example/x');
     expect(value('sources', env, { source: ['x,y'] })).toEqual(['x,y']);
   });
 
-  test('takes a switch as true when it is there', () => {
+  test('reads a switch without a value as true', () => {
     const read = readConfig({}, { 'user-delete-from-idp': true }, ['userDeleteFromIdp']);
     expect(read).toEqual({ ok: true, config: { userDeleteFromIdp: true } });
     expect(value('userDeleteFromIdp', { HEDDLE_USER_DELETE_FROM_IDP: 'yes' })).toBe(true);
     expect(value('userDeleteFromIdp', {})).toBe(false);
   });
 
-  test('shows no password of a mail server that is not one', () => {
+  test('does not print the password of an invalid mail server URL', () => {
     const read = readConfig({ HEDDLE_SMTP_URL: 'http://ana:secret@mail' }, {}, ['smtpUrl']);
     expect(read.ok ? [] : read.faults).toEqual([
       'HEDDLE_SMTP_URL is not the URL of a mail server; write smtp://USER:PASSWORD@HOST:587 or smtps://HOST.',
@@ -126,7 +126,7 @@ describe('the configuration', () => {
     expect(readConfig({ HEDDLE_MAIL_FROM: 'Heddle' }, {}, ['mailFrom']).ok).toBe(false);
   });
 
-  test('takes an empty variable as one that is not set', () => {
+  test('treats an empty variable as not set', () => {
     expect(value('poolSize', { HEDDLE_POOL_SIZE: ' ' })).toBe(10);
   });
 
@@ -262,7 +262,7 @@ describe('the configuration', () => {
     expect(readConfig({ [variable]: text }, {}, [name])).toEqual({ ok: false, faults: [`${variable} ${fault}`] });
   });
 
-  test('tells all faults at once, and only of the settings that were asked for', () => {
+  test('reports all faults at once, and only those of the requested settings', () => {
     const env = { HEDDLE_LOG: 'xml', HEDDLE_POOL_SIZE: 'x', HEDDLE_LISTEN: 'x' };
     expect(readConfig(env, {}, ['log', 'poolSize'])).toMatchObject({
       ok: false,
@@ -270,7 +270,7 @@ describe('the configuration', () => {
     });
   });
 
-  test('names the flag in a fault of the flag', () => {
+  test('names the flag when its value is invalid', () => {
     expect(readConfig({}, { listen: 'x' }, ['listen'])).toMatchObject({
       faults: [expect.stringMatching(/^--listen is `x`/)],
     });

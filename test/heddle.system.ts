@@ -21,36 +21,36 @@ afterEach(() => {
 });
 
 describe('the launcher', () => {
-  test('runs the source of a checkout, with the arguments and the exit code', () => {
+  test('runs the source of a checkout with the arguments, and returns the exit code', () => {
     const program = install('', { 'src/main.ts': printing('source'), 'dist/main.js': printing('build') });
     expect(outcome(run(program, ['plan', 'a b']))).toEqual(['source plan a b\n', '', 3]);
   });
 
-  test('runs the build of an installed package, where Node strips no types', () => {
+  test('runs the build of an installed package, where Node does not strip types', () => {
     const files = { 'src/main.ts': printing('source'), 'dist/main.js': printing('build') };
     const program = install('node_modules/heddle', files);
     expect(outcome(run(program, ['plan']))).toEqual(['build plan\n', '', 3]);
   });
 
-  test('runs the build where the source is not shipped', () => {
+  test('runs the build when the source is not shipped', () => {
     const program = install('', { 'dist/main.js': printing('build') });
     expect(outcome(run(program, []))).toEqual(['build \n', '', 3]);
   });
 
-  test('says in one sentence that Node is too old, and exits with 1', () => {
+  test('reports in one sentence that Node is too old, and exits with 1', () => {
     const program = install('', { 'src/main.ts': printing('source') });
     const [output, complaint, code] = outcome(run(program, [], ['--import', pretendNode20]));
     expect([output, code]).toEqual(['', 1]);
     expect(complaint).toMatch(/^Heddle needs Node 24\.7 or newer, and this is Node 20\.1\.0: [^.]*\.org\.\n$/);
   });
 
-  test('under an old Node runs with the bundled one, if that is installed', () => {
+  test('runs with the bundled Node, if it is installed, when Node is too old', () => {
     const program = install('', { 'src/main.ts': printing('source'), ...bundledNode() });
     chmodSync(join(root, 'node_modules/node/bin/node'), 0o755);
     expect(outcome(run(program, ['a b'], ['--import', pretendNode20]))).toEqual(['source a b\n', '', 3]);
   });
 
-  test('hands a signal on to the bundled Node and ends as that ends', async () => {
+  test('forwards a signal to the bundled Node and exits with its exit code', async () => {
     const waiting = "process.on('SIGTERM', () => process.exit(7)); setInterval(() => {}, 1000); console.log('ready');";
     const program = install('', { 'src/main.ts': waiting, ...bundledNode() });
     chmodSync(join(root, 'node_modules/node/bin/node'), 0o755);

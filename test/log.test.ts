@@ -29,7 +29,7 @@ describe('the log', () => {
     expect(written('text', line)).toBe(expected);
   });
 
-  test('writes one JSON object a line', () => {
+  test('writes one JSON object per line', () => {
     const text = written('json', { level: 'warn', message: 'a\nb', revision: 3, cause: new Error('broken') });
     expect(text.endsWith('\n') && text.trimEnd().includes('\n')).toBe(false);
     expect(JSON.parse(text)).toEqual({
@@ -41,7 +41,7 @@ describe('the log', () => {
     });
   });
 
-  test.each(['text', 'json'] as const)('writes no secret as %s', (format) => {
+  test.each(['text', 'json'] as const)('writes no secret in the format %s', (format) => {
     const text = written(format, {
       ...{ level: 'error', message: `refused ${token} at postgres://u:hunter2@db/x` },
       ...{ token, password: 'hunter2', nested: { client_secret: 'hunter2', url: 'https://u:hunter2@h/' } },
@@ -54,13 +54,13 @@ describe('the log', () => {
     ['a signed token', 'refused eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.hunter2hunter2'],
     ['a header', 'sent Authorization: Bearer hunter2hunter2hunter2'],
     ['a query', 'GET /oidc/cb?state=hunter2&x=1&code=hunter2 failed'],
-  ])('writes no secret of %s', (_, message) => {
+  ])('hides the secret in %s', (_, message) => {
     const text = written('text', { level: 'warn', message, cause: new Error(message) });
     expect(text).not.toMatch(/hunter2|eyJ/);
     expect(text).toContain('(secret)');
   });
 
-  test('leaves words alone that only look like the beginning of a secret', () => {
+  test('leaves words unchanged that only resemble the beginning of a secret', () => {
     const message = 'the token is gone; basic authentication is off, see ?page=2';
     expect(written('text', { level: 'info', message })).toBe(`10:32:01  ${message}\n`);
   });
@@ -69,14 +69,14 @@ describe('the log', () => {
     ['debug', ['debug', 'info', 'warn', 'error']],
     [undefined, ['info', 'warn', 'error']],
     ['warn', ['warn', 'error']],
-  ] as const)('from the level %s on has these lines', (level, expected) => {
+  ] as const)('at the level %s writes only lines of that level and above', (level, expected) => {
     const texts: string[] = [];
     const log = createLog({ format: 'json', write: (text) => texts.push(text), ...(level && { level }) });
     for (const one of logLevels) log({ level: one, message: 'm' });
     expect(texts.map((text) => JSON.parse(text).level)).toEqual(expected);
   });
 
-  test('has the fields of its circumstances, unless a line has them itself', () => {
+  test('adds the context fields to a line, unless the line has them itself', () => {
     const texts: string[] = [];
     const fields = () => ({ request_id: 'r1' });
     const log = createLog({ format: 'text', write: (text) => texts.push(text), now: () => time, fields });
@@ -85,7 +85,7 @@ describe('the log', () => {
     expect(texts).toEqual(['10:32:01  m  request_id=r1\n', '10:32:01  m  request_id=r2\n']);
   });
 
-  test('shows where a token is, which is no secret', () => {
+  test('shows the path of a token file, which is no secret', () => {
     expect(written('text', { level: 'info', message: 'm', tokenFile: '.heddle/token' })).toContain(
       'tokenFile=.heddle/token',
     );
@@ -105,7 +105,7 @@ describe('a log line of any length', () => {
     ['beginnings of signed tokens', 'eyJ-'],
     ['schemes of authorization', 'bearer '],
     ['secrets of queries', '?code='],
-  ])('takes time in proportion to its length: %s', (_, piece) => {
+  ])('is written in time linear to its length: %s', (_, piece) => {
     const lineOf = (count: number) => ({ level: 'info', message: `${piece.repeat(count)}!` }) as const;
     const growth = growthOf((size) => written('text', lineOf(size / piece.length)), length);
     expect(growth).toBeLessThan(linear);
@@ -119,8 +119,8 @@ describe('a log line of any length', () => {
   });
 });
 
-describe('texts on their way out', () => {
-  test('that come together are written at once and in order, soon', async () => {
+describe('buffered log output', () => {
+  test('is written soon, in a single write and in order', async () => {
     const seen: string[] = [];
     const { write } = gather((text) => seen.push(text));
     for (const text of ['a', 'b', 'c']) write(text);
@@ -131,7 +131,7 @@ describe('texts on their way out', () => {
     expect(seen).toEqual(['abc', 'd']);
   });
 
-  test('are written at once when the end comes, and not again', async () => {
+  test('is written at once when flushed, and not again', async () => {
     const seen: string[] = [];
     const { write, flush } = gather((text) => seen.push(text));
     write('a');

@@ -4,8 +4,8 @@ import { compileAccess, updateAccess } from '../../src/access/ruleset/compile.ts
 import { aChange, anAccount, applyChange, runs, someObservedPeers } from './account.ts';
 import { naiveVerdicts, snapshotOf, verdictsOf } from './image.ts';
 
-describe('access', () => {
-  it('is what one finds by walking all rules for every pair and port', () => {
+describe('compiled access', () => {
+  it('equals the result of checking all rules for every pair and port', () => {
     fc.assert(
       fc.property(anAccount, someObservedPeers, (objects, observedPeers) => {
         const access = compileAccess(snapshotOf(objects), observedPeers);
@@ -15,7 +15,7 @@ describe('access', () => {
     );
   });
 
-  it('is carried on from change to change as if it were worked out anew', () => {
+  it('equals a full recompilation after every incremental update', () => {
     const steps = fc.array(fc.tuple(aChange, fc.option(someObservedPeers, { nil: undefined })), { maxLength: 5 });
     fc.assert(
       fc.property(anAccount, someObservedPeers, steps, (first, known, changes) => {

@@ -18,7 +18,7 @@ function difference(
   return diffAccess(accessOf(officeWith(...before), facts), accessOf(officeWith(...after), facts));
 }
 
-describe('a difference of access', () => {
+describe('an access diff', () => {
   it('is described by the groups of the rules that permit traffic', () => {
     const before = [
       policy('Data', toDatabases),
@@ -39,7 +39,7 @@ describe('a difference of access', () => {
     ]);
   });
 
-  it('is nothing between equal accounts, also when things have other names', () => {
+  it('is empty between equal accounts, even when objects were renamed', () => {
     const renamed = { ...policy('Data', toDatabases), name: 'Renamed' };
     const diff = difference([policy('Data', toDatabases)], [renamed]);
     const none = { pairs: 0, conditional: 0 };
@@ -47,7 +47,7 @@ describe('a difference of access', () => {
     expect([...diff.pairs()]).toEqual([]);
   });
 
-  it('counts apart what depends on posture checks', () => {
+  it('counts changes that depend on posture checks separately', () => {
     const plain = policy('Data', toDatabases);
     const checked = policy('Data', toDatabases, { source_posture_checks: ['recent'] });
     const facts = { ana: { clientVersion: '1.0' } };
@@ -66,13 +66,13 @@ describe('a difference of access', () => {
     ]);
   });
 
-  it('tells what is gained by a drop that goes, by the rules that let it through', () => {
+  it('reports what deleting a drop rule gains, by the rules that accept the traffic', () => {
     const freeze = policy('Freeze', { action: 'drop', sources: ['All'], destinations: ['databases'] });
     const open = policy('Open', { protocol: 'all', sources: ['developers'], destinations: ['All'] });
     expect(diffLines(difference([open, freeze], [open]))).toEqual(['+ developers → All: tcp, ssh (2 pairs)']);
   });
 
-  it('lists pairs in the order of their ids, also of ends that come and go', () => {
+  it('lists pairs in the order of their ids, including created and deleted peers', () => {
     const all = policy('Everything', { protocol: 'udp', sources: ['All'], destinations: ['databases'] });
     const diff = difference([all, peer('old', '100.64.0.8')], [all, peer('new', '100.64.0.9')]);
     expect([...diff.pairs()].map(describePair)).toEqual([
@@ -82,7 +82,7 @@ describe('a difference of access', () => {
     expect(diffLines(diff)).toEqual(['+ All → databases: udp (1 pair)', '- All → databases: udp (1 pair)']);
   });
 
-  it('lists only the pairs that are asked for', () => {
+  it('lists only the pairs that match the filter', () => {
     const diff = difference([], [policy('Everything', { protocol: 'udp', sources: ['All'], destinations: ['All'] })]);
     const pairs = (filter: Parameters<typeof diff.pairs>[0]) =>
       [...diff.pairs(filter)].map(({ from, to }) => `${from.id} ${to.id}`);
@@ -93,7 +93,7 @@ describe('a difference of access', () => {
     expect(pairs({}).length).toBe(12);
   });
 
-  it('covers resources whose router goes, and routes that are handed out', () => {
+  it('covers resources with a disabled router, and routes newly distributed to groups', () => {
     const files = policy('Files', { ports: ['445'], sources: ['developers'], destinations: ['files'] });
     const noRouter = stored(
       'NetworkRouter',
@@ -110,14 +110,14 @@ describe('a difference of access', () => {
     ]);
   });
 
-  it('sees that a rule drops what it accepted', () => {
+  it('detects that a rule changed from accept to drop', () => {
     const rule = { protocol: 'udp', sources: ['developers'], destinations: ['databases'] };
     const open = policy('Open', { protocol: 'all', sources: ['developers'], destinations: ['databases'] });
     const [accept, drop] = [policy('Data', rule), policy('Data', { ...rule, action: 'drop' })];
     expect(diffLines(difference([open, accept], [open, drop]))).toEqual(['- developers → databases: udp (2 pairs)']);
   });
 
-  it('sees that a guarded route is handed to others', () => {
+  it('detects that a route with access control groups is distributed to other groups', () => {
     const route = (groups: readonly string[]) =>
       stored('Route', 'lab', {
         ...{ network_id: 'lab', description: '', network: '10.9.0.0/16', peer: 'gw', metric: 1, masquerade: true },

@@ -104,8 +104,8 @@ function expectDiff(first: Access, second: Access, before: Naive, after: Naive):
 
 const ids = ({ put, remove }: Change) => [...put.map(({ id }) => id), ...remove, 'p1', 'p2', 'p3', 'p4', 'p5', 'p6'];
 
-describe('the difference of two images', () => {
-  it('is what changes for any pair and port, after a change that was carried on', () => {
+describe('the diff of two access images', () => {
+  it('equals the naive diff for every pair and port after an incremental update', () => {
     fc.assert(
       fc.property(anAccount, someObservedPeers, aChange, someObservedPeers, (objects, was, change, is) => {
         const state = snapshotOf(objects);
@@ -122,7 +122,7 @@ describe('the difference of two images', () => {
     );
   });
 
-  it('is the same between accounts that have nothing to do with each other', () => {
+  it('equals the naive diff between unrelated accounts', () => {
     fc.assert(
       fc.property(anAccount, someObservedPeers, anAccount, someObservedPeers, (objects, was, others, is) => {
         const before = compileAccess(snapshotOf(objects), was);

@@ -16,8 +16,8 @@ const parts = ['peer', 'resource', 'route'] as const;
 const partOf = (id: string): EndpointPart => parts[Number(id.slice(1)) % 3] ?? 'peer';
 const steps = fc.array(fc.tuple(fc.subarray(names), fc.subarray(names)), { maxLength: 6 });
 
-describe('the slots of endpoints', () => {
-  it('are kept while their holders stay, and say who is there in the order of ids', () => {
+describe('endpoint slots', () => {
+  it('are kept while their endpoints remain, and return ids in order', () => {
     fc.assert(
       fc.property(steps, fc.subarray(names), (changes, asked) => {
         let ends = noEndpoints;
@@ -55,7 +55,7 @@ describe('the slots of endpoints', () => {
     );
   });
 
-  it('do not agree when somebody has two, or two have one', () => {
+  it('do not agree when an endpoint has two slots or two endpoints share one', () => {
     const peers = (...ids: readonly string[]) =>
       changeEndpoints(
         noEndpoints,

@@ -29,8 +29,8 @@ function ruleMessage(
   return explained([object], question, known).rules.map(({ message }) => message);
 }
 
-describe('an explanation', () => {
-  it('says that a temporary has nothing of the groups that hold it, but what they are kept from', () => {
+describe('an access explanation', () => {
+  it('excludes a temporary peer from the accept rules of its groups, but not from their drop rules', () => {
     const temporary = { ...peer('ben'), derived: { temporary: true } };
     const [open, closed] = [policy('Data', toDatabases), policy('Never', { ...toDatabases, action: 'drop' })];
     const lone = policy('Lone', { ports: ['5432'], sourceResource: only('ben'), destinations: ['databases'] });
@@ -45,7 +45,7 @@ describe('an explanation', () => {
     expect(explained([temporary, closed, lone], { from: 'ben', to: 'db', ...postgres }).verdict).toBe('deny');
   });
 
-  it('names the rule that lets something through, the groups of both ends, and where the rule is declared', () => {
+  it('names the rule that accepts the traffic, the groups of both ends, and where the rule is declared', () => {
     const declared = [{ source: 'git', stated: {}, file: 'policies.yaml', line: 12 }];
     const object = { ...policy('Data', toDatabases), declared };
     expect(explained([object], { from: 'ana', to: 'db', ...postgres })).toEqual({
@@ -75,7 +75,7 @@ describe('an explanation', () => {
     });
   });
 
-  it('gives a rule that lets both ends through either way as one reason', () => {
+  it('names a rule that matches in both directions once as the reason', () => {
     const both = ['developers', 'databases'];
     const object = policy('Data', { ports: ['5432'], sources: both, destinations: both, bidirectional: true });
     const { message, rules } = explained([object], { from: 'ana', to: 'db', ...postgres });
@@ -85,7 +85,7 @@ describe('an explanation', () => {
     );
   });
 
-  it('says why each rule has nothing to do with it', () => {
+  it('states why each rule does not apply', () => {
     const reversed = { ports: ['5432'], sources: ['databases'], destinations: ['developers'] };
     expect(ruleMessage(policy('p', toDatabases, { enabled: false }))).toEqual(['the policy is disabled']);
     expect(ruleMessage(policy('p', { ...toDatabases, enabled: false }))).toEqual(['the rule is disabled']);
@@ -109,7 +109,7 @@ describe('an explanation', () => {
     ).toEqual(['lets tcp/5432 through: `Peer ana` is named itself, `Peer db` is in `databases`']);
   });
 
-  it('lets drops win, and says so of what they overrule', () => {
+  it('lets drop rules win, and marks the accept rules that they overrule', () => {
     const freeze = policy('Freeze', { action: 'drop', protocol: 'all', sources: ['All'], destinations: ['databases'] });
     const { verdict, message, rules } = explained([policy('Data', toDatabases), freeze], {
       from: 'ana',
@@ -133,7 +133,7 @@ describe('an explanation', () => {
     ]);
   });
 
-  it('names the rules that would let something through, and what keeps them from it', () => {
+  it('names the rules that would accept the traffic, and why they do not apply', () => {
     const question = { from: 'ana', to: 'db', ...postgres };
     const checked = policy('Checked', toDatabases, { source_posture_checks: ['recent'] });
     const others = [
@@ -146,7 +146,7 @@ describe('an explanation', () => {
     );
   });
 
-  it('says what passes or what does not, whichever is said in fewer words', () => {
+  it('describes either what passes or what does not, whichever is shorter', () => {
     const open = policy('Open', { protocol: 'all', sources: ['developers'], destinations: ['databases'] });
     const drop = policy('Drop', { ...toDatabases, action: 'drop' });
     const all = { from: 'ana', to: 'db' };
@@ -155,7 +155,7 @@ describe('an explanation', () => {
     expect(some.message).toContain('may open all to `Peer db` only in part, namely tcp/5432: ');
   });
 
-  it('names no rule that depends on something where another one is certain', () => {
+  it('names no conditional rule when another rule decides for certain', () => {
     const checks = { source_posture_checks: ['recent'] };
     const both = [policy('Checked', toDatabases, checks), policy('Plain', toDatabases)];
     const question = { from: 'ana', to: 'db', ...postgres };
@@ -176,7 +176,7 @@ describe('an explanation', () => {
     expect(dropped.rules[1]?.message).toContain('which is not known, but that is dropped anyway: ');
   });
 
-  it('E152 says which posture check decides, and does not guess', () => {
+  it('E152 names the posture check that decides, and does not guess its result', () => {
     const checked = policy('Data', toDatabases, { source_posture_checks: ['recent'] });
     const question = { from: 'ana', to: 'db', ...postgres };
     const unknown = explained([checked], question);
@@ -198,7 +198,7 @@ describe('an explanation', () => {
     ).toEqual(['`Peer ana` does not pass `recent` (client_version_check)']);
   });
 
-  it('tells how much passes of what was asked', () => {
+  it('states how much of the requested traffic passes', () => {
     const { verdict, message } = explained([policy('Data', toDatabases)], { from: 'ana', to: 'db', protocol: 'tcp' });
     expect(verdict).toBe('mixed');
     expect(message).toBe(
@@ -226,7 +226,7 @@ describe('an explanation', () => {
     ['`server` is no peer, and only peers open connections', 'server', 'ana', []],
     ['both ends are the same', 'ana', 'ana', []],
     ['`Peer db` is in none of the groups that receive `internet`', 'db', 'exit', []],
-  ])('says what is in the way of every rule: %s', (reason, from, to, objects) => {
+  ])('states what blocks the traffic regardless of the rules: %s', (reason, from, to, objects) => {
     const { verdict, message } = explained([everywhere, ...objects], { from, to });
     expect(verdict).toBe('deny');
     expect(message).toMatch(/ may not open all to /);
@@ -243,7 +243,7 @@ describe('an explanation', () => {
     );
   });
 
-  it('imagines a peer of a group, and one that has not enrolled', () => {
+  it('assumes an imaginary peer for a group, and accepts a peer that has not enrolled', () => {
     const data = policy('Data', toDatabases);
     expect(explained([data], { from: 'developers', to: 'db', ...postgres }).message).toBe(
       'a peer of `developers` may open tcp/5432 to `Peer db`: rule `main` of policy `Data` lets tcp/5432 through',
@@ -254,7 +254,7 @@ describe('an explanation', () => {
     );
   });
 
-  it('names the object that a policy follows from', () => {
+  it('names the object from which a policy is derived', () => {
     const derived = { ...policy('Access to wiki', { ...toDatabases }), derived: { derived_from: 'wiki' } };
     expect(explained([derived], { from: 'ana', to: 'db', ...postgres }).rules[0]?.policy).toEqual({
       id: 'Access to wiki',
@@ -265,8 +265,8 @@ describe('an explanation', () => {
   });
 });
 
-describe('a test of access', () => {
-  it('asks temporary peers of a group where nobody may, and not where everybody may', () => {
+describe('an access test', () => {
+  it('includes temporary peers of a group when it expects `deny`, but not when it expects `allow`', () => {
     const temporary = { ...peer('ben'), derived: { temporary: true } };
     const ends = { from: 'developers', to: 'databases', protocol: 'tcp', port: '5432' };
     const tests = (['allow', 'deny'] as const).map((expected) =>
@@ -294,7 +294,7 @@ describe('a test of access', () => {
   };
   const question = { from: 'developers', to: 'databases', ...postgres };
 
-  it('E151 wants every pair of two groups to be allowed, and names the first that is not and the rule that decides', () => {
+  it('E151 requires every pair of two groups to be allowed, and names the first denied pair and the deciding rule', () => {
     expect(judged([policy('Data', toDatabases)], question, 'allow')).toEqual({
       outcome: 'pass',
       verdict: 'allow',
@@ -315,7 +315,7 @@ describe('a test of access', () => {
     });
   });
 
-  it('wants no pair and no part of the traffic, when nothing is to pass', () => {
+  it('fails on an expected `deny` when any pair or any part of the traffic passes', () => {
     expect(judged([], question, 'deny').outcome).toBe('pass');
     expect(judged([policy('Data', toDatabases)], question, 'deny')).toMatchObject({
       outcome: 'fail',
@@ -328,7 +328,7 @@ describe('a test of access', () => {
     });
   });
 
-  it('E152 is conditional where posture checks decide about which not enough is known', () => {
+  it('E152 is conditional when posture checks decide and too little is known about the peers', () => {
     const checked = policy('Data', toDatabases, { source_posture_checks: ['recent'] });
     expect(judged([checked], question, 'allow').outcome).toBe('conditional');
     expect(judged([checked], question, 'deny').outcome).toBe('conditional');
@@ -339,7 +339,7 @@ describe('a test of access', () => {
     expect(judged([checked], question, 'allow', { ana: { clientVersion: '1.3' } }).outcome).toBe('fail');
   });
 
-  it('means something before anybody has enrolled', () => {
+  it('has a result before any peer has enrolled', () => {
     const contractors = { from: 'contractors', to: 'databases', ...postgres };
     expect(judged([policy('Data', toDatabases)], contractors, 'deny')).toMatchObject({
       outcome: 'pass',
@@ -350,7 +350,7 @@ describe('a test of access', () => {
     expect(judged([], alone, 'allow')).toMatchObject({ outcome: 'fail', pairs: { deny: 1 } });
   });
 
-  it('counts peers that wait for approval and disabled resources only where they are named', () => {
+  it('includes peers that wait for approval and disabled resources only when they are named directly', () => {
     const waiting = stored('Peer', 'new', { name: 'Peer new', approval_required: true });
     const developers = stored('Group', 'developers', { name: 'developers', peers: ['ana', 'ben', 'new'] });
     const objects = [policy('Data', toDatabases), waiting, developers, peer('other', '100.64.0.9')];
@@ -358,7 +358,7 @@ describe('a test of access', () => {
     expect(judged(objects, { ...question, from: 'new' }, 'allow').outcome).toBe('fail');
   });
 
-  it('tells the members of a group apart for a peer that is imagined', () => {
+  it('tests each member of a group separately against an imaginary peer', () => {
     const objects = [
       peer('db2', '100.64.0.5'),
       stored('Group', 'databases', { name: 'databases', peers: ['db', 'db2'] }),
@@ -372,7 +372,7 @@ describe('a test of access', () => {
     });
   });
 
-  it('does not count an end that takes no part as a pair with itself', () => {
+  it('does not count an end in the target group as a pair with itself', () => {
     const alone = stored('Group', 'files', { name: 'files' });
     expect(judged([alone], { from: 'server', to: 'files', ...postgres }, 'deny')).toMatchObject({
       pairs: { deny: 1 },

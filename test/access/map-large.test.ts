@@ -8,7 +8,7 @@ import { group, stateOf, stored } from '../kinds/objects.ts';
 import { largeAccount, onAnotherPort } from './large.ts';
 import { followChange, parseMap, writtenChange } from './map-reader.ts';
 
-it('the map of each of many peers is the same whether it is asked for alone or after hundreds of others', () => {
+it('the map of each of 400 peers is the same whether computed in one batch or in smaller ones', () => {
   const gateway = { metric: 100, masquerade: true, enabled: true, peer_groups: ['g1', 'g2'] };
   const state = stateOf(
     ...largeAccount({ peers: 400, groups: 20, groupsOfPeer: 2, policies: 40 }),
@@ -41,7 +41,7 @@ it('the map of each of many peers is the same whether it is asked for alone or a
   expect(new Set(many).size).toBe(400);
 });
 
-it('the maps of peers that are all different are carried on as if they were worked out anew', () => {
+it('incrementally updated maps of peers that all differ equal recompiled ones', () => {
   const sizes = { peers: 60, groups: 12, groupsOfPeer: 3, policies: 45 };
   const objects = largeAccount(sizes);
   const others = largeAccount({ ...sizes, seed: 2 });

@@ -70,7 +70,7 @@ function expectMap(account: Naive, access: Access, own: string): void {
 }
 
 describe('the map of a peer', () => {
-  it('says what one finds by walking all rules, zones and nameserver groups by hand', () => {
+  it('equals the result of checking all rules, zones and nameserver groups', () => {
     fc.assert(
       fc.property(anAccount, someNames, someObservedPeers, (parts, names, observedPeers) => {
         const objects = [...parts, ...names];
@@ -81,7 +81,7 @@ describe('the map of a peer', () => {
     );
   });
 
-  it('is reached from change to change as if it were worked out anew, and nobody untouched has another', () => {
+  it('equals a recompiled map after every incremental update, and changes only for touched peers', () => {
     const step = fc.record({
       change: aChange,
       names: fc.option(someNames, { nil: undefined }),
@@ -138,7 +138,7 @@ function follow(peer: string, { before, access, fresh, kept, touched }: Followed
   if (!touched) expect([peer, change]).toEqual([peer, '']);
 }
 
-describe('the map of a peer of the office', () => {
+describe('the map of an office peer', () => {
   const named = [
     account({ network_range: '100.64.0.0/16', dns_domain: 'mesh.test' }),
     stored('User', 'uma', { name: 'Uma', role: 'user', auto_groups: ['developers'], is_service_user: false }),
@@ -178,7 +178,7 @@ describe('the map of a peer of the office', () => {
   const route = { network: '0.0.0.0/0', keep_route: false, skip_auto_apply: false };
   const way = { id: 'exit', metric: 100, masquerade: true };
 
-  it('is written out', () => {
+  it('contains the expected peers, rules, routes and zones', () => {
     expect(readMap(access, 'ana')).toEqual({
       self: {
         ...{
@@ -224,12 +224,12 @@ describe('the map of a peer of the office', () => {
     expect(readMap(access, 'nobody')).toBeUndefined();
   });
 
-  it('is one value in what peers have in common of which the same is said', () => {
+  it('shares its common part between peers for which that part is equal', () => {
     expect(mapOf(access, 'ana')?.shared).toBe(mapOf(access, 'ben')?.shared);
     expect(mapOf(access, 'ana')?.shared).not.toBe(mapOf(access, 'db')?.shared);
   });
 
-  it('changes by the members of a set when a group gets one more', () => {
+  it('changes by an edit of the set when a group gains a member', () => {
     const many = Array.from({ length: 9 }, (_, at) => peer(`x${at}`, `100.64.1.${at}`));
     const members = many.map(({ id }) => id);
     const first = snapshotOf([...state.objects()].concat(many, group('databases', [...members.slice(1), 'db'])));
@@ -273,14 +273,14 @@ describe('the map of a peer of the office', () => {
       account({ network_range: '100.64.0.0/16', dns_domain: 'mesh.test', auto_update_version: 'latest' }),
       ['ana', 'ben', 'db', 'gw'],
     ],
-  ])('is another only for those whom it concerns: %s', (_, object, concerned) => {
+  ])('changes only for the peers concerned: %s', (_, object, concerned) => {
     const next = updatedOn(object);
     expect(reported(next).map(([id]) => id)).toEqual(concerned);
     const touched = touchedMaps(access, next, [object.id]);
     expect(concerned.filter((id) => !touched.includes(id))).toEqual([]);
   });
 
-  it('is empty for a peer whose user has to sign in again, which is away for the others', () => {
+  it('is empty for a peer with an expired login, which is listed as away for the others', () => {
     const expired = peer('db', '100.64.0.3');
     const next = updatedOn({ ...expired, derived: { login_expired: true } });
     expect([readMap(next, 'db')?.self['state'], readMap(next, 'db')?.peers]).toEqual(['expired', []]);
@@ -288,7 +288,7 @@ describe('the map of a peer of the office', () => {
     expect(touchedMaps(access, next, ['db'])).toEqual(expect.arrayContaining(['ana', 'ben', 'db']));
   });
 
-  it('is empty for a peer that waits for approval, and says so', () => {
+  it('is empty for a peer that waits for approval, with the state `waiting`', () => {
     const waiting = updatedOn(stored('Peer', 'ana', { name: 'ana', dns_label: 'ana', approval_required: true }));
     const map = readMap(waiting, 'ana');
     expect(map?.self['state']).toBe('waiting');

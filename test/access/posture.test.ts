@@ -17,14 +17,14 @@ function expectAll(checks: Checks, cases: readonly Case[]): void {
 }
 
 describe('a posture check', () => {
-  test('without checks lets everybody pass, also those of whom nothing is known', () => {
+  test('without any checks passes for every peer, even without known facts', () => {
     expectAll({}, [
       [{}, 'pass'],
       [{ system: 'linux' }, 'pass'],
     ]);
   });
 
-  test('passes when all of it does, fails when any does, and is unknown otherwise', () => {
+  test('passes when all checks pass, fails when any fails, and is unknown otherwise', () => {
     const checks: Checks = {
       client_version_check: { min_version: '1.4' },
       geo_location_check: { locations: [{ country_code: 'DE' }], action: 'allow' },
@@ -44,8 +44,8 @@ describe('a posture check', () => {
   });
 });
 
-describe('the version of the client', () => {
-  test('is compared number by number, pre-releases before their release', () => {
+describe('the client version check', () => {
+  test('compares number by number, and orders pre-releases before their release', () => {
     expectAll({ client_version_check: { min_version: '1.4.2' } }, [
       [{ clientVersion: '1.4.2' }, 'pass'],
       [{ clientVersion: 'v1.4.2' }, 'pass'],
@@ -60,7 +60,7 @@ describe('the version of the client', () => {
     ]);
   });
 
-  test('that cannot be read is as good as none', () => {
+  test('treats an unreadable version like a missing one', () => {
     expectAll({ client_version_check: { min_version: '1.4.2' } }, [
       [{ clientVersion: 'development' }, 'unknown'],
       [{ clientVersion: '' }, 'unknown'],
@@ -69,7 +69,7 @@ describe('the version of the client', () => {
   });
 });
 
-describe('the version of the system', () => {
+describe('the OS version check', () => {
   const checks: Checks = {
     os_version_check: {
       darwin: { min_version: '14.6' },
@@ -79,7 +79,7 @@ describe('the version of the system', () => {
     },
   };
 
-  test('is that of the kernel on Linux, cut behind its numbers, and on Windows', () => {
+  test('compares the kernel version on Linux, cut after its numbers, and on Windows', () => {
     expectAll(checks, [
       [{ system: 'linux', kernelVersion: '6.1.0-17-amd64' }, 'pass'],
       [{ system: 'linux', kernelVersion: '6.8.0-41-generic' }, 'pass'],
@@ -94,7 +94,7 @@ describe('the version of the system', () => {
     ]);
   });
 
-  test('is that of the system elsewhere', () => {
+  test('compares the system version on other systems', () => {
     expectAll(checks, [
       [{ system: 'darwin', systemVersion: '14.6' }, 'pass'],
       [{ system: 'darwin', systemVersion: '15' }, 'pass'],
@@ -104,7 +104,7 @@ describe('the version of the system', () => {
     ]);
   });
 
-  test('fails one of the five systems that is not named, and leaves other systems alone', () => {
+  test('fails any of the five known systems that it does not name, and passes other systems', () => {
     expectAll(checks, [
       [{ system: 'ios', systemVersion: '99' }, 'fail'],
       [{ system: 'freebsd', kernelVersion: '1' }, 'pass'],
@@ -115,13 +115,13 @@ describe('the version of the system', () => {
   });
 });
 
-describe('the location', () => {
+describe('the location check', () => {
   const locations = [
     { country_code: 'DE', city_name: '' },
     { country_code: 'PT', city_name: 'Lisbon' },
   ];
 
-  test('must be one of those that are allowed', () => {
+  test('with `allow` passes only the listed locations', () => {
     expectAll({ geo_location_check: { locations, action: 'allow' } }, [
       [{ country: 'DE', city: 'Berlin' }, 'pass'],
       [{ country: 'de' }, 'pass'],
@@ -131,7 +131,7 @@ describe('the location', () => {
     ]);
   });
 
-  test('must be none of those that are denied', () => {
+  test('with `deny` fails the listed locations', () => {
     expectAll({ geo_location_check: { locations, action: 'deny' } }, [
       [{ country: 'DE' }, 'fail'],
       [{ country: 'PT', city: 'Lisbon' }, 'fail'],
@@ -140,7 +140,7 @@ describe('the location', () => {
     ]);
   });
 
-  test.each(['allow', 'deny'] as const)('is undecided where it is not known: %s', (action) => {
+  test.each(['allow', 'deny'] as const)('is unknown when the location is not known: %s', (action) => {
     expectAll({ geo_location_check: { locations, action } }, [
       [{}, 'unknown'],
       [{ country: '' }, 'unknown'],
@@ -151,11 +151,11 @@ describe('the location', () => {
   });
 });
 
-describe('the network', () => {
+describe('the network range check', () => {
   const ranges = ['192.168.1.16/28', '203.0.113.7/32', '2001:db8::/32'];
   const elsewhere = { addresses: ['10.0.0.5/8'], connectionAddress: '198.51.100.1' };
 
-  test('matches by any address of an interface or by the public one', () => {
+  test('matches any interface address or the public address', () => {
     const matching: readonly PeerFacts[] = [
       { addresses: ['192.168.1.17/24'], connectionAddress: '198.51.100.1' },
       { addresses: ['192.168.1.17'] },
@@ -174,7 +174,7 @@ describe('the network', () => {
     );
   });
 
-  test('that matches none passes where matches are denied', () => {
+  test('with no match fails under `allow` and passes under `deny`', () => {
     const others: readonly PeerFacts[] = [
       elsewhere,
       { addresses: ['192.168.1.15/24'], connectionAddress: '203.0.113.8' },
@@ -192,7 +192,7 @@ describe('the network', () => {
   });
 
   test.each(['allow', 'deny'] as const)(
-    'is open where addresses are not known, and fails where there are none: %s',
+    'is unknown when addresses are not known, and fails when there are none: %s',
     (action) => {
       expectAll({ peer_network_range_check: { ranges, action } }, [
         [{}, 'unknown'],
@@ -204,7 +204,7 @@ describe('the network', () => {
     },
   );
 
-  test('everything is in the range of everything, of its own family', () => {
+  test('matches any address of the same family with the range 0.0.0.0/0', () => {
     expectAll({ peer_network_range_check: { ranges: ['0.0.0.0/0'], action: 'allow' } }, [
       [elsewhere, 'pass'],
       [{ addresses: ['2001:db8::1/64'], connectionAddress: '2001:db8::2' }, 'fail'],
@@ -212,7 +212,7 @@ describe('the network', () => {
   });
 });
 
-describe('processes', () => {
+describe('the process check', () => {
   const checks: Checks = {
     process_check: {
       processes: [
@@ -222,7 +222,7 @@ describe('processes', () => {
     },
   };
 
-  test('must all run, under the path of the system', () => {
+  test('requires all processes to run, under the path for the system', () => {
     expectAll(checks, [
       [{ system: 'linux', processes: ['/usr/bin/agent', '/usr/bin/scanner', '/bin/sh'] }, 'pass'],
       [{ system: 'linux', processes: ['/usr/bin/scanner'] }, 'fail'],
@@ -232,7 +232,7 @@ describe('processes', () => {
     ]);
   });
 
-  test('cannot run where they have no path', () => {
+  test('fails on a system for which a process has no path', () => {
     expectAll(checks, [
       [{ system: 'darwin', processes: ['/Applications/Scanner'] }, 'fail'],
       [{ system: 'darwin' }, 'fail'],
@@ -241,7 +241,7 @@ describe('processes', () => {
     ]);
   });
 
-  test('that were not reported are unknown', () => {
+  test('is unknown when the system or the processes were not reported', () => {
     expectAll(checks, [
       [{ system: 'linux' }, 'unknown'],
       [{ processes: ['/usr/bin/agent', '/usr/bin/scanner'] }, 'unknown'],
@@ -249,10 +249,10 @@ describe('processes', () => {
   });
 });
 
-describe('certificates', () => {
+describe('the certificate check', () => {
   const checks: Checks = { certificate_check: { ca_certificates: [chain.root] } };
 
-  test('must lead to an authority', () => {
+  test('requires a certificate chain to one of the authorities', () => {
     expectAll(checks, [
       [{ system: 'linux', certificates: [[chain.server]] }, 'pass'],
       [
@@ -270,14 +270,14 @@ describe('certificates', () => {
     ]);
   });
 
-  test('never pass on Android and iOS', () => {
+  test('always fails on Android and iOS', () => {
     expectAll(checks, [
       [{ system: 'android', certificates: [[chain.server]] }, 'fail'],
       [{ system: 'ios' }, 'fail'],
     ]);
   });
 
-  test('are undecided where the system or they are not known', () => {
+  test('is unknown when the system or the certificates are not known', () => {
     expectAll(checks, [
       [{ system: 'linux' }, 'unknown'],
       [{ certificates: [[chain.server]] }, 'unknown'],

@@ -69,8 +69,8 @@ function naiveVerdicts(account: Naive, from: string, to: string, probe: Probe): 
   return isGroup(account, from) ? verdicts([`from-${from}`], targets) : verdicts(sources, [`to-${to}`]);
 }
 
-describe('a question about access', () => {
-  it('is answered with what holds for every pair', () => {
+describe('an access question', () => {
+  it('is answered with the verdicts of the naive model for every pair', () => {
     fc.assert(
       fc.property(anAccount, someObservedPeers, visitor, visitor, aProbe, (objects, observedPeers, from, to, probe) => {
         const access = compileAccess(snapshotOf(objects), observedPeers);
@@ -98,7 +98,7 @@ describe('a question about access', () => {
     );
   });
 
-  it('is explained by rules that come to the same as the sets do', () => {
+  it('is explained by rules that permit the same traffic as the compiled sets', () => {
     fc.assert(
       fc.property(anAccount, someObservedPeers, (objects, observedPeers) => {
         const access = compileAccess(snapshotOf(objects), observedPeers);

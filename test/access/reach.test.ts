@@ -76,8 +76,8 @@ function expectReach(account: Naive, reach: Reach, access: Access): void {
   expect(countAccessiblePeers(access, own)).toBe(accessible.sure.length);
 }
 
-describe('what a peer has to know', () => {
-  it('is what the rules say for certain about it, and nothing that is open', () => {
+describe('the reach of a peer', () => {
+  it('contains what the rules permit for certain, and nothing conditional', () => {
     fc.assert(
       fc.property(anAccount, someObservedPeers, (objects, observedPeers) => {
         const access = compileAccess(snapshotOf(objects), observedPeers);
@@ -120,7 +120,7 @@ describe('what a peer has to know', () => {
     );
   });
 
-  it('is written out for a gateway and one that it leads', () => {
+  it('lists peers, rules and routes for a gateway and for a peer that uses it', () => {
     const ssh = { protocol: 'ssh', authorized_groups: { developers: ['deploy'] } };
     const access = accessOf(
       officeWith(
@@ -192,14 +192,14 @@ describe('what a peer has to know', () => {
     ]);
   });
 
-  it('shares the lists of peers of a rule between all that it concerns', () => {
+  it('shares the peer lists of a rule between all peers concerned', () => {
     const access = accessOf(officeWith(policy('Everything', { sources: ['All'], destinations: ['All'] })));
     const lists = ['ana', 'ben', 'db'].map((id) => reachOf(access, id)?.outbound[0]?.peers);
     expect(lists[0]).toEqual(['ana', 'ben', 'db', 'gw']);
     expect(lists.every((list) => list === lists[0])).toBe(true);
   });
 
-  it('is touched by a change of one rule only where that rule is', () => {
+  it('is touched by the change of a rule only for the peers of that rule', () => {
     const state = snapshotOf(
       officeWith(
         policy('Data', toDatabases),
@@ -249,7 +249,7 @@ describe('what a peer has to know', () => {
     ['whether its router is', router({ enabled: false }), ['ana', 'ben', 'gw']],
     ['who leads there', router({ peer_groups: ['databases'] }), ['ana', 'ben', 'db', 'gw']],
     ['a group of it that nobody names', server({ groups: ['contractors'] }), ['ana', 'ben', 'gw']],
-  ])('is touched for gateways and those that they lead, when a resource changes: %s', (_, object, touched) => {
+  ])('is touched for gateways and the peers they serve when a resource changes: %s', (_, object, touched) => {
     const state = snapshotOf(officeWith(files));
     const before = compileAccess(state);
     const next = state.with({ put: [object], remove: [] });
@@ -259,7 +259,7 @@ describe('what a peer has to know', () => {
     for (const id of ['ana', 'ben', 'db', 'gw']) expect(reachOf(after, id)).toEqual(reachOf(fresh, id));
   });
 
-  it('is touched on both sides when the destinations of a rule become others', () => {
+  it('is touched on both sides when the destinations of a rule change', () => {
     const state = snapshotOf(officeWith(policy('Data', toDatabases), peer('db2', '100.64.0.5')));
     const before = compileAccess(state);
     const more = group('databases', ['db', 'db2']);
@@ -267,7 +267,7 @@ describe('what a peer has to know', () => {
     expect(touchedPeers(before, after)).toEqual(['ana', 'ben', 'db2']);
   });
 
-  it('has a tunnel to whom a drop leaves anything, and none to whom drops together leave nothing', () => {
+  it('has a tunnel while drop rules leave any traffic, and none when together they leave nothing', () => {
     const open = policy('Open', { ports: ['80', '443'], sources: ['developers'], destinations: ['databases'] });
     const drop = (id: string, port: string) =>
       policy(id, { action: 'drop', ports: [port], sources: ['developers'], destinations: ['databases'] });
@@ -285,7 +285,7 @@ describe('what a peer has to know', () => {
     expect(peersOf(open, policy('a', { action: 'drop', sources: ['developers'], destinations: ['All'] }))).toEqual([]);
   });
 
-  it('is nothing for a peer whose user has to sign in again, which is away for the others', () => {
+  it('is empty for a peer with an expired login, which is listed as away for the others', () => {
     const objects = officeWith(policy('Data', toDatabases));
     const state = snapshotOf(objects);
     const access = compileAccess(state);
@@ -305,7 +305,7 @@ describe('what a peer has to know', () => {
     expect(accessiblePeers(after, 'ana').sure).toEqual(['db']);
   });
 
-  it('lists accessible peers apart that depend on posture checks', () => {
+  it('lists accessible peers that depend on posture checks separately', () => {
     const checked = policy('Data', { ...toDatabases, bidirectional: true }, { source_posture_checks: ['recent'] });
     const access = accessOf(officeWith(checked), { ana: { clientVersion: '1.5' } });
     expect(accessiblePeers(access, 'db')).toEqual({ sure: ['ana'], conditional: ['ben'] });

@@ -122,8 +122,8 @@ function openImage(objects: readonly StoredObject[], observed: ObservedPeers) {
   };
 }
 
-describe('who stands in', () => {
-  it('is the same by the updated image, a fresh one, the answers of the API and a look at all ingress peers', async () => {
+describe('the ingress peer that takes over', () => {
+  it('is the same in the updated image, a recompiled image, the API answers and the naive model', async () => {
     const steps = fc.array(fc.tuple(aChange, fc.option(whatIsObserved, { nil: undefined })), { maxLength: 6 });
     await fc.assert(
       fc.asyncProperty(whatIsObserved, steps, async (first, changes) => {
@@ -143,7 +143,7 @@ describe('who stands in', () => {
     );
   });
 
-  it('changes when one that waited is approved, and when endpoint security says something else of it', async () => {
+  it('changes when a waiting peer is approved, and when its endpoint security verdict changes', async () => {
     const step = openImage(mesh, observe(['p1'], []));
     const ofFirst = ({ state, access }: Awaited<ReturnType<typeof step>>) => forwarders(state, access)[0]?.ingressPeer;
     expect(ofFirst(await step(put(aPeer('p2', true))))).toBe('gate-p3');

@@ -39,7 +39,7 @@ describe('traffic', () => {
     ['all except udp, icmp', subtractIntervals(allTraffic, [...accept('udp'), ...accept('icmp')])],
     ['all except tcp/22', subtractIntervals(allTraffic, accept('ssh'))],
     ['all except ssh/22', subtractIntervals(allTraffic, trafficAsked('ssh'))],
-  ])('is written %s', (text, traffic) => {
+  ])('is formatted as %s', (text, traffic) => {
     expect(trafficText(traffic)).toBe(text);
   });
 
@@ -52,11 +52,11 @@ describe('traffic', () => {
     ['ssh/22', trafficAsked('ssh')],
     ['tcp/80, udp', joinIntervals([...drop('tcp', port(80)), ...drop('udp')])],
     ['all except ssh/22', subtractIntervals(allTraffic, accept('ssh'))],
-  ])('that does not pass is written %s', (text, traffic) => {
+  ])('is formatted as %s when it does not pass', (text, traffic) => {
     expect(missingText(traffic)).toBe(text);
   });
 
-  test('of SSH is TCP as well, and goes when TCP is dropped', () => {
+  test('includes TCP port 22 when SSH is accepted, and loses SSH when TCP port 22 is dropped', () => {
     const has = (traffic: Traffic, asked: Traffic) => subtractIntervals(asked, traffic).length === 0;
     expect(has(accept('ssh'), trafficAsked('tcp', [port(22)]))).toBe(true);
     expect(has(accept('tcp', port(22)), trafficAsked('ssh'))).toBe(false);
@@ -78,17 +78,17 @@ describe('traffic', () => {
     ['', undefined],
     ['80,443', undefined],
     ['-5', undefined],
-  ])('ports are read: %s', (text, ports) => {
+  ])('parses the ports %s', (text, ports) => {
     expect(parsePorts(text)).toEqual(ports);
   });
 });
 
-describe('pieces', () => {
+describe('the pieces of partitioned traffic', () => {
   const someTraffic = fc
     .array(fc.tuple(fc.nat(30), fc.nat(6)), { maxLength: 4 })
     .map((list) => joinIntervals(list.map(([start, length]) => ({ start, end: start + length }))));
 
-  test('make up every traffic they were cut from, and nothing is in two of them', () => {
+  test('make up every traffic that they were cut from, and do not overlap', () => {
     fc.assert(
       fc.property(fc.array(someTraffic, { maxLength: 6 }), (given) => {
         const { pieces, parts } = partitionTraffic(given);

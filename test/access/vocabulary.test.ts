@@ -18,7 +18,7 @@ const fields = {
   ],
 };
 
-test('what access is made of is stored as kinds that exist, with the fields that are read', () => {
+test('the registry has every kind and field that access reads', () => {
   for (const kind of Object.values(kindOf)) expect(registry.find(kind)?.name).toBe(kind);
   for (const [kind, names] of Object.entries(fields)) {
     const declared = entriesOf(registry.get(kind).spec).map(([name]) => name);
@@ -39,7 +39,7 @@ const reportedFields = {
   User: ['auto_groups', 'is_blocked'],
 };
 
-test('what maps tell besides is stored as kinds that exist, with the fields that are read', () => {
+test('the registry has every kind and field that maps read', () => {
   for (const kind of Object.values(mapKindOf)) expect(Object.keys(reportedFields)).toContain(kind);
   for (const [kind, names] of Object.entries(reportedFields)) {
     const declared = entriesOf(registry.get(kind).spec).map(([name]) => name);
@@ -48,7 +48,7 @@ test('what maps tell besides is stored as kinds that exist, with the fields that
   expect(registry.get(mapKindOf.record).parent?.kind).toBe(mapKindOf.zone);
 });
 
-test('every member of a rule is read, with the id that it was given', () => {
+test('readPolicy reads every member of a rule, with its assigned id', () => {
   const ports = {
     port_ranges: [
       { start: 8000, end: 8010 },

@@ -22,7 +22,7 @@ async function send(method: string, url: string, body?: object, headers: Readonl
   return { answer, line: await lineOf(String(answer.headers['x-request-id'])) };
 }
 
-it('a write is one line with who asked, what for, and what came of it', async () => {
+it('a write is logged as one line with its request id, actor, route and status', async () => {
   const { answer, line } = await send('POST', '/api/groups', { name: 'written' }, { 'x-request-id': 'deploy-42' });
   const [owner] = (await api().engine.snapshots.current(api().account)).ofKind('User');
   expect(answer.headers['x-request-id']).toBe('deploy-42');
@@ -33,7 +33,7 @@ it('a write is one line with who asked, what for, and what came of it', async ()
   expect(lines.filter(({ request_id }) => request_id === 'deploy-42')).toHaveLength(1);
 });
 
-it('reads are for debugging, and refusals are not', async () => {
+it('reads are logged at debug level, refusals at info level', async () => {
   const id = await api().group('read');
   const read = (await send('GET', `/api/groups/${id}`)).line;
   expect(read).toMatchObject({ level: 'debug', path: `/api/groups/${id}`, route: '/api/groups/:id', status: 200 });
@@ -43,27 +43,30 @@ it('reads are for debugging, and refusals are not', async () => {
   expect(outsider).toMatchObject({ level: 'info', status: 401, actor: undefined, account: undefined });
 });
 
-it('what machines report many times a minute is for debugging', async () => {
+it('frequent agent requests are logged at debug level', async () => {
   expect((await send('POST', '/agent/challenge')).line).toMatchObject({ level: 'debug', status: 200 });
 });
 
-it('the operator is named as such', async () => {
+it('a request of the operator is logged with the actor `operator`', async () => {
   expect((await send('GET', '/metrics', undefined, asOperator)).line).toMatchObject({ actor: 'operator', status: 200 });
 });
 
-it.each(['', 'a b', 'a\tb', 'x'.repeat(129), '{"a":1}', 'ä'])('the id of a request is not %j', async (id) => {
-  const { answer } = await send('GET', '/healthz', undefined, { 'x-request-id': id });
-  expect(answer.headers['x-request-id']).toMatch(/^[\da-f-]{36}$/);
-});
+it.each(['', 'a b', 'a\tb', 'x'.repeat(129), '{"a":1}', 'ä'])(
+  'the request id %j is replaced by a generated one',
+  async (id) => {
+    const { answer } = await send('GET', '/healthz', undefined, { 'x-request-id': id });
+    expect(answer.headers['x-request-id']).toMatch(/^[\da-f-]{36}$/);
+  },
+);
 
-it('paths that nothing is at, and that are no addresses, are lines as well', async () => {
+it('requests to unknown paths and malformed URLs are logged too', async () => {
   expect((await send('GET', '/api/nothing')).line).toMatchObject({ path: '/api/nothing', status: 404 });
   expect((await send('PATCH', '/api/groups')).line).toMatchObject({ route: '/api/groups', status: 405 });
   const answer = await api().app.inject({ url: '/%zz', headers: { 'x-request-id': 'broken' } });
   expect([answer.statusCode, (await lineOf('broken')).path]).toEqual([404, '/****']);
 });
 
-it('a client that leaves before it is answered leaves a line', async () => {
+it('a client that disconnects before its answer ends is logged', async () => {
   const address = await api().app.listen({ host: '127.0.0.1', port: 0 });
   const socket = connect(Number(new URL(address).port), '127.0.0.1');
   await once(socket, 'connect');
@@ -74,7 +77,7 @@ it('a client that leaves before it is answered leaves a line', async () => {
   expect((await lineOf('left')).message).toContain('left before its answer ended');
 });
 
-it('no secret of a request reaches a line', async () => {
+it('no secret of a request is logged', async () => {
   const secret = 'planted-hunter2-hunter2';
   const invite = makeToken('nbi_', new Uint8Array(32).fill(3));
   const address = 'ada@example.com';
@@ -109,7 +112,7 @@ it('no secret of a request reaches a line', async () => {
   expect(text).not.toContain(Buffer.from(secret).toString('base64url').slice(0, 20));
 });
 
-it('what is broken before it gets to a route is one line, with the id of its answer and nothing of what was sent', async () => {
+it('a request that fails before routing is logged as one line, with the id of its answer and none of its content', async () => {
   await using api = await testApi('postgres', { logAccess: (line) => lines.push(line) });
   const port = Number(new URL(await api.app.listen({ host: '127.0.0.1', port: 0 })).port);
   const unread = { method: undefined, path: undefined, route: undefined };
@@ -152,7 +155,7 @@ it.each([
     `X-Request-Id: slow-body\r\nAuthorization: Token ${token}\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{"na`,
     { request_id: 'slow-body', method: 'POST', path: '/api/groups', route: '/api/groups', actor: expect.any(String) },
   ],
-])('a request whose %s never ends is answered 408, with a line of its id', async (_, rest, expected) => {
+])('a request with an unfinished %s is answered with 408 and logged with its id', async (_, rest, expected) => {
   await using api = await testApi('postgres', { logAccess: (line) => lines.push(line) });
   // Node looks for such requests every half a minute, and a request has two.
   Object.assign(api.app.server, { requestTimeout: 50, headersTimeout: 50, connectionsCheckingInterval: 20 });

@@ -29,16 +29,19 @@ it.each([
   [`Token ${token.replace('nbp_', 'nbs_')}`, 'token invalid'],
   [`Token ${makeToken('nbp_', randomBytes(32))}`, 'token invalid'],
   ['Bearer eyJhbGciOiJub25lIn0.e30.', 'token invalid'],
-])('%s is answered with 401', async (header, message) => {
+])('the Authorization header %s is refused with 401', async (header, message) => {
   const answer = await ask(header);
   expect([answer.statusCode, answer.json()]).toEqual([401, { message, code: 401 }]);
 });
 
-it.each(['Token', 'Bearer', 'token', 'BEARER', 'Token  '])('takes a token after %s', async (scheme) => {
-  expect((await ask(`${scheme} ${token}`)).statusCode).toBe(200);
-});
+it.each(['Token', 'Bearer', 'token', 'BEARER', 'Token  '])(
+  'the Authorization scheme %s is accepted',
+  async (scheme) => {
+    expect((await ask(`${scheme} ${token}`)).statusCode).toBe(200);
+  },
+);
 
-it('looks nothing up for a token with a wrong checksum', async () => {
+it('a token with a wrong checksum is refused without a database look-up', async () => {
   const { engine } = api();
   const lookUps: unknown[] = [];
   const database = { ...engine.database, lookUp: async (statement: unknown) => lookUps.push(statement) && [] };
@@ -54,7 +57,7 @@ it('looks nothing up for a token with a wrong checksum', async () => {
   expect(lookUps).toHaveLength(1);
 });
 
-it('tells an expired token', async () => {
+it('an expired token is refused with the message `token expired`', async () => {
   const old = makeToken('nbp_', randomBytes(32));
   const { engine, account } = api();
   const [owner] = (await engine.snapshots.current(account)).ofKind('User');
@@ -66,7 +69,7 @@ it('tells an expired token', async () => {
   expect((await ask(`Token ${old}`)).json()).toEqual({ message: 'token expired', code: 401 });
 });
 
-it('keeps a blocked user out', async () => {
+it('a blocked user is refused with 403', async () => {
   await using own = await testApi();
   const [owner] = (await own.engine.snapshots.current(own.account)).ofKind('User');
   if (owner === undefined) throw new Error('no owner');
@@ -75,14 +78,14 @@ it('keeps a blocked user out', async () => {
   expect([answer.status, answer.body.message]).toEqual([403, 'user is blocked']);
 });
 
-it('stores the hash of a token, and the value nowhere', async () => {
+it('a token is stored as its hash only', async () => {
   const { engine, account } = api();
   const [rows] = await engine.database.inAccount(account, [build.selectFrom('tokens').selectAll().compile()]);
   expect(JSON.stringify(rows)).toContain(hashToken(token));
   expect(JSON.stringify(rows)).not.toContain(token.slice(4));
 });
 
-it('every endpoint but those of one list wants credentials', async () => {
+it('every endpoint outside the list of open routes requires credentials', async () => {
   const { app } = api();
   const description = (await api().call('GET', '/api/openapi.json')).body;
   const open: string[] = [];
@@ -104,7 +107,7 @@ it('every endpoint but those of one list wants credentials', async () => {
   );
 });
 
-it('the OpenAPI document lists every route there is', async () => {
+it('the OpenAPI document lists every route', async () => {
   const { paths } = (await api().call('GET', '/api/openapi.json')).body;
   const listed = new Set(Object.keys(paths).map((path) => path.replace(/\{\w+\}/g, ':')));
   const present = new Set(routePaths(api().app.printRoutes({ commonPrefix: false })));

@@ -38,7 +38,7 @@ async function countsOf(own: TestApi): Promise<JsonObject> {
   );
 }
 
-it('are those to which a peer may open a connection, after drops and posture checks, and the list counts them', async () => {
+it('accessible peers are those a peer may connect to after drop rules and posture checks, and the peer list counts them', async () => {
   const own = api();
   const [ana = '', db = '', web = ''] = await own.peers('ana', 'db', 'web');
   const [devs, servers, databases] = await Promise.all([
@@ -67,7 +67,7 @@ it('are those to which a peer may open a connection, after drops and posture che
   expect([await namesFor(own, ana), await countsOf(own)]).toEqual([['Peer db', 'Peer web'], { ana: 2, db: 0, web: 0 }]);
 });
 
-it('are shown in short', async () => {
+it('accessible peers are returned in a short form', async () => {
   const own = api();
   const [one = '', other = ''] = await own.peers('one', 'other');
   const both = await own.group('both', [one, other]);
@@ -83,7 +83,7 @@ it('are shown in short', async () => {
   expect(again.status).toBe(304);
 });
 
-it('are shown to users about their own peers alone, and not while the account hides peers from them', async () => {
+it('users see accessible peers of their own peers only, and none while the account hides peers from users', async () => {
   const own = api();
   const [mine = '', other = ''] = await own.peers('mine', 'theirs');
   const both = await own.group('pair', [mine, other]);

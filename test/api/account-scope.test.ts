@@ -43,7 +43,7 @@ const found = async (domain: string, groups: readonly JsonObject[]): Promise<str
 const names = ({ body }: Answer) => body.map(({ name }: { readonly name: string }) => name).sort();
 const revisionOf = async (account: string) => (await api().engine.snapshots.fresh(account)).revision;
 
-describe('the account in the query', () => {
+describe('the `account` query parameter', () => {
   let [support, audit, tenant, outsider] = ['', '', '', ''];
   let helper: Ask;
   beforeAll(async () => {
@@ -66,7 +66,7 @@ describe('the account in the query', () => {
     helper = await consultant('helper', [support, audit]);
   });
 
-  it('leads to the account of a tenant, with the highest role of the groups that are mine', async () => {
+  it("selects the account of a tenant, with the highest role of the caller's groups", async () => {
     expect((await helper('GET', '/api/groups')).status).toBe(403);
     expect(names(await helper('GET', `/api/groups?account=${tenant}`))).toEqual(['All']);
     expect((await helper('POST', `/api/groups?account=${tenant}`, { name: 'theirs' })).status).toBe(200);
@@ -77,7 +77,7 @@ describe('the account in the query', () => {
     expect([refused.status, refused.body.message]).toEqual([403, expect.stringContaining('network_admin')]);
   });
 
-  it('leaves the caller who they are, with the rights of there', async () => {
+  it("keeps the caller's identity, with the permissions in the tenant", async () => {
     const { body } = await helper('GET', `/api/users/current?account=${tenant}`);
     expect(body).toMatchObject({ email: 'helper@example.com', role: 'user', is_current: true });
     expect([body.permissions.modules.groups.create, body.permissions.modules.users.create]).toEqual([true, false]);
@@ -85,7 +85,7 @@ describe('the account in the query', () => {
     expect(event).toMatchObject({ activity_code: 'group.add', initiator_email: 'helper@example.com' });
   });
 
-  it('is refused when it is not mine or of my tenant, and nothing happens', async () => {
+  it("is refused with 403 for an account that is neither the caller's nor a tenant of it, and nothing is written", async () => {
     const poor = await consultant('poor', []);
     const before = await Promise.all([api().account, tenant, outsider].map(revisionOf));
     const group = (account: string) => `/api/groups?account=${account}`;
@@ -105,12 +105,12 @@ describe('the account in the query', () => {
     expect(await Promise.all([api().account, tenant, outsider].map(revisionOf))).toEqual(before);
   });
 
-  it('may be my own', async () => {
+  it("may name the caller's own account or be empty", async () => {
     expect((await api().call('GET', `/api/groups?account=${api().account}`)).status).toBe(200);
     expect((await api().call('GET', '/api/groups?account=')).status).toBe(200);
   });
 
-  it('lets nobody rise above their role there', async () => {
+  it("refuses to grant a role above the caller's role in the tenant", async () => {
     const put = { name: 'tenant', groups: [{ id: support, role: 'admin' }] };
     await api().call('PUT', `${tenants}/${tenant}`, put);
     const body = { name: 'Uli', email: 'uli@example.com', role: 'user', auto_groups: [], is_service_user: false };
@@ -121,7 +121,7 @@ describe('the account in the query', () => {
     expect((await helper('PUT', `/api/users/${id}?account=${tenant}`, { ...rise, role: 'admin' })).status).toBe(200);
   });
 
-  it('is closed again when the tenant is let go', async () => {
+  it('is refused with 403 after the tenant is unlinked', async () => {
     const users = (await helper('GET', `/api/users?account=${tenant}`)).body;
     const owner = users.find(({ email }: { readonly email: string }) => email === 'uli@example.com').id;
     expect((await api().call('POST', `${tenants}/${tenant}/unlink`, { owner })).status).toBe(200);
@@ -129,7 +129,7 @@ describe('the account in the query', () => {
   });
 });
 
-describe('deleting an account', () => {
+describe('DELETE /api/accounts/{id}', () => {
   /** How many rows every table has of an account. */
   async function rows(account: string): Promise<Readonly<Record<string, number>>> {
     const { database } = api().engine;
@@ -171,7 +171,7 @@ describe('deleting an account', () => {
     return { id, owner };
   }
 
-  it('leaves no row of it in any table, and closes every door', async () => {
+  it('deletes the rows of the account from every table, and revokes its tokens', async () => {
     const { id, owner } = await furnished('gone.example.com');
     const before = await rows(id);
     for (const table of [
@@ -195,7 +195,7 @@ describe('deleting an account', () => {
     expect((await owner('DELETE', `/api/accounts/${id}`)).status).toBe(401);
   });
 
-  it('writes an event in the account that managed it', async () => {
+  it('writes an audit event in the account that managed it', async () => {
     const { id, owner } = await furnished('told.example.com');
     await owner('DELETE', `/api/accounts/${id}`);
     const list = (await api().call('GET', tenants)).body;
@@ -207,7 +207,7 @@ describe('deleting an account', () => {
     ]);
   });
 
-  it('ends its streams, and other servers forget it', async () => {
+  it('ends the event streams of the account, and other servers forget it', async () => {
     const { id, owner } = await furnished('stream.example.com');
     await using other = await apiOn(api().engine.database, async () => {});
     const authorization = `Token ${owner.token}`;
@@ -226,7 +226,7 @@ describe('deleting an account', () => {
     await expect(other.engine.snapshots.current(id)).rejects.toThrow(`account ${id} not found`);
   });
 
-  it('is for its owners, and not while it looks after others', async () => {
+  it('is allowed for owners only, and refused while the account manages tenants', async () => {
     const { account } = api();
     const kept = await found('kept.example.com', []);
     await putObjects(api().engine, account, (state) => {

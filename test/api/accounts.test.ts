@@ -28,7 +28,7 @@ const extra: JsonObject = {
 const without = (value: JsonObject, name: string): JsonObject =>
   Object.fromEntries(Object.entries(value).filter(([member]) => member !== name));
 
-it('is one, with all its settings', async () => {
+it('GET /api/accounts returns one account with all its settings', async () => {
   await using own = await testApi();
   const { status, body } = await own.call('GET', '/api/accounts');
   expect([status, body.length]).toEqual([200, 1]);
@@ -55,7 +55,7 @@ it('is one, with all its settings', async () => {
   });
 });
 
-it('writes nothing when it is given back what it answered', async () => {
+it('PUT /api/accounts/{id} with the unchanged answer of GET writes nothing', async () => {
   const account = await read();
   const before = await api().revision();
   const same = await api().call('PUT', `/api/accounts/${account.id}`, account);
@@ -64,7 +64,7 @@ it('writes nothing when it is given back what it answered', async () => {
   expect(await api().revision()).toBe(before);
 });
 
-it('replaces, but keeps `extra`, `network_range` and `onboarding` when they are left out', async () => {
+it('PUT /api/accounts/{id} replaces settings, but keeps omitted `extra`, `network_range` and `onboarding`', async () => {
   const group = await api().group('logged');
   const more = { ...extra, user_approval_required: false, network_traffic_logs_groups: [group] };
   const changed = await put(
@@ -91,7 +91,7 @@ it('replaces, but keeps `extra`, `network_range` and `onboarding` when they are 
   expect((await put({ ...required, extra: null }, { onboarding: null })).body).toEqual(kept);
 });
 
-it('keeps what the specification does not know when a client leaves it out, and takes it away when it is emptied', async () => {
+it('PUT /api/accounts/{id} keeps omitted settings outside the specification, and clears them when they are empty', async () => {
   await using own = await testApi();
   const [peer = ''] = await own.peers('six');
   const group = await own.group('six', [peer]);
@@ -107,20 +107,20 @@ it('keeps what the specification does not know when a client leaves it out, and 
   expect((await own.call('GET', `/api/peers/${peer}`)).body).not.toHaveProperty('ipv6', ipv6);
 });
 
-describe('required members', () => {
-  it('settings', async () => {
+describe('PUT /api/accounts/{id} without a required member', () => {
+  it('requires `settings`', async () => {
     const answer = await api().call('PUT', `/api/accounts/${api().account}`, {});
     expect([answer.status, answer.body.message]).toEqual([422, '`settings` is required; add it']);
   });
 
-  it.each(Object.keys(required))('%s', async (name) => {
+  it.each(Object.keys(required))('requires %s', async (name) => {
     const answer = await put(without(required, name));
     const listed = ['peer_expose_groups'].includes(name);
     expect([answer.status, answer.body.message]).toEqual([422, `\`${name}\` is required; add it`]);
     expect((await put({ ...required, [name]: null })).status).toBe(listed ? 200 : 422);
   });
 
-  it.each(Object.keys(extra))('%s inside extra', async (name) => {
+  it.each(Object.keys(extra))('requires %s inside `extra`', async (name) => {
     const answer = await put({ ...required, extra: without(extra, name) });
     expect([answer.status, problemsOf(answer)]).toEqual([422, ['field_required /settings/extra']]);
   });
@@ -141,7 +141,7 @@ it.each([
   [{ network_range: '127.0.0.0/8' }, ['network_range_invalid /settings/network_range']],
   [{ auto_update_version: 'newest' }, ['version_invalid /settings/auto_update_version']],
   [{ extra: 'x' }, ['type_wrong /settings/extra']],
-] as [JsonObject, string[]][])('refuses %j', async (more, problems) => {
+] as [JsonObject, string[]][])('PUT /api/accounts/{id} refuses %j', async (more, problems) => {
   const before = await api().revision();
   const answer = await put({ ...required, ...more });
   expect([answer.status, problemsOf(answer)]).toEqual([422, problems]);
@@ -157,11 +157,11 @@ it.each([
   { auto_update_version: 'latest' },
   { auto_update_version: '1.2.3-rc.1' },
   { peer_expose_enabled: true, peer_expose_groups: [] },
-])('takes %j', async (more) => {
+])('PUT /api/accounts/{id} accepts %j', async (more) => {
   expect((await put({ ...required, ...more } as JsonObject)).status).toBe(200);
 });
 
-it('does not take the domain of a zone for its peers', async () => {
+it('PUT /api/accounts/{id} refuses the domain of a DNS zone as `dns_domain`', async () => {
   const group = await api().group('zoned');
   const zone = { name: 'Z', domain: 'zoned.example', enable_search_domain: false, distribution_groups: [group] };
   expect((await api().call('POST', '/api/dns/zones', zone)).status).toBe(200);
@@ -169,7 +169,7 @@ it('does not take the domain of a zone for its peers', async () => {
   expect([answer.status, problemsOf(answer)]).toEqual([422, ['account_dns_domain_taken /settings/dns_domain']]);
 });
 
-it('is one: others are not found, none is made or read alone', async () => {
+it('another account returns 404, and creating one or reading one by id returns 405', async () => {
   expect((await api().call('PUT', '/api/accounts/other', { settings: required })).status).toBe(404);
   expect((await api().call('POST', '/api/accounts', { settings: required })).status).toBe(405);
   expect((await api().call('GET', `/api/accounts/${api().account}`)).status).toBe(405);
@@ -180,18 +180,21 @@ it.each<readonly [string, Json, Json]>([
   ['metrics_push_enabled', false, true],
   ['agent_network_only', false, true],
   ['dashboard_features', { agent_network: false }, { agent_network: true }],
-])('says that there is no %s here, and takes only the value that says so too', async (name, off, on) => {
-  for (const value of [off, null]) {
-    const answer = await put({ ...required, [name]: value });
-    expect([answer.status, answer.headers['heddle-ignored']]).toEqual([200, undefined]);
-  }
-  const before = await api().revision();
-  const refused = await put({ ...required, [name]: on });
-  expect([refused.status, problemsOf(refused)]).toEqual([422, [`setting_unavailable /settings/${name}`]]);
-  expect(await api().revision()).toBe(before);
-});
+])(
+  'the unavailable setting %s is accepted only as off, otherwise refused with `setting_unavailable`',
+  async (name, off, on) => {
+    for (const value of [off, null]) {
+      const answer = await put({ ...required, [name]: value });
+      expect([answer.status, answer.headers['heddle-ignored']]).toEqual([200, undefined]);
+    }
+    const before = await api().revision();
+    const refused = await put({ ...required, [name]: on });
+    expect([refused.status, problemsOf(refused)]).toEqual([422, [`setting_unavailable /settings/${name}`]]);
+    expect(await api().revision()).toBe(before);
+  },
+);
 
-it('writes nothing when a client gives back what was stored before a setting existed', async () => {
+it('PUT /api/accounts/{id} with the answer of GET writes nothing when the stored account lacks a newer setting', async () => {
   await using own = await testApi();
   const account = await read(own);
   expect(account.settings.local_mfa_enabled).toBe(false);
@@ -208,13 +211,13 @@ it('writes nothing when a client gives back what was stored before a setting exi
   expect(await own.revision()).toBe(before);
 });
 
-it('ignores its read-only members', async () => {
+it('PUT /api/accounts/{id} ignores read-only members, and reports unknown ones in Heddle-Ignored', async () => {
   const answer = await put(required, { domain: 'x.example', domain_category: 'private', created_by: 'me', colour: 1 });
   expect(answer.body).toMatchObject({ domain: '', domain_category: '' });
   expect(answer.headers['heddle-ignored']).toBe('/colour');
 });
 
-it('a public range is set over the API with a notice, and by documents with an approval only', async () => {
+it('a public network range is accepted over the API with a notice, and from documents only with an approval', async () => {
   await using own = await testApi();
   const { settings } = await read(own);
   const set = (change: JsonObject) =>

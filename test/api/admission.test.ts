@@ -22,8 +22,8 @@ const signIn = async (own: TestApi, email: string, password: string, address = '
 const shown = async (own: TestApi, id: string): Promise<JsonObject | undefined> =>
   (await own.call('GET', users)).body.find((user: JsonObject) => user['id'] === id);
 
-describe('a new person', () => {
-  it('gets a password for the first sign-in, shown this once', async () => {
+describe('POST /api/users', () => {
+  it('returns a password for the first sign-in, shown only once', async () => {
     const answer = await api().call('POST', users, person({ email: 'New@Example.com' }));
     expect([answer.status, answer.headers['cache-control']]).toEqual([200, 'no-store']);
     expect(answer.body.password).toMatch(/^[A-HJ-NP-Za-km-z2-9]{16}$/);
@@ -35,7 +35,7 @@ describe('a new person', () => {
     expect(await shown(api(), answer.body.id)).not.toHaveProperty('password');
   });
 
-  it('is made once when the request is repeated, and handed the same password', async () => {
+  it('creates one user when repeated with the same idempotency key, and returns the same password', async () => {
     const [body, key] = [person(), { 'idempotency-key': 'new-person' }];
     const first = await api().call('POST', users, body, key);
     const second = await api().call('POST', users, body, key);
@@ -43,14 +43,14 @@ describe('a new person', () => {
     expect(await signIn(api(), body.email, first.body.password)).toBe('right');
   });
 
-  it('cannot make themselves more than they are', async () => {
+  it('ignores members that only the server sets', async () => {
     const more = { issued: 'integration', account_id: 'x', id: 'mine', status: 'active', pending_approval: true };
     const { body, headers } = await api().call('POST', users, person(more));
     expect(body).toMatchObject({ role: 'user', issued: 'api', status: 'invited', pending_approval: false });
     expect([body.id === 'mine', headers['heddle-ignored']]).toEqual([false, '/account_id']);
   });
 
-  it('of an address that another account has here is made like any other', async () => {
+  it('creates a user with an email address that another account on the server has', async () => {
     const { id, email, password } = await make();
     await api().engine.database.asOwner([
       "insert into accounts (account_id, created_at) values ('other', now())",
@@ -65,7 +65,7 @@ describe('a new person', () => {
 });
 
 describe('an invitation', () => {
-  it('is given again until the person has come in; without a mail server as a link', async () => {
+  it('is renewed until the person has signed in; without a mail server it is returned as a link', async () => {
     const { id, email } = await make();
     const again = await api().call('POST', `${users}/${id}/invite`);
     expect([again.status, again.body, again.headers['cache-control']]).toEqual([200, '', 'no-store']);
@@ -92,13 +92,13 @@ describe('an invitation', () => {
     expect((await api().call('POST', `${users}/${id}/invite`)).status).toBe(412);
   });
 
-  it('is nothing for programs and for nobody', async () => {
+  it('is refused with 412 for a service user and with 404 for an unknown user', async () => {
     const { id } = await make(api(), { email: '', is_service_user: true });
     expect((await api().call('POST', `${users}/${id}/invite`)).status).toBe(412);
     expect((await api().call('POST', `${users}/nobody/invite`)).status).toBe(404);
   });
 
-  it('has a page on which it is accepted', async () => {
+  it('has an acceptance page, which does not contain the token', async () => {
     const { body, headers } = await callAsAnonymous(api())('GET', '/invite/nbi_whatever');
     expect(headers['content-type']).toBe('text/html; charset=utf-8');
     expect(headers['content-security-policy']).toMatch(/default-src 'none'; style-src 'sha256-.*script-src 'sha256-/);
@@ -106,8 +106,8 @@ describe('an invitation', () => {
   });
 });
 
-describe('somebody who waits for an approval', () => {
-  it('is let in', async () => {
+describe('a user who waits for approval', () => {
+  it('is approved, and cannot be approved again', async () => {
     const { id } = await make();
     await makePending({ api: api() }, id);
     expect(await shown(api(), id)).toMatchObject({ pending_approval: true, is_blocked: true, status: 'blocked' });
@@ -121,7 +121,7 @@ describe('somebody who waits for an approval', () => {
     expect([again.status, problemsOf(again)]).toEqual([422, ['user_not_pending ']]);
   });
 
-  it('is turned away, and gone with everything', async () => {
+  it('is rejected, and deleted with all directory entries', async () => {
     const { id, email } = await make();
     await makePending({ api: api() }, id);
     expect((await api().call('DELETE', `${users}/${id}/reject`)).status).toBe(200);
@@ -136,7 +136,7 @@ describe('a password', () => {
   const change = (own: TestApi, id: string, body: JsonObject) =>
     callAs(own, id).then((call) => call('PUT', `${users}/${id}/password`, body));
 
-  it('is changed by its owner, which ends other sessions', async () => {
+  it('is changed by its user, which ends other sessions', async () => {
     const { id, email, password } = await make();
     const done = await change(api(), id, { old_password: password, new_password: 'something else' });
     expect([done.status, done.body]).toEqual([200, '']);
@@ -158,7 +158,7 @@ describe('a password', () => {
     expect([refused.status, problemsOf(refused)]).toEqual([422, problems]);
   });
 
-  it("is nobody else's to change, and nothing that a machine has", async () => {
+  it('is changed by its own user only, and does not exist for a machine owner', async () => {
     const { id, password } = await make();
     const body = { old_password: password, new_password: 'something else' };
     const other = await api().call('PUT', `${users}/${id}/password`, body);
@@ -168,7 +168,7 @@ describe('a password', () => {
     expect([machine.status, problemsOf(machine)]).toEqual([422, ['password_wrong /old_password']]);
   });
 
-  it('is guessed slowly', async () => {
+  it('is protected against guessing: 429 after 10 wrong attempts', async () => {
     const { id } = await make();
     const statuses = [];
     for (let at = 0; at < 11; at++)
@@ -177,8 +177,8 @@ describe('a password', () => {
   });
 });
 
-describe('a person who is deleted', () => {
-  it('goes with tokens, invites and the way in, and comes back with the password they had', async () => {
+describe('a deleted user', () => {
+  it('loses tokens, invites and directory entries, and has the former password when created again', async () => {
     await using own = await testApi();
     const { id, email, password } = await make(own, { role: 'admin' });
     const call = await callAs(own, id);
@@ -194,7 +194,7 @@ describe('a person who is deleted', () => {
     expect(await signIn(own, email, password)).toBe('right');
   });
 
-  it('is forgotten by the identity provider where the server is configured so, also when a document deletes it', async () => {
+  it('loses the credentials at the identity provider where the server is configured so, also when a document deletes the user', async () => {
     await using own = await testApi('postgres', { forgetsPeople: true });
     const document = { kind: 'User', metadata: { name: 'eve' }, spec: person() };
     const put = (documents: readonly JsonObject[]) =>

@@ -43,7 +43,7 @@ function valuesOf(state: Snapshot): ReadonlyMap<string, JsonObject> {
 
 const state = ({ engine, account }: TestApi) => engine.snapshots.current(account);
 
-it('E76, E80 a thousand objects of all kinds are taken over by export, commit and apply: nothing changes', {
+it('E76, E80 exporting, committing and applying a thousand objects of all kinds adopts them without changes', {
   timeout: 240_000,
 }, async () => {
   const txt = new Map<string, readonly string[]>();

@@ -31,6 +31,6 @@ afterEach(() => expect(lines).toEqual([]));
 test.each([
   ['/text', 'sent by the handler'],
   ['/stream', 'sent in parts'],
-])('what the handler of %s sends itself is sent once', async (url, body) => {
+])('an answer that the handler of %s sends itself is sent once', async (url, body) => {
   expect((await app.inject(url)).body).toBe(body);
 });

@@ -6,8 +6,8 @@ import { objectsOf } from '../plan/invariants.ts';
 import { backUp, everything, furnished, keys, restore } from './archive-setup.ts';
 import { type TestApi, testApi } from './setup.ts';
 
-describe('a server in use', () => {
-  it('gets one more account, and keeps its own', async () => {
+describe('restoring an archive to a server in use', () => {
+  it('adds the account, and keeps the existing one', async () => {
     await using api = await furnished();
     const archive = await backUp(api);
     await using other = await testApi('postgres', keys);
@@ -24,7 +24,7 @@ describe('a server in use', () => {
     );
   });
 
-  it('keeps what others have: a token, an identity or a domain of the archive that leads elsewhere is refused', async () => {
+  it('is refused when a token, identity or domain of the archive belongs to another account', async () => {
     await using api = await testApi('postgres', keys);
     const archive = await backUp(api);
     await using other = await testApi('postgres', keys);
@@ -42,7 +42,7 @@ describe('a server in use', () => {
     expect(await everything(other)).toBe(before);
   });
 
-  it('is shown which domain of the archive another account has, and no hash', async () => {
+  it('names the domain of the archive that another account has, and no hash', async () => {
     await using api = await testApi('postgres', keys);
     await lead(api, 'domain', 'example.com');
     await lead(api, 'setup-key', 'hash-of-a-key');
@@ -61,7 +61,7 @@ describe('a server in use', () => {
     expect(await everything(other)).toBe(before);
   });
 
-  it('gets the account although another one took the address of one of its people', async () => {
+  it('succeeds although another account has the email address of one of its users', async () => {
     await using api = await testApi('postgres', keys);
     await lead(api, 'email', 'ada@example.com');
     const archive = await backUp(api);
@@ -77,7 +77,7 @@ describe('a server in use', () => {
   const lead = ({ account, engine }: TestApi, kind: string, value: string) =>
     engine.database.asOwner([`insert into directory values ('${account}', '${kind}', '${value}', 'subject')`]);
 
-  it("becomes the operator's account when it takes the place of the unused one", async () => {
+  it("makes it the operator's account when it replaces the unused one", async () => {
     await using api = await furnished();
     await using other = await testApi('postgres', keys);
     expect((await restore(other, await backUp(api))).status).toBe(200);

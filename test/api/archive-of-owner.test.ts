@@ -3,8 +3,8 @@ import { rowsOf } from '../commit/office.ts';
 import { backUp, changedSinceBackup, everything, exported, furnished, keys, sendBack } from './archive-setup.ts';
 import { testApi } from './setup.ts';
 
-describe('an owner', () => {
-  it('puts the objects of the account back, as one revision; the history goes on', async () => {
+describe('POST /api/config/restore by an owner', () => {
+  it('restores the objects of the account as one revision, and continues the history', async () => {
     await using api = await furnished();
     const { archive, documentsThen, then, now } = await changedSinceBackup(api);
     expect(await sendBack(api, archive)).toMatchObject({
@@ -24,7 +24,7 @@ describe('an owner', () => {
     });
   });
 
-  it('gets nothing but objects: people, tokens, identities, the directory and the time of the account stay', async () => {
+  it('restores objects only: users, tokens, identities, the directory and the creation time stay unchanged', async () => {
     await using api = await furnished();
     const archive = await backUp(api);
     const kept = ['accounts', 'tokens', 'credentials', 'identities', 'invites', 'directory'] as const;
@@ -48,7 +48,7 @@ describe('an owner', () => {
     expect(users.map(({ email }: { email: string }) => email)).toContain('ada@example.com');
   });
 
-  it('does not get another account in, not even on a server that was never used', async () => {
+  it('refuses the archive of another account, even on an unused server', async () => {
     await using api = await furnished();
     const archive = await backUp(api);
     await using other = await testApi('postgres', keys);
@@ -63,7 +63,7 @@ describe('an owner', () => {
     expect(await everything(other)).toBe(before);
   });
 
-  it('sends no more than other configuration may have, in one request at a time, and each counts as a plan', async () => {
+  it('accepts at most 64 MiB and one request at a time, and counts each as a plan', async () => {
     await using api = await testApi('postgres', { planRateLimit: { perMinute: 1, burst: 5 } });
     const large = await sendBack(api, Buffer.alloc(64 * 1024 * 1024 + 1));
     expect(large.status).toBe(413);
@@ -81,7 +81,7 @@ describe('an owner', () => {
     expect([many.status, many.body['message']]).toEqual([429, expect.stringContaining('too many plans')]);
   });
 
-  it('sends a compressed body', async () => {
+  it('refuses an uncompressed body with 422', async () => {
     await using api = await testApi();
     const answer = await api.call('POST', '/api/config/restore', { hello: 'world' });
     expect(answer.status).toBe(422);

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../src/lib/json.ts';
 import { backUp, everything, furnished, keys, linesOf, packed, restore, sendBack } from './archive-setup.ts';
 import { testApi } from './setup.ts';
 
-describe('an archive that is not as it was written', () => {
+describe('a damaged archive', () => {
   const spoiled: readonly (readonly [string, RegExp, (lines: string[]) => readonly string[] | Buffer])[] = [
     ['cut short', /cut short/, (lines) => packed(lines).subarray(0, -40)],
     ['without its end', /cut short/, (lines) => lines.slice(0, -1)],
@@ -25,7 +25,7 @@ describe('an archive that is not as it was written', () => {
     ['with changed bytes', /damaged/, (lines) => flipped(packed(lines))],
   ];
 
-  it.each(spoiled)('%s is refused, and nothing is written', async (_, message, spoil) => {
+  it.each(spoiled)('is refused (%s), and nothing is written', async (_, message, spoil) => {
     await using api = await testApi('postgres', keys);
     await api.group('by hand');
     const archive = await backUp(api);
@@ -44,7 +44,7 @@ describe('an archive that is not as it was written', () => {
   }
 });
 
-describe('signatures', () => {
+describe('the signature of an archive', () => {
   /** The lines with other rows, and every checksum re-created as anybody can. */
   function forged(lines: readonly string[], change: (line: string) => string): Buffer {
     const whole = createHash('sha256');
@@ -64,7 +64,7 @@ describe('signatures', () => {
   }
   const older = (line: string) => line.replace(/"created_at":"[^"]*"/, '"created_at":"2001-01-01T00:00:00Z"');
 
-  it('tell a changed archive, whatever its checksums say; neither owner nor operator gets it in', async () => {
+  it('detects a changed archive despite correct checksums; neither owner nor operator can restore it', async () => {
     await using api = await furnished();
     const lines = linesOf(await backUp(api));
     const archive = forged(lines, older);
@@ -82,7 +82,7 @@ describe('signatures', () => {
   it.each([
     ['none', (end: JsonObject) => ({ ...end, signature: undefined, key: undefined }), /not signed/],
     ['one of a key that is not known', (end: JsonObject) => ({ ...end, key: 'ffffffffffff' }), /ffffffffffff/],
-  ])('may be %s for an operator who says so', async (_, change, message) => {
+  ])('may be %s when the operator accepts unsigned archives', async (_, change, message) => {
     await using api = await furnished();
     const lines = linesOf(await backUp(api));
     const end = JSON.stringify(change(JSON.parse(lines.at(-1) ?? '')));

@@ -30,8 +30,8 @@ import {
 } from './archive-setup.ts';
 import { type TestApi, testApi } from './setup.ts';
 
-describe('an account that was backed up', () => {
-  it('is the same on a fresh server: documents, ids, history, numbers, tokens; and its sources have nothing to do', async () => {
+describe('an account restored from a backup', () => {
+  it('has the same documents, ids, history, numbers and tokens on a new server, and its sources plan no changes', async () => {
     await using api = await furnished();
     const archive = await backUp(api);
     const before = objectsOf(await api.engine.snapshots.fresh(api.account));
@@ -64,7 +64,7 @@ describe('an account that was backed up', () => {
     expect(accounts).toEqual([{ account_id: api.account }]);
   });
 
-  it('moves between the embedded database and a Postgres of its own', async () => {
+  it('moves between the embedded database and Postgres', async () => {
     await using api = await furnished();
     await using embedded = await testApi('embedded', keys);
     expect((await restore(embedded, await backUp(api))).status).toBe(200);
@@ -75,7 +75,7 @@ describe('an account that was backed up', () => {
     expect(await again.revision()).toBe((await api.revision()) + 2);
   });
 
-  it('has no history when none was asked for, and goes on from there', async () => {
+  it('has no earlier history when the backup was made without history', async () => {
     await using api = await furnished();
     const archive = await backUp(api, '?history=false');
     const revision = await api.revision();
@@ -87,7 +87,7 @@ describe('an account that was backed up', () => {
     expect((await other.call('GET', `/api/config/export?revision=${revision - 1}`)).status).toBe(410);
   });
 
-  it('is one revision, whatever is written meanwhile, and after its history was folded', async () => {
+  it('matches one revision, despite concurrent writes and after its history was compacted', async () => {
     await using api = await furnished();
     await compactHistory(api.engine, { revisions: 3, days: 0 });
     const writing = (async () => {
@@ -104,7 +104,7 @@ describe('an account that was backed up', () => {
     }
   });
 
-  it('can be restored in its own place by naming it, and later changes are gone', async () => {
+  it('replaces the existing account when that is named, and later changes are gone', async () => {
     await using api = await furnished();
     const { archive, documentsThen, then, now } = await changedSinceBackup(api);
     const refused = await restore(api, archive);
@@ -127,7 +127,7 @@ describe('an account that was backed up', () => {
   it.each([
     ['was used', 'own'],
     ['was made and never used', 'unused'],
-  ])('that %s keeps what limits its sources: to which hosts files are shown, and former hosts', async (_, which) => {
+  ])('that %s keeps the hosts bound to its credential files and its former Git hosts', async (_, which) => {
     await using api = await testApi('postgres', keys);
     if (which === 'own') await api.group('used');
     const archive = await backUp(api);
@@ -142,7 +142,7 @@ describe('an account that was backed up', () => {
     expect(await listFormerGitHosts(engine.database, account)).toEqual(['10.0.0.7']);
   });
 
-  it('is read anew by servers that had seen a later state', async () => {
+  it('is reloaded by servers that had cached a later state', async () => {
     await using api = await furnished();
     const archive = await backUp(api);
     await api.group('later');
@@ -154,8 +154,8 @@ describe('an account that was backed up', () => {
   });
 });
 
-describe('secrets', () => {
-  it('stay sealed in the archive, and want the key of the server that they are from', async () => {
+describe('secrets in an archive', () => {
+  it('stay sealed, and require the key of the original server', async () => {
     await using api = await furnished();
     const archive = await backUp(api);
     const text = gunzipSync(archive).toString();
@@ -169,7 +169,7 @@ describe('secrets', () => {
     expect(await everything(foreign)).toBe(before);
   });
 
-  it('are sealed again when the server has both keys', async () => {
+  it('are sealed with the new key when the server has both keys', async () => {
     await using api = await furnished();
     const archive = await backUp(api);
     const own = randomBytes(keyBytes);
@@ -193,7 +193,7 @@ async function openedSecrets({ engine }: TestApi, account: string): Promise<read
   });
 }
 
-it('every table of an account is in the archive, or there is a reason why not', async () => {
+it('every table of an account is in the archive or on the list of exceptions', async () => {
   await using api = await testApi();
   const found = await rowsOf(
     api.engine.database,

@@ -22,7 +22,7 @@ async function serviceUser(role = 'admin'): Promise<{ readonly id: string; reado
 const asWith = (secret: string, method = 'GET', url = '/api/groups') =>
   api().call(method, url, undefined, { authorization: `Token ${secret}` });
 
-it('a deleted token is no token, and does not say that it once was one', async () => {
+it('a deleted token is refused like one that never existed', async () => {
   const { id, secret } = await serviceUser();
   const [{ id: tokenId }] = (await api().call('GET', `/api/users/${id}/tokens`)).body;
   expect((await asWith(secret)).status).toBe(200);
@@ -30,7 +30,7 @@ it('a deleted token is no token, and does not say that it once was one', async (
   expect(await asWith(secret)).toMatchObject({ status: 401, body: { message: 'token invalid', code: 401 } });
 });
 
-it('a token of a user who is gone or blocked opens nothing', async () => {
+it('a token of a deleted or blocked user is refused', async () => {
   const blocked = await serviceUser();
   await putObjects(api().engine, api().account, (state) => {
     const user = state.get(blocked.id);
@@ -45,7 +45,7 @@ it('a token of a user who is gone or blocked opens nothing', async () => {
 it.each([
   ['GET', '/api/groups', { 'x-http-method-override': 'DELETE' }],
   ['GET', '/api/groups', { 'x-original-url': '/api/config/backup', 'x-rewrite-url': '/api/config/backup' }],
-] as const)('%s %s with %j is nothing but what it is', async (method, url, headers) => {
+] as const)('%s %s with %j ignores the headers', async (method, url, headers) => {
   const answer = await api().app.inject({ method, url, headers: { authorization, ...headers } });
   expect([answer.statusCode, answer.json()]).toEqual([
     200,
@@ -56,7 +56,7 @@ it.each([
 it.each([
   ...['/api//groups', '/api/groups/', '/API/groups', '/api/./groups/x', '//api/groups', '/healthz/../api/groups'],
   ...['/api/%67roups%00', '/healthz%2f..%2fapi%2fgroups', '/api/groups%2fx', '/api;x=/groups', '\\api\\groups'],
-])('%s opens no door without a token', async (url) => {
+])('%s is refused without a token', async (url) => {
   const answer = await api().app.inject({ url });
   expect([401, 404]).toContain(answer.statusCode);
 });
@@ -67,12 +67,12 @@ it.each([
   '/api/groups/%ff',
   `/api/groups/${'x'.repeat(600)}`,
   "/api/groups/' OR 1=1 --",
-])('%s is an id like any other that nothing has', async (url) => {
+])('%s is refused with 400 or 404 as an unknown id', async (url) => {
   const answer = await api().app.inject({ url: encodeURI(decodeURI(encodeURI(url))), headers: { authorization } });
   expect([400, 404]).toContain(answer.statusCode);
 });
 
-it('nobody assigns what only the server does', async () => {
+it('a client cannot set members that only the server sets, nor raise its own role', async () => {
   const { call, account } = api();
   const { id, secret } = await serviceUser('user');
   const forged = {
@@ -109,17 +109,17 @@ it.each([
   ['half a character', '\ud800', 400],
   ['more than a body may hold', 'x'.repeat(1024 * 1024), 413],
   ['letters of many scripts', 'Ünïcödé 组 🦊', 200],
-])('a name of %s is answered as it should be', async (_what, name, status) => {
+])('a group name of %s is answered with the expected status', async (_what, name, status) => {
   const answer = await api().call('POST', '/api/groups', { name });
   expect([answer.status, status === 200 ? answer.body.name : '']).toEqual([status, status === 200 ? name : '']);
 });
 
-it('an unknown token of the right shape learns nothing', async () => {
+it('an unknown token of the right format is refused with the message `token invalid`', async () => {
   const outsider = makeToken('nbp_', randomBytes(32));
   expect(await asWith(outsider)).toMatchObject({ status: 401, body: { message: 'token invalid', code: 401 } });
 });
 
-it('no token is in the log, in the audit list or in the history', async () => {
+it('no token appears in the log, the audit events or the history', async () => {
   const { secret } = await serviceUser();
   const { engine, account } = api();
   const rows = await engine.database.inAccount(

@@ -20,13 +20,13 @@ async function readEvents({ engine, account }: TestApi) {
   return rows;
 }
 
-it('the account begins with its events', async () => {
+it('a new account has the audit events of its creation', async () => {
   await using api = await testApi();
   const codes = (await readEvents(api)).map((event) => event.activity_code).sort();
   expect(codes).toEqual(['account.create', 'group.add', 'policy.add', 'user.create']);
 });
 
-it('events say who did it, in which revision, and are numbered from 1', async () => {
+it('audit events name the actor and the revision, and are numbered from 1', async () => {
   await using api = await testApi();
   await api.group('a');
   const events = await readEvents(api);
@@ -35,7 +35,7 @@ it('events say who did it, in which revision, and are numbered from 1', async ()
   expect(events.at(-1)).toMatchObject({ revision: 2, initiator_id: owner?.id, initiator_name: 'machine owner' });
 });
 
-it('groups', async () => {
+it('creating, changing and deleting a group writes audit events', async () => {
   await using api = await testApi();
   const [peer = '', other = ''] = await api.peers('one', 'two');
   let id = '';
@@ -63,7 +63,7 @@ it('groups', async () => {
   expect(gone).toContainEqual({ code: 'group.delete', target: id, meta: { name: 'h' } });
 });
 
-it('policies, routes, zones and records', async () => {
+it('changes of policies, routes, zones and records write audit events', async () => {
   await using api = await testApi();
   const [peer = ''] = await api.peers('one');
   const group = await api.group('g');
@@ -111,7 +111,7 @@ async function lifeOf(api: TestApi, path: string, body: JsonObject, change: Json
   return events.map(({ code, meta }) => [code, meta]);
 }
 
-it('settings of the account', async () => {
+it('changes of account settings write audit events', async () => {
   await using api = await testApi();
   const [account] = (await api.call('GET', '/api/accounts')).body;
   const put = async (settings: JsonObject) => {
@@ -132,7 +132,7 @@ it('settings of the account', async () => {
   ]);
 });
 
-it('a refused or failed write leaves none', async () => {
+it('a refused or failed write leaves no audit event', async () => {
   await using api = await testApi();
   const work = async () => {
     await api.call('POST', '/api/groups', { name: 'All' });
@@ -142,7 +142,7 @@ it('a refused or failed write leaves none', async () => {
   expect(await eventsOf(api, work)).toEqual([]);
 });
 
-it('posture checks, networks, their resources and routers', async () => {
+it('changes of posture checks, networks, resources and routers write audit events', async () => {
   await using api = await testApi();
   const [peer = ''] = await api.peers('one');
   const group = await api.group('g');
@@ -187,7 +187,7 @@ it('posture checks, networks, their resources and routers', async () => {
   expect(gone.find(({ code }) => code === 'resource.group.delete')).toMatchObject({ target: group });
 });
 
-it('a group that gets and loses resources', async () => {
+it('adding resources to a group and removing them writes audit events', async () => {
   await using api = await testApi();
   const { id } = (await api.call('POST', '/api/networks', { name: 'N' })).body;
   const resource = { name: 'R', address: '10.0.0.1', enabled: true, groups: [] };

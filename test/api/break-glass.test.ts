@@ -20,7 +20,7 @@ async function route(api: TestApi): Promise<{ readonly url: string; readonly bod
 
 const why = { 'x-break-glass': 'incident 4711' };
 
-it('E54 a write of a managed value is refused without the header and passes with it, for four hours', async () => {
+it('E54 a write to a managed value is refused without X-Break-Glass, and accepted with it for four hours', async () => {
   await using api = await testApi();
   const { url, body } = await route(api);
   const refused = await api.call('PUT', url, { ...body, metric: 5 });
@@ -83,7 +83,7 @@ it.each([
   expect((await api.call('GET', url)).body.metric).toBe(100);
 });
 
-it('E55 the longest time passes, and a reason may be in any language', async () => {
+it('E55 the longest duration is accepted, and a reason may be in any language', async () => {
   await using api = await testApi();
   const { url, body } = await route(api);
   const reason = Buffer.from('Störung im Büro', 'utf8').toString('latin1');
@@ -96,14 +96,14 @@ it('E55 the longest time passes, and a reason may be in any language', async () 
   expect((await api.call('GET', '/api/config/drift?source=other')).body.units).toEqual([]);
 });
 
-it('E58 a delete is refused with the header too, and says that it is no help', async () => {
+it('E58 a delete is refused even with X-Break-Glass, and the message states that the header does not help', async () => {
   await using api = await testApi();
   const { url } = await route(api);
   const answer = await api.call('DELETE', url, undefined, why);
   expect([answer.status, answer.body.message]).toEqual([409, expect.stringContaining('it deletes nothing')]);
 });
 
-it('E54 a refusal names the commit, where the source has commits', async () => {
+it('E54 the refusal names the commit when the source has one', async () => {
   await using api = await testApi();
   const { url, body } = await route(api);
   const actor = { type: 'source', id: 'team', name: 'team' } as const;

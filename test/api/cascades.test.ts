@@ -37,8 +37,8 @@ const about = (peer: string) =>
     `rules:\n  - {name: main, action: accept, protocol: all, sources: [All], destinationResource: {id: ${peer}, type: peer}}`,
   );
 
-describe('a delete that would take along what a source states is refused, naming source, file and line', () => {
-  it('a network with a resource', async () => {
+describe('a delete that would cascade to an object that a source manages', () => {
+  it('is refused for a network with a resource, naming source, file and line', async () => {
     const id = await make('/api/networks', { name: 'Plant' });
     await state('plant', doc('NetworkResource', 'press', `network: id:${id}\nname: press\naddress: 10.9.0.1`));
     const refused = await refuse(`/api/networks/${id}`);
@@ -49,7 +49,7 @@ describe('a delete that would take along what a source states is refused, naming
     expect(problemsOf(refused)).toEqual(['managed_field ']);
   });
 
-  it('a network with a router', async () => {
+  it('is refused for a network with a router', async () => {
     await api().peers('gate');
     const id = await make('/api/networks', { name: 'Harbour' });
     await make(`/api/networks/${id}/resources`, { name: 'crane', address: '10.9.1.1', enabled: true, groups: [] });
@@ -60,7 +60,7 @@ describe('a delete that would take along what a source states is refused, naming
     expect((await api().call('DELETE', `/api/networks/${id}`)).status).toBe(200);
   });
 
-  it('a zone with a record', async () => {
+  it('is refused for a zone with a record', async () => {
     const group = await api().group('zone readers');
     const id = await make('/api/dns/zones', {
       name: 'Lab',
@@ -72,7 +72,7 @@ describe('a delete that would take along what a source states is refused, naming
     expect((await refuse(`/api/dns/zones/${id}`)).body.message).toContain('by the source lab (stated.yaml:1)');
   });
 
-  it('a peer with a policy about it', async () => {
+  it('is refused for a peer with a policy about it', async () => {
     const [id = ''] = await api().peers('printer');
     await state('office', doc('Group', 'office', '{}'), about('printer'));
     const refused = await refuse(`/api/peers/${id}`);
@@ -84,7 +84,7 @@ describe('a delete that would take along what a source states is refused, naming
     );
   });
 
-  it('a peer with an access test about it', async () => {
+  it('is refused for a peer with an access test about it', async () => {
     const [id = ''] = await api().peers('scanner');
     const spec = 'from: All\ntoResource: {id: scanner, type: peer}\nexpect: allow';
     await state('tests', doc('AccessTest', 'scans', spec));
@@ -93,7 +93,7 @@ describe('a delete that would take along what a source states is refused, naming
     );
   });
 
-  it('a user with a peer that has such a policy', async () => {
+  it('is refused for a user with a peer that has such a policy', async () => {
     const [peer = ''] = await api().peers('notebook');
     const user = await make('/api/users', { name: 'Robot', role: 'user', auto_groups: [], is_service_user: true });
     await enrolledBy(peer, user);
@@ -103,8 +103,8 @@ describe('a delete that would take along what a source states is refused, naming
   });
 });
 
-describe('a delete goes on', () => {
-  it('when documents only name the peer that goes: they wait for it again', async () => {
+describe('a delete that cascades to no managed object', () => {
+  it('succeeds when documents only name the deleted peer, and they wait for it again', async () => {
     const [id = ''] = await api().peers('phone');
     await state('phones', doc('Group', 'phones', 'peers: [phone]'), doc('Peer', 'phone', 'ssh_enabled: true'));
     expect((await api().call('DELETE', `/api/peers/${id}`)).status).toBe(200);
@@ -112,7 +112,7 @@ describe('a delete goes on', () => {
     expect(group).toMatchObject({ name: 'phones', peers: [] });
   });
 
-  it('when a user’s peers are only named by documents', async () => {
+  it('succeeds when documents only name the peers of the deleted user', async () => {
     const [peer = ''] = await api().peers('tablet');
     const user = await make('/api/users', { name: 'Reader', role: 'user', auto_groups: [], is_service_user: true });
     await enrolledBy(peer, user);
@@ -121,7 +121,7 @@ describe('a delete goes on', () => {
     expect((await api().call('GET', `/api/peers/${peer}`)).status).toBe(404);
   });
 
-  it('with everything that others made', async () => {
+  it('also deletes dependent objects created through the API', async () => {
     const [peer = ''] = await api().peers('kiosk');
     const all = (await api().call('GET', '/api/groups?name=All')).body[0].id;
     const policy = await make('/api/policies', {

@@ -154,7 +154,7 @@ const rules: readonly Rule[] = [
   },
 ];
 
-describe('of 50 clients that make the same at once, one wins', () => {
+describe('of 50 concurrent clients that create the same object, one succeeds', () => {
   it.each(rules)('$rule', async ({ path, body }) => {
     const { counts, answers } = await race((client) => ['POST', path(), body(client)]);
     expect(counts).toEqual(oneWinner);
@@ -162,7 +162,7 @@ describe('of 50 clients that make the same at once, one wins', () => {
       if (status === 409) expect(refusal.message).toContain('already exists');
   });
 
-  it('Peer ip, ipv6: peers that want the same address', async () => {
+  it('Peer ip, ipv6: peers that request the same address', async () => {
     const [{ id, settings }] = (await one().call('GET', '/api/accounts')).body;
     const [all] = (await one().call('GET', '/api/groups?name=All')).body;
     const more = { network_range: '100.90.0.0/16', ipv6_enabled_groups: [all.id] };
@@ -180,7 +180,7 @@ describe('of 50 clients that make the same at once, one wins', () => {
     }
   });
 
-  it('Peer dns_label: peers that want the same name get labels of their own', async () => {
+  it('Peer dns_label: peers with the same name get different labels', async () => {
     const racing = await one().peers(...Array.from({ length: clients }, (_, client) => `namesake-${client}`));
     const flags = { ssh_enabled: false, login_expiration_enabled: false, inactivity_expiration_enabled: false };
     const { counts, answers } = await race((client) => [
@@ -192,7 +192,7 @@ describe('of 50 clients that make the same at once, one wins', () => {
     expect(new Set(answers.map(({ body }) => body.dns_label)).size).toBe(clients);
   });
 
-  it('IngressPort name: and ports that are given away do not overlap', async () => {
+  it('IngressPort name: and the assigned ports do not overlap', async () => {
     const path = `/api/peers/${ids.peer}/ingress/ports`;
     const asked = { enabled: true, direct_port: { count: 3, protocol: 'tcp' } };
     expect((await race(() => ['POST', path, { name: 'taken', ...asked }])).counts).toEqual(oneWinner);
@@ -203,7 +203,7 @@ describe('of 50 clients that make the same at once, one wins', () => {
       if (at > 0) expect(start - (starts[at - 1] ?? 0)).toBeGreaterThanOrEqual(3);
   });
 
-  it('a port of a cluster: services that want the same one, and services that take any', async () => {
+  it('a port of a cluster: services that request the same one, and services that accept any', async () => {
     await addCluster(one(), 'proxy.example.com', { supports_custom_ports: true });
     const path = '/api/reverse-proxies/services';
     const tcp = (name: string, listen_port: number): JsonObject => ({
@@ -216,7 +216,7 @@ describe('of 50 clients that make the same at once, one wins', () => {
     expect(new Set(free.answers.map(({ body }) => body.listen_port)).size).toBe(clients);
   });
 
-  it('a route to a range: others by the same groups overlap', async () => {
+  it('a route to a range: routes of the same groups overlap', async () => {
     const body: JsonObject = {
       ...{ description: '', network_id: 'race', enabled: true, peer_groups: [ids.group], network: '10.66.0.0/24' },
       ...{ metric: 1, masquerade: true, groups: [ids.group], keep_route: false },
@@ -224,7 +224,7 @@ describe('of 50 clients that make the same at once, one wins', () => {
     expect((await race(() => ['POST', '/api/routes', body])).counts).toEqual(oneWinner);
   });
 
-  it('a name that existing objects want: one renamed group gets it', async () => {
+  it('a name that existing groups request: one renamed group gets it', async () => {
     const groups = await Promise.all(Array.from({ length: clients }, (_, client) => one().group(`before ${client}`)));
     const { counts } = await race((client) => ['PUT', `/api/groups/${groups[client]}`, { name: 'wanted' }]);
     expect(counts).toEqual(oneWinner);
@@ -232,14 +232,14 @@ describe('of 50 clients that make the same at once, one wins', () => {
   });
 });
 
-it('takes one of 50 numbered objects made at once for one, each with its own number', async () => {
+it('50 setup keys created at once all get different ids', async () => {
   const key = { name: 'k', type: 'reusable', expires_in: 86400, auto_groups: [], usage_limit: 0 };
   const { counts, answers } = await race(() => ['POST', '/api/setup-keys', key]);
   expect(counts).toEqual({ 200: clients });
   expect(new Set(answers.map(({ body }) => body.id)).size).toBe(clients);
 });
 
-it('leaves no rule of uniqueness out', () => {
+it('every uniqueness rule of the registry is tested or listed as tested elsewhere', () => {
   // What agents and proxies report when they enrol.
   const reported = ['ProxyCluster own_address', 'ProxyPeer wg_pub_key', 'Peer wg_pub_key', 'Peer signing_key'];
   const elsewhere = ['Peer ip', 'Peer ipv6', 'Peer dns_label', 'ProxyPeer ip', 'IngressPort name'];

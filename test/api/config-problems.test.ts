@@ -111,7 +111,7 @@ beforeAll(async () => {
     });
 });
 
-it.each(cases)('%s', async (_, files, problems) => {
+it.each(cases)('validate, plan and apply refuse documents and locate the problem: %s', async (_, files, problems) => {
   const before = await api().revision();
   const given = typeof files === 'string' ? { 'a.yaml': files } : files;
   const body = { source: 's', files: Object.entries(given).map(([path, text]) => ({ path, text })) };

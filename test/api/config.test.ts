@@ -16,14 +16,14 @@ const apply = (of: TestApi, source: string, text: string, more: JsonObject = {})
 const namesOf = async (of: TestApi): Promise<readonly string[]> =>
   (await of.call('GET', '/api/groups')).body.map(({ name }: { name: string }) => name).sort();
 
-it('validates documents and writes nothing', async () => {
+it('POST /api/config/validate checks documents and writes nothing', async () => {
   await using own = await testApi();
   const answer = await own.call('POST', '/api/config/validate', bodyOf('s', groups('one', 'two')));
   expect([answer.status, answer.body]).toEqual([200, { valid: true, documents: 2, warnings: [] }]);
   expect([await own.revision(), await namesOf(own)]).toEqual([1, ['All']]);
 });
 
-it('makes a plan, shows it, applies it once as one revision', async () => {
+it('POST /api/config/plans stores a plan, which is shown, and applied once as one revision', async () => {
   await using own = await testApi();
   const made = await own.call('POST', '/api/config/plans', bodyOf('team', groups('one', 'two')));
   expect(made.status).toBe(201);
@@ -55,7 +55,7 @@ it('makes a plan, shows it, applies it once as one revision', async () => {
   expect(await own.revision()).toBe(2);
 });
 
-it('applies in one call, and does nothing the second time', async () => {
+it('POST /api/config/apply applies in one call, and changes nothing the second time', async () => {
   await using own = await testApi();
   const first = await apply(own, 'team', groups('one'));
   expect([first.status, first.body.revision, first.body.plan.counts.create]).toEqual([200, 2, 1]);
@@ -69,7 +69,7 @@ it('applies in one call, and does nothing the second time', async () => {
   expect(kept.body.plan.counts).toMatchObject({ create: 1, delete: 0 });
 });
 
-it('shows what an apply would do', async () => {
+it('POST /api/config/apply?dryRun=true returns the plan and writes nothing', async () => {
   await using own = await testApi();
   const { status, body } = await own.call('POST', '/api/config/apply?dryRun=true', bodyOf('team', groups('one')));
   expect([status, body.revision, body.plan.counts.create]).toEqual([200, null, 1]);
@@ -77,7 +77,7 @@ it('shows what an apply would do', async () => {
 });
 
 it.each(['application/yaml', 'text/yaml', 'application/x-yaml', 'text/plain; charset=utf-8'])(
-  'takes one YAML text as %s, with options in the query',
+  'POST /api/config/plans accepts one YAML text as %s, with options in the query',
   async (type) => {
     await using own = await testApi();
     const headers = { 'content-type': type };
@@ -103,7 +103,7 @@ it.each([
   [{ files: [], source: 'x', override: ' ' }, '/override', '`override` must say why, in at most 500 characters'],
   [{ files: [], source: 'x', prune: 'maybe' }, '/prune', 'prune'],
   [{ files: [], source: 'x', approve: true }, '/approve', 'approve'],
-] as [JsonObject, string, string][])('refuses the request %j, at %j', async (body, path, message) => {
+] as [JsonObject, string, string][])('POST /api/config/apply refuses %j at %j', async (body, path, message) => {
   const answer = await api().call('POST', '/api/config/apply', body);
   expect([answer.status, answer.body.problems]).toEqual([
     422,
@@ -111,7 +111,7 @@ it.each([
   ]);
 });
 
-it('refuses a request with everything that is wrong with its body and its query', async () => {
+it('POST /api/config/apply reports every problem of its body and its query', async () => {
   const answer = await api().call('POST', '/api/config/apply?prune=perhaps', { files: ['x'] });
   expect(answer.body.problems).toEqual([
     expect.objectContaining({ code: 'field_required', path: '' }),
@@ -120,7 +120,7 @@ it('refuses a request with everything that is wrong with its body and its query'
   ]);
 });
 
-it.each(['/api/config/plans', '/api/config/apply', '/api/config/validate'])('%s wants a body', async (url) => {
+it.each(['/api/config/plans', '/api/config/apply', '/api/config/validate'])('POST %s requires a body', async (url) => {
   for (const [body, status] of [
     [undefined, 400],
     ['[]', 400],
@@ -132,7 +132,7 @@ it.each(['/api/config/plans', '/api/config/apply', '/api/config/validate'])('%s 
 });
 
 describe('guards', () => {
-  it('a plan that empties a source wants its digest approved, in one call and as a plan', async () => {
+  it("require the approval of the plan's digest to empty a source, in one call and with a stored plan", async () => {
     await using own = await testApi();
     await apply(own, 'team', groups('a', 'b', 'c', 'd'));
     const refused = await apply(own, 'team', '# nothing left\n');
@@ -151,7 +151,7 @@ describe('guards', () => {
     expect(await namesOf(own)).toEqual(['All']);
   });
 
-  it('one approval is for one plan', async () => {
+  it('accept an approval for one plan only', async () => {
     await using own = await testApi();
     await apply(own, 'team', groups('a', 'b', 'c', 'd'));
     const { digest } = (await apply(own, 'team', groups('a'))).body.plan;
@@ -160,8 +160,8 @@ describe('guards', () => {
   });
 });
 
-describe('plans that are out of date', () => {
-  it('are refused when they would do something else', async () => {
+describe('a stored plan', () => {
+  it('is refused with 412 when it would now do something else', async () => {
     await using own = await testApi();
     const plan = (await own.call('POST', '/api/config/plans', bodyOf('team', groups('one', 'two')))).body;
     await apply(own, 'team', groups('one'));
@@ -173,14 +173,14 @@ describe('plans that are out of date', () => {
     expect((await apply(own, 'team', groups('one', 'two'), { expectDigest: digest })).status).toBe(200);
   });
 
-  it('are applied when only others moved', async () => {
+  it('is applied when only other objects changed', async () => {
     await using own = await testApi();
     const plan = (await own.call('POST', '/api/config/plans', bodyOf('team', groups('one')))).body;
     await own.group('bystander');
     expect((await own.call('POST', `/api/config/plans/${plan.id}/apply`)).body.revision).toBe(3);
   });
 
-  it('and those that never were are not found', async () => {
+  it('is not found when it never existed', async () => {
     for (const [method, rest] of [
       ['GET', ''],
       ['POST', '/apply'],
@@ -191,7 +191,7 @@ describe('plans that are out of date', () => {
     }
   });
 
-  it('one plan is applied once, however many ask', async () => {
+  it('is applied once, however many clients apply it', async () => {
     await using own = await testApi();
     const { id } = (await own.call('POST', '/api/config/plans', bodyOf('team', groups('one')))).body;
     const all = Array.from({ length: 8 }, () => own.call('POST', `/api/config/plans/${id}/apply`));
@@ -201,7 +201,7 @@ describe('plans that are out of date', () => {
   });
 });
 
-it('what a source states is not changed or deleted through the API', async () => {
+it('a value that a source manages cannot be changed or deleted through the API', async () => {
   await using own = await testApi();
   await apply(own, 'team', groups('one'));
   const [{ id }] = (await own.call('GET', '/api/groups?name=one')).body;

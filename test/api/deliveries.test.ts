@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { rowsOf } from '../commit/office.ts';
 import { openScene, path } from './delivery-scene.ts';
 
-test('the list says how deliveries fare, in a sentence, and shows no secret', async () => {
+test('GET /api/config/deliveries reports the state of each delivery in a sentence, without secrets', async () => {
   const { api, call, receiver, channel, only, names } = await openScene();
   const id = await channel();
   const named = { id, kind: 'NotificationChannel', type: 'webhook' };
@@ -30,7 +30,7 @@ test('the list says how deliveries fare, in a sentence, and shows no secret', as
   expect(JSON.stringify([stored, await call('GET', path)])).not.toMatch(/top-secret|\/hook/);
 });
 
-test('events that were set aside are sent again or discarded, one or all', async () => {
+test('events that were set aside are retried or discarded, one or all', async () => {
   const { api, call, receiver, channel, only, names } = await openScene();
   const id = await channel();
   receiver.usually(400);
@@ -71,7 +71,7 @@ test('events that were set aside are sent again or discarded, one or all', async
   ]);
 });
 
-test('what is to be sent again stays set aside when the channel is disabled meanwhile', async () => {
+test('an event to be retried stays set aside when its channel was disabled meanwhile', async () => {
   const { api, call, receiver, channel, only } = await openScene();
   const id = await channel();
   receiver.usually(400);
@@ -84,7 +84,7 @@ test('what is to be sent again stays set aside when the channel is disabled mean
   expect(receiver.attempts).toHaveLength(1);
 });
 
-test('the status of the account names the deliveries that need attention, a sentence each', async () => {
+test('the account status lists the deliveries that need attention, one sentence each', async () => {
   const { api, call, receiver, channel } = await openScene();
   const status = async () => (await call('GET', '/api/config/status')).body.deliveries;
   const id = await channel();
@@ -116,7 +116,7 @@ test('the status of the account names the deliveries that need attention, a sent
   await expect.poll(status).toBeUndefined();
 });
 
-test('a delivery begins again with what happened at a time', async () => {
+test('a delivery resumes with the events since a given time', async () => {
   const { api, call, channel, names } = await openScene();
   await api.group('before');
   const id = await channel();
@@ -130,7 +130,7 @@ test('a delivery begins again with what happened at a time', async () => {
   await expect.poll(() => names().slice(count)).toEqual(['last']);
 });
 
-test('a sample is the audit event of sending it, and says what the receiver answers', async () => {
+test('testing a channel sends the audit event of the test, and returns the answer of the receiver', async () => {
   const { call, receiver, channel } = await openScene();
   const id = await channel({ enabled: false });
   const sample = async (of = id) => (await call('POST', `/api/integrations/notifications/channels/${of}/test`)).body;
@@ -147,7 +147,7 @@ test('a sample is the audit event of sending it, and says what the receiver answ
   expect((await call('POST', '/api/integrations/notifications/channels/nobody/test')).status).toBe(404);
 });
 
-test('a key that is followed by another one signs along, and the public keys want no credentials', async () => {
+test('after a key rotation the old and the new key both sign, and reading public keys requires no credentials', async () => {
   const { api, call, receiver, channel, keys, names } = await openScene();
   expect(await keys()).toEqual([]);
   await channel();

@@ -20,7 +20,7 @@ const channelTo = (url: string) => ({
 const cursorOf = async ({ engine }: TestApi) =>
   Number((await rowsOf(engine.database, 'select cursor from deliveries'))[0]?.['cursor']);
 
-test('a restored account goes on where its deliveries were: nothing comes twice, and nothing is left out', async () => {
+test('a restored account resumes its deliveries: no event is repeated or lost', async () => {
   const { api, call, receiver, channel, names, only } = await openScene(withKeys);
   await channel();
   await api.group('before');
@@ -39,7 +39,7 @@ test('a restored account goes on where its deliveries were: nothing comes twice,
   expect(receiver.faults).toEqual([]);
 });
 
-test('a channel that an archive brings back begins with what happens after the restore', async () => {
+test('a channel restored from an archive starts with the events after the restore', async () => {
   const { api, call, channel, names, only } = await openScene(withKeys);
   const id = await channel();
   await api.group('before');
@@ -53,7 +53,7 @@ test('a channel that an archive brings back begins with what happens after the r
   expect(await only()).toMatchObject({ id, state: 'idle', message: 'everything is delivered' });
 });
 
-test('an account that moves to another server delivers there what happens there, by a key of that server', async () => {
+test('an account moved to another server delivers new events there, signed with a key of that server', async () => {
   const { api: there, receiver, names } = await openScene(withKeys);
   await using here = await withKeys({});
   await here.call('POST', channels, channelTo(receiver.url));
@@ -65,7 +65,7 @@ test('an account that moves to another server delivers there what happens there,
   expect(receiver.faults).toEqual([]);
 });
 
-test('a rollback moves no cursor, and a channel that it brings back begins behind it', async () => {
+test('a rollback moves no cursor, and a channel that it restores starts after the rollback', async () => {
   const { api, call, receiver, channel, names } = await openScene();
   await channel();
   const spec = (types: string) =>
@@ -92,7 +92,7 @@ test('a rollback moves no cursor, and a channel that it brings back begins behin
   expect(namesOf(undefined)).toEqual(['kept', 'both', 'one alone', 'both again']);
 });
 
-test('keys of webhooks are sealed again with all secrets: receivers verify by the same key, and the old one may go', async () => {
+test('webhook keys are resealed with all secrets: receivers verify with the same key, and the old sealing key is not needed', async () => {
   const made = await testDatabase('postgres');
   onTestFinished(() => made[Symbol.asyncDispose]());
   const [first, second] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)];

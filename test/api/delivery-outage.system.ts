@@ -5,7 +5,7 @@ import { startPostgres } from '../setup/server.ts';
 import { openScene } from './delivery-scene.ts';
 import { apiOn } from './setup.ts';
 
-test('a Postgres that is stopped while a receiver reads costs a repetition with the same id, and no event', async () => {
+test('killing Postgres while a receiver reads repeats one event with the same id, and loses none', async () => {
   const server = await startPostgres();
   onTestFinished(() => server[Symbol.asyncDispose]());
   const database = await openDatabase({ url: server.url(), poolSize: 4 });

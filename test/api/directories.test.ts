@@ -21,11 +21,11 @@ const directory = (more: JsonObject = {}): JsonObject => ({
 });
 const scim = (more: JsonObject = {}): JsonObject => ({ prefix: 'staff', provider: 'entra', ...more });
 
-describe('directory sync', () => {
+describe('a directory integration', () => {
   const api = sharedApi();
   const post = (more: JsonObject = {}) => api().call('POST', directories, directory(more));
 
-  it('is made, read, listed, changed and deleted', async () => {
+  it('is created, read, listed, changed and deleted', async () => {
     await using own = await testApi();
     const made = await own.call('POST', directories, directory());
     const answer = {
@@ -48,7 +48,7 @@ describe('directory sync', () => {
     );
   });
 
-  it('keeps what a change leaves out, the secret too', async () => {
+  it('keeps omitted fields on a change, including the secret', async () => {
     const { body } = await post({ group_prefixes: ['x'], sync_interval: 301 });
     const stored = async () =>
       (await api().engine.snapshots.current(api().account)).get(`directoryintegration-${body.id}`);
@@ -65,7 +65,7 @@ describe('directory sync', () => {
     expect(await opened()).toBe('b3RoZXI=');
   });
 
-  it.each(['client_secret', 'client_id', 'tenant_id', 'host'])('wants %s when it is made', async (name) => {
+  it.each(['client_secret', 'client_id', 'tenant_id', 'host'])('requires %s on creation', async (name) => {
     const { [name]: _, ...rest } = directory();
     const answer = await api().call('POST', directories, rest);
     expect([answer.status, answer.body.message]).toEqual([422, `\`${name}\` is required; add it`]);
@@ -81,17 +81,17 @@ describe('directory sync', () => {
     [{ client_secret: '' }, ['field_required ']],
     [{ group_prefixes: [''] }, ['value_too_short /group_prefixes/0']],
     [{ client_id: '' }, ['value_too_short /client_id']],
-  ])('%j when it is made: %j', async (more, problems) => {
+  ])('on creation with %j reports the problems %j', async (more, problems) => {
     const answer = await post(more);
     expect([answer.status, problemsOf(answer)]).toEqual([problems.length === 0 ? 200 : 422, problems]);
     expect(JSON.stringify(answer.body)).not.toContain('base64!');
   });
 
-  it('is not enabled or disabled when it is made', async () => {
+  it('ignores `enabled` on creation', async () => {
     expect((await post({ enabled: false })).body.enabled).toBe(true);
   });
 
-  it('shows its log, newest first', async () => {
+  it('returns its log, newest first', async () => {
     const { id } = (await post()).body;
     expect((await api().call('GET', `${directories}/${id}/logs`)).body).toEqual([]);
     const { database, now } = api().engine;
@@ -112,7 +112,7 @@ describe('directory sync', () => {
     expect((await api().call('GET', `${directories}/${id}`)).body).not.toHaveProperty('last_synced_at');
   });
 
-  it('numbers entries that come at once, keeps the newest thousand, and forgets them with the integration', async () => {
+  it('numbers concurrent log entries, keeps the newest thousand, and deletes them with the integration', async () => {
     const { id } = (await post()).body;
     const stored = `directoryintegration-${id}`;
     const { database } = api().engine;
@@ -127,7 +127,7 @@ describe('directory sync', () => {
     expect(await addSyncLogs(database, api().account, stored, [entry])).toBe(false);
   });
 
-  it('cannot be found by an id that is none', async () => {
+  it('returns 404 for an invalid or unknown id', async () => {
     for (const id of ['99', '0', '01', 'x', '-1', '1.5', '99999999999999999999'])
       for (const [method, path] of [
         ['GET', ''],
@@ -142,12 +142,12 @@ describe('directory sync', () => {
   });
 });
 
-describe('SCIM', () => {
+describe('a SCIM integration', () => {
   const api = sharedApi();
   const post = (more: JsonObject = {}) => api().call('POST', scims, scim(more));
   const masked = (token: string) => token.slice(0, 8) + '*'.repeat(token.length - 8);
 
-  it('is made, read, listed, changed and deleted; its token is shown once', async () => {
+  it('is created, read, listed, changed and deleted; its token is shown once', async () => {
     await using own = await testApi();
     const made = await own.call('POST', scims, scim({ group_prefixes: ['g'] }));
     const token = made.body.auth_token;
@@ -169,7 +169,7 @@ describe('SCIM', () => {
     expect((await own.call('GET', `${scims}/1`)).status).toBe(404);
   });
 
-  it('keeps what a change leaves out', async () => {
+  it('keeps omitted fields on a change', async () => {
     const { id } = (await post({ user_group_prefixes: ['u'] })).body;
     const { body } = await api().call('GET', `${scims}/${id}`);
     const before = await api().revision();
@@ -177,7 +177,7 @@ describe('SCIM', () => {
     expect(await api().revision()).toBe(before);
   });
 
-  it('gets a new token, of which only a hash and the beginning are kept', async () => {
+  it('gets a new token, of which only a hash and the beginning are stored', async () => {
     const { id, auth_token: first } = (await post()).body;
     const answer = await api().call('POST', `${scims}/${id}/token`);
     expect([answer.status, Object.keys(answer.body)]).toEqual([200, ['auth_token']]);
@@ -193,14 +193,14 @@ describe('SCIM', () => {
     expect(renewed).toBe('integration.update {"platform":"entra"}');
   });
 
-  it.each(['prefix', 'provider'])('wants %s when it is made', async (name) => {
+  it.each(['prefix', 'provider'])('requires %s on creation', async (name) => {
     const { [name]: _, ...rest } = scim();
     const missing = await api().call('POST', scims, rest);
     expect([missing.status, missing.body.message]).toEqual([422, `\`${name}\` is required; add it`]);
     expect(problemsOf(await post({ [name]: '' }))).toEqual([`value_too_short /${name}`]);
   });
 
-  it('cannot be found by an id that is none, or that is of another kind', async () => {
+  it('returns 404 for an invalid id or the id of another kind', async () => {
     const other = (await api().call('POST', directories, directory())).body.id + 1000;
     for (const id of [other, 'x'])
       for (const [method, path] of [

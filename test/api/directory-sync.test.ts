@@ -55,7 +55,7 @@ async function openScene() {
 
 const nameOf = ({ name }: { readonly name: string }) => name;
 
-it('brings users and groups that reach what policies name, and takes it from those who are disabled', async () => {
+it('a directory sync creates users and groups that gain access by policies, and revokes access of disabled users', async () => {
   const { counterpart, directory, call, ana, group, sync, connect, reaches } = await openScene();
   expect((await call('POST', directories, integrationSpec(counterpart))).status).toBe(200);
   const preview = await sync('?dry_run=true');
@@ -89,7 +89,7 @@ it('brings users and groups that reach what policies name, and takes it from tho
   expect(counterpart.faults).toEqual([]);
 });
 
-it('works the same for an integration that a document states', async () => {
+it('a directory sync works the same for an integration declared in a document', async () => {
   const { counterpart, directory, call, ana, group, sync, connect, reaches } = await openScene();
   const spec = integrationSpec(counterpart, { group_prefixes: ['mesh-'] });
   const document = { apiVersion: 'heddle.dev/v1', kind: 'DirectoryIntegration', metadata: { name: 'company' } };
@@ -113,7 +113,7 @@ it('works the same for an integration that a document states', async () => {
   expect(await reaches(laptop)).toEqual(['Peer db']);
 });
 
-it('syncs nothing while the integration is disabled, but may be looked at', async () => {
+it('a disabled directory integration syncs nothing, but allows a dry run', async () => {
   const { counterpart, call, ana, sync } = await openScene();
   await call('POST', directories, integrationSpec(counterpart));
   await call('PUT', `${directories}/1`, { enabled: false });

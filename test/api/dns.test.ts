@@ -30,8 +30,8 @@ const post = (value: JsonObject) => api().call('POST', zones, value);
 const zoneOf = async (domain: string): Promise<string> => (await post(zone(domain))).body.id;
 const records = (id: string) => `${zones}/${id}/records`;
 
-describe('zones', () => {
-  it('are made, read, listed, replaced and deleted', async () => {
+describe('DNS zones', () => {
+  it('are created, read, listed, replaced and deleted', async () => {
     const made = await post(zone('crud.example'));
     const { id } = made.body;
     expect([made.status, made.body]).toEqual([
@@ -80,13 +80,13 @@ describe('zones', () => {
     expect([answer.status, problemsOf(answer)]).toEqual([422, problems]);
   });
 
-  it('take a name of 1 and of 255 characters, and a domain in any spelling', async () => {
+  it('accept names of 1 and of 255 characters, and a domain in any spelling', async () => {
     expect((await post(zone('one.example', { name: 'x' }))).status).toBe(200);
     expect((await post(zone('long.example', { name: 'x'.repeat(255) }))).status).toBe(200);
     expect((await post(zone('Bücher.Example.'))).body.domain).toBe('xn--bcher-kva.example');
   });
 
-  it('have a domain of their own', async () => {
+  it('have a unique domain', async () => {
     const first = await zoneOf('taken.example');
     const again = await post(zone('TAKEN.example.'));
     expect([again.status, again.body.message]).toEqual([409, expect.stringContaining('already exists')]);
@@ -96,7 +96,7 @@ describe('zones', () => {
     expect((await api().call('PUT', `${zones}/${second}`, zone('taken.example'))).status).toBe(200);
   });
 
-  it('do not move away from their records, and go with them', async () => {
+  it('cannot move to a domain outside their records, and are deleted with their records', async () => {
     const id = await zoneOf('moving.example');
     const made = await api().call('POST', records(id), record('www.moving.example'));
     const moved = await api().call('PUT', `${zones}/${id}`, zone('elsewhere.example'));
@@ -107,7 +107,7 @@ describe('zones', () => {
     expect((await api().call('GET', `${records(id)}/${made.body.id}`)).status).toBe(404);
   });
 
-  it('write nothing when given back what they answered, records and all', async () => {
+  it('write nothing on PUT with the unchanged answer of GET, including records', async () => {
     const id = await zoneOf('same.example');
     await api().call('POST', records(id), record('same.example'));
     const { body, headers } = await api().call('GET', `${zones}/${id}`);
@@ -123,8 +123,8 @@ describe('zones', () => {
   });
 });
 
-describe('records', () => {
-  it('are made, read, listed, replaced and deleted', async () => {
+describe('DNS records', () => {
+  it('are created, read, listed, replaced and deleted', async () => {
     const path = records(await zoneOf('records.example'));
     const made = await api().call('POST', path, record('www.records.example'));
     const { id } = made.body;
@@ -145,7 +145,7 @@ describe('records', () => {
     expect((await api().call('GET', path)).body).toEqual([]);
   });
 
-  it('are found below their own zone only', async () => {
+  it('are found under their own zone only', async () => {
     const [one, two] = [await zoneOf('one.parent.example'), await zoneOf('two.parent.example')];
     const { id } = (await api().call('POST', records(one), record('one.parent.example'))).body;
     for (const parent of [two, 'nothing', group])
@@ -168,7 +168,7 @@ describe('records', () => {
     expect([answer.status, answer.body.message]).toEqual([422, `\`${name}\` is required; add it`]);
   });
 
-  it('refuse what is out of bounds, of a wrong type or outside the zone', async () => {
+  it('refuse values that are out of bounds, of a wrong type or outside the zone', async () => {
     const path = records(await zoneOf('bounds.example'));
     const cases: [JsonObject, string[]][] = [
       [{ name: '' }, ['value_too_short /name']],
@@ -194,7 +194,7 @@ describe('records', () => {
     }
   });
 
-  it('take the zone itself, names below it, wildcards, and the longest ttl', async () => {
+  it('accept the zone itself, names below it, wildcards, and the longest ttl', async () => {
     const path = records(await zoneOf('inside.example'));
     for (const name of ['inside.example', 'a.b.inside.example', '*.inside.example', '_dmarc.inside.example'])
       expect((await api().call('POST', path, record(name, { ttl: 2147483647 }))).status).toBe(200);
@@ -202,7 +202,7 @@ describe('records', () => {
     expect((await api().call('POST', path, alias)).body.content).toBe('target.example');
   });
 
-  it('are there once, and a CNAME stands alone', async () => {
+  it('are unique, and a CNAME allows no other record of its name', async () => {
     const path = records(await zoneOf('once.example'));
     await api().call('POST', path, record('www.once.example'));
     const again = await api().call('POST', path, record('WWW.once.example', { ttl: 5 }));

@@ -5,7 +5,7 @@ import Fastify from 'fastify';
 import { expect, it } from 'vitest';
 import { drainConnections } from '../../src/api/drain.ts';
 
-it('a server that stops does not wait for connections that were opened and never used', async () => {
+it('a stopping server does not wait for connections that were opened and never used', async () => {
   const app = Fastify({ forceCloseConnections: 'idle' });
   drainConnections(app);
   app.get('/', async () => 'ok');

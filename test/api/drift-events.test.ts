@@ -36,7 +36,7 @@ async function reportedDrift(api: TestApi): Promise<readonly JsonObject[]> {
 
 const unit = { kind: 'Route', key: 'office', path: 'metric', source: 'team', file: 'r.yaml:1', why: 'api' };
 
-it('E115 drift is reported once, however often the source is applied while it lasts', async () => {
+it('E115 drift is reported once while it lasts, however often the source is applied', async () => {
   await using api = await testApi();
   const { url, body } = await route(api, 'observe');
   expect((await api.call('PUT', url, { ...body, metric: 5 })).status).toBe(200);
@@ -44,7 +44,7 @@ it('E115 drift is reported once, however often the source is applied while it la
   expect(await reportedDrift(api)).toEqual([{ code: 'config.drift.detected', ...unit }]);
 });
 
-it('drift that the next reconcile corrects is reported when it begins and when it ends', async () => {
+it('drift corrected by the next reconcile is reported when it begins and when it ends', async () => {
   await using api = await testApi();
   const { url, body } = await route(api, 'correct');
   await api.call('PUT', url, { ...body, metric: 5 });
@@ -55,7 +55,7 @@ it('drift that the next reconcile corrects is reported when it begins and when i
   ]);
 });
 
-it('drift that changes again is another drift', async () => {
+it('a second change of a drifted value is reported as another drift', async () => {
   await using api = await testApi();
   const { url, body } = await route(api, 'observe');
   await api.call('PUT', url, { ...body, metric: 5 });

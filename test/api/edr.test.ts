@@ -71,11 +71,11 @@ async function storedSecrets(api: TestApi, names: readonly string[]): Promise<re
   return names.map((name) => String(spec[name]));
 }
 
-describe.each(Object.entries(vendors))('%s', (vendor, { body, shown, secrets }) => {
+describe.each(Object.entries(vendors))('the EDR integration %s', (vendor, { body, shown, secrets }) => {
   const path = pathOf(vendor);
   const masked = Object.fromEntries(secrets.map((name) => [name, '****']));
 
-  it('is made, read, replaced and deleted without an id', async () => {
+  it('is created, read, replaced and deleted without an id', async () => {
     await using api = await testApi();
     const [peer = ''] = await api.peers('laptop');
     const group = await api.group('checked', [peer]);
@@ -108,7 +108,7 @@ describe.each(Object.entries(vendors))('%s', (vendor, { body, shown, secrets }) 
     expect((await api.call('POST', path, body([]))).body.id).toBe(2);
   });
 
-  it('is there once', async () => {
+  it('exists at most once', async () => {
     await using api = await testApi();
     for (const [method, value] of [['GET'], ['PUT', body([])], ['DELETE']] as [string, JsonObject?][]) {
       const none = await api.call(method, path, value);
@@ -119,14 +119,14 @@ describe.each(Object.entries(vendors))('%s', (vendor, { body, shown, secrets }) 
     expect([second.status, second.body.message]).toEqual([409, expect.stringContaining('already exists')]);
   });
 
-  it('is made by one of fifty who try at once', async () => {
+  it('is created by one of fifty concurrent requests', async () => {
     await using api = await testApi();
     const tries = await Promise.all(Array.from({ length: 50 }, () => api.call('POST', path, body([]))));
     const statuses = tries.map(({ status }) => status).sort();
     expect(statuses).toEqual([200, ...Array.from({ length: 49 }, () => 409)]);
   });
 
-  it('never shows its secrets, wants them again, and keeps them for a mask', async () => {
+  it('never returns its secrets, requires them on PUT, and keeps them when they are masked', async () => {
     await using api = await testApi();
     const unset = await api.call('POST', path, { ...body([]), ...masked });
     expect([unset.status, problemsOf(unset)]).toEqual([422, secrets.map(() => 'field_required ')]);
@@ -143,7 +143,7 @@ describe.each(Object.entries(vendors))('%s', (vendor, { body, shown, secrets }) 
     expect((await storedSecrets(api, secrets))[0]).toBe('another');
   });
 
-  it('wants every required field', async () => {
+  it('requires every mandatory field', async () => {
     await using api = await testApi();
     for (const name of Object.keys(body([]))) {
       const { [name]: _, ...rest } = body([]);
@@ -152,7 +152,7 @@ describe.each(Object.entries(vendors))('%s', (vendor, { body, shown, secrets }) 
     }
   });
 
-  it('keeps its groups from being deleted', async () => {
+  it('prevents its groups from being deleted', async () => {
     await using api = await testApi();
     const group = await api.group('checked');
     await api.call('POST', path, body([group]));
@@ -165,7 +165,7 @@ describe.each(Object.entries(vendors))('%s', (vendor, { body, shown, secrets }) 
   });
 });
 
-describe('limits', () => {
+describe('the limits of EDR integrations', () => {
   const api = sharedApi();
   const attributes = (name: string, value: Json) => ({ match_attributes: { [name]: value } });
   it.each<[string, JsonObject, readonly string[]]>([
@@ -198,7 +198,7 @@ describe('limits', () => {
     ['vendor-d', { zta_score_threshold: 101 }, ['value_out_of_range /zta_score_threshold']],
     ['vendor-d', { zta_score_threshold: -1 }, ['value_out_of_range /zta_score_threshold']],
     ['vendor-d', { last_synced_interval: 99 }, []],
-  ])('%s %j: %j', async (vendor, more, problems) => {
+  ])('of %s with %j give the problems %j', async (vendor, more, problems) => {
     const answer = await api().call('POST', pathOf(vendor), { ...vendors[vendor]?.body([]), ...more });
     expect([answer.status, problemsOf(answer)]).toEqual([problems.length === 0 ? 200 : 422, problems]);
     if (problems.length > 0) return;

@@ -3,7 +3,7 @@ import { sharedApi } from './setup.ts';
 
 const api = sharedApi();
 
-it('an unchanged answer is not sent again', async () => {
+it('a GET with the current ETag in If-None-Match returns 304', async () => {
   const id = await api().group('cached');
   for (const url of [`/api/groups/${id}`, '/api/groups', '/api/groups?name=cached', '/api/accounts', '/api/policies']) {
     const { headers } = await api().call('GET', url);
@@ -17,7 +17,7 @@ it('an unchanged answer is not sent again', async () => {
   }
 });
 
-it('an answer that changed without the object is sent', async () => {
+it('a GET returns 200 when the answer changed although its object did not', async () => {
   const [all] = (await api().call('GET', '/api/groups?name=All')).body;
   const url = `/api/groups/${all.id}`;
   const etag = (await api().call('GET', url)).headers['etag'] ?? '';
@@ -26,7 +26,7 @@ it('an answer that changed without the object is sent', async () => {
   expect([again.status, again.headers['etag']?.split('.')[0]]).toEqual([200, etag.split('.')[0]]);
 });
 
-it('a write goes through only at the version it names', async () => {
+it('a write with If-Match succeeds only at the current version', async () => {
   const made = await api().call('POST', '/api/groups', { name: 'versioned' });
   const url = `/api/groups/${made.body.id}`;
   const etag = made.headers['etag'] ?? '';
@@ -47,7 +47,7 @@ it('a write goes through only at the version it names', async () => {
   expect((await put('versioned 6', '*')).status).toBe(404);
 });
 
-it('of two writes at one version one goes through', async () => {
+it('of concurrent writes with If-Match at the same version, one succeeds', async () => {
   const made = await api().call('POST', '/api/groups', { name: 'raced' });
   const match = { 'if-match': made.headers['etag'] ?? '' };
   const writes = Array.from({ length: 10 }, (_, at) =>

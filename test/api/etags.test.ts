@@ -67,8 +67,8 @@ async function etagOf(api: TestApi, { url, headers }: Located): Promise<string> 
   return answer.headers['etag'] ?? '';
 }
 
-describe.each(['self-hosted', 'hosted'] as const)('whatever is read in the %s edition', (edition) => {
-  it('carries an ETag, by which it is not sent again', async () => {
+describe.each(['self-hosted', 'hosted'] as const)('every GET in the %s edition', (edition) => {
+  it('returns an ETag, and 304 when that is sent in If-None-Match', async () => {
     await using account = await filled(edition);
     const { api, scene, reads } = account;
     expect(reads.length).toBeGreaterThan(50);
@@ -85,7 +85,7 @@ describe.each(['self-hosted', 'hosted'] as const)('whatever is read in the %s ed
     }
   });
 
-  it('is sent again when what it tells has changed', async () => {
+  it('returns 200 with a new ETag after a change', async () => {
     await using account = await filled(edition);
     const { api, scene, reads } = account;
     const changes = scene.operations.filter((of) => of.method === 'put' && !isPlaced(of));
@@ -106,7 +106,7 @@ describe.each(['self-hosted', 'hosted'] as const)('whatever is read in the %s ed
   });
 });
 
-it('a peer that connects is sent again', async () => {
+it('GET of a peer and of all peers returns 200 with a new ETag after the peer connects', async () => {
   await using api = await testApi();
   const [id = ''] = await api.peers('laptop');
   const places = ['/api/peers', `/api/peers/${id}`].map((url) => ({ url, headers: {} }));

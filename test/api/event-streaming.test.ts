@@ -25,7 +25,7 @@ async function storedConfig(id: number): Promise<JsonObject> {
 }
 
 describe.each([path, '/api/integrations/event-streaming'])('%s', (at) => {
-  it('makes, reads, lists, replaces and deletes integrations', async () => {
+  it('creates, reads, lists, replaces and deletes event streams', async () => {
     await using own = await testApi();
     const made = await own.call('POST', at, stream('s3', bucket, { enabled: false }));
     const config = { ...bucket, access_key_id: '****', secret_access_key: '****' };
@@ -74,7 +74,7 @@ it.each<[string, JsonObject, JsonObject]>([
     { url: 'https://x.example.com', headers: '{"Authorization":"Bearer t"}', body_template: '{{.ID}}' },
     { url: 'https://x.example.com', headers: '****', body_template: '{{.ID}}' },
   ],
-])('%s takes %j', async (platform, config, shown) => {
+])('an event stream of the platform %s accepts the configuration %j', async (platform, config, shown) => {
   const made = await post(stream(platform, config));
   expect([made.status, made.body.config]).toEqual([200, shown]);
   expect(Object.values(await storedConfig(made.body.id)).sort()).toEqual(Object.values(config).sort());
@@ -112,19 +112,19 @@ it.each<[JsonObject, readonly string[]]>([
   [stream('generic_http', { ...web, body_template: '{{.ID' }), ['stream_value_invalid /config/body_template']],
   [stream('generic_http', { ...web, body_template: '{{.Id}}' }), ['stream_value_invalid /config/body_template']],
   [stream('generic_http', { ...web, body_template: '{"a": {{.ID}}' }), ['stream_value_invalid /config/body_template']],
-])('%j is refused: %j', async (body, problems) => {
+])('the event stream %j is refused: %j', async (body, problems) => {
   const answer = await post(body);
   expect([answer.status, [...problemsOf(answer)].sort()]).toEqual([422, problems]);
 });
 
-it.each(['platform', 'config', 'enabled'])('%s is required, to make and to replace one', async (name) => {
+it.each(['platform', 'config', 'enabled'])('%s is required to create and to replace an event stream', async (name) => {
   const { [name]: _, ...rest } = stream('s3', bucket);
   const { id } = (await post(stream('s3', bucket))).body;
   for (const answer of [await post(rest), await api().call('PUT', `${path}/${id}`, rest)])
     expect([answer.status, answer.body.message]).toEqual([422, `\`${name}\` is required; add it`]);
 });
 
-it('a replace ignores the platform, merges the configuration and keeps masked secrets', async () => {
+it('replacing an event stream ignores the platform, merges the configuration and keeps masked secrets', async () => {
   const { body } = await post(
     stream('generic_http', { url: 'https://x.example.com', headers: '{}', body_template: '"t"' }),
   );
@@ -145,7 +145,7 @@ it('a replace ignores the platform, merges the configuration and keeps masked se
   expect(problemsOf(await put({ url: null }))).toEqual(['stream_key_required /config']);
 });
 
-it('either spelling of a key changes the same one', async () => {
+it('both spellings of a configuration key change the same value', async () => {
   const { id } = (await post(stream('s3', bucket))).body;
   const put = (config: Json) => api().call('PUT', `${path}/${id}`, stream('s3', config));
   await put({ access_key: 'new', secret_key: '****' });

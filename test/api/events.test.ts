@@ -59,8 +59,8 @@ const place = ({ id }: Reported) => id.split(':').map(Number);
 
 const owner = { type: 'user', id: 'owner', name: 'Owner', granted: 'owner' } as const;
 
-describe('the stream of events', () => {
-  test('tells the changes of a revision in their order and then the revision (E119)', async () => {
+describe('GET /api/config/events', () => {
+  test('sends the changes of a revision in their order and then the revision (E119)', async () => {
     using stream = await follow();
     expect([stream.status, stream.type]).toEqual([200, 'text/event-stream; charset=utf-8']);
     await api.group('streamed');
@@ -70,7 +70,7 @@ describe('the stream of events', () => {
     expect(place(change as Reported)[0]).toBe(await api.revision());
   });
 
-  test('goes on behind the last event that a reader has seen, in either way of saying so', async () => {
+  test('resumes after the last seen event, given in Last-Event-ID or in `after`', async () => {
     using first = await follow();
     await api.group('before');
     const [, seen] = await first.take(2);
@@ -82,7 +82,7 @@ describe('the stream of events', () => {
     expect((await asked.take(1))[0]).toMatchObject(begins);
   });
 
-  test('has places that only grow, whatever happens in between', async () => {
+  test('has positions that only increase, even with notices in between', async () => {
     using stream = await follow();
     await api.group('one');
     const at = api.engine.now();
@@ -101,7 +101,7 @@ describe('the stream of events', () => {
     expect(places).toEqual(sorted);
   });
 
-  test('tells what another server did', async () => {
+  test('sends changes made by another server', async () => {
     using stream = await follow();
     const database: Database = await openDatabase({ url });
     try {
@@ -114,7 +114,7 @@ describe('the stream of events', () => {
     expect((await stream.take(1))[0]).toMatchObject({ event: 'change', data: { name: 'elsewhere' } });
   });
 
-  test('keeps no values, which might be secrets: only the paths of the units', async () => {
+  test('sends no values, which might be secrets: only the paths of changed units', async () => {
     const id = await api.group('renamed');
     using stream = await follow();
     await api.call('PUT', `/api/groups/${id}`, { name: 'renamed-again', peers: [] });
@@ -122,7 +122,7 @@ describe('the stream of events', () => {
     expect(change?.data).toMatchObject({ action: 'update', paths: ['name'] });
   });
 
-  test('shows only kinds that its reader may read, and ends with the right to read', async () => {
+  test('sends only kinds that the reader may read, and ends when the reader is blocked', async () => {
     const made = (await api.call('POST', '/api/users', person({ role: 'network_admin' }))).body;
     const token = (
       await (
@@ -142,7 +142,7 @@ describe('the stream of events', () => {
     expect(await stream.take(1)).toEqual([]);
   });
 
-  test('refuses a place that is none, and one that the history does not have any more', async () => {
+  test('refuses an invalid position, and one that is no longer in the history', async () => {
     const wrong = await api.call('GET', '/api/config/events?after=yesterday');
     expect([wrong.status, wrong.body.message]).toEqual([422, expect.stringContaining('such as 12:3')]);
     await api.engine.database.asOwner([
@@ -154,7 +154,7 @@ describe('the stream of events', () => {
     expect((await api.call('GET', '/api/config/events?after=1:999999')).status).toBe(410);
   });
 
-  test('wants credentials', async () => {
+  test('requires credentials', async () => {
     expect((await fetch(`${base}/api/config/events`)).status).toBe(401);
   });
 

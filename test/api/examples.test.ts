@@ -10,8 +10,8 @@ describe.each([
   ['self-hosted', 'specification'],
   ['hosted', 'specification'],
   ['hosted', 'compatible'],
-] as const)('every example of the %s edition, as the profile %s has it,', (edition, profile) => {
-  it('can be sent as it is, with real ids, and is answered as documented', async () => {
+] as const)('every example of the %s edition in the profile %s', (edition, profile) => {
+  it('can be sent with real ids, and is answered as documented', async () => {
     const txt = new Map<string, readonly string[]>();
     await using api = await testApi('postgres', {
       edition,

@@ -33,7 +33,7 @@ beforeAll(async () => {
   expect([applied.status, applied.body.message]).toEqual([200, undefined]);
 });
 
-it('says what lets something through, by which groups, and where all of it is declared', async () => {
+it('GET /api/config/access names the rule that permits traffic, the groups of both ends, and where all are declared', async () => {
   const { status, body } = await ask('from=laptop&to=db-1&port=tcp/5432');
   expect([status, body]).toMatchObject([
     200,
@@ -57,7 +57,7 @@ it('says what lets something through, by which groups, and where all of it is de
   expect((await ask('from=laptop&to=db-1&port=81')).body).toMatchObject({ verdict: 'deny', asked: 'tcp/81' });
 });
 
-it('E152 reports what depends on posture checks as conditional, and names the checks', async () => {
+it('E152 access that depends on posture checks is reported as conditional, with the names of the checks', async () => {
   const { body } = await ask('from=laptop&to=db-1&port=80');
   expect(body).toMatchObject({
     verdict: 'conditional',
@@ -66,7 +66,7 @@ it('E152 reports what depends on posture checks as conditional, and names the ch
   });
 });
 
-it('answers for groups by somebody in them, and counts their members', async () => {
+it('access between groups is reported for their members, with a count of pairs', async () => {
   const { body } = await ask('from=Group/devs&to=Group/db&port=5432');
   expect(body).toMatchObject({ verdict: 'allow', pairs: { allow: 1, deny: 0, conditional: 0, mixed: 0 } });
 });
@@ -75,7 +75,7 @@ it.each([
   ['network_admin', 200],
   ['auditor', 200],
   ['user', 403],
-])('answers a person with the role %s with %i', async (role, status) => {
+])('a request with the role %s is answered with %i', async (role, status) => {
   const { api } = server();
   const person = { name: role, email: `${role}@example.com`, role, auto_groups: [], is_service_user: false };
   const { id } = (await api.call('POST', '/api/users', person)).body;
@@ -88,7 +88,7 @@ it.each([
   expect([role, answer.status]).toEqual([role, status]);
 });
 
-it('answers for the one peer of a person, and names the peers of a person with several', async () => {
+it('a user with one peer is resolved to that peer; with several peers, the refusal names them', async () => {
   const { engine, account, call } = server().api;
   const person = { name: 'Ana Lima', email: 'ana@example.com', role: 'user', auto_groups: [], is_service_user: false };
   const user = (await call('POST', '/api/users', person)).body.id;
@@ -113,7 +113,7 @@ it('answers for the one peer of a person, and names the peers of a person with s
   );
 });
 
-it('knows ends by the addresses and names by which they are reached: the most exact one', async () => {
+it('an end is resolved by the address or name that reaches it, preferring the most specific one', async () => {
   const { call } = server().api;
   const [gate = ''] = await server().api.peers('gate');
   const network = (await call('POST', '/api/networks', { name: 'plant' })).body.id;
@@ -159,7 +159,7 @@ it('knows ends by the addresses and names by which they are reached: the most ex
   expect((await ask('from=laptop&to=192.0.2.1')).body).toMatchObject({ verdict: 'allow', to: { type: 'route' } });
 });
 
-it('leaves out rules that mean neither end, unless all are asked for', async () => {
+it('rules that match neither end are omitted unless `all=true` is given', async () => {
   expect((await ask('from=Peer/db&to=Peer/db')).body).toMatchObject({ rules: [], otherRules: 2 });
   expect((await ask('from=Peer/db&to=Peer/db&all=true')).body).toMatchObject({ rules: [{}, {}], otherRules: 0 });
 });
@@ -171,12 +171,12 @@ it.each([
   ['from=Group/devss&to=Group/db', 404, 'Group devss not found; did you mean devs?'],
   ['from=laptop&to=db-1&port=tcp/99999', 422, '`tcp/99999` is no traffic'],
   ['from=laptop&to=db-1&port=http', 422, '`http` is no traffic'],
-])('%s is answered with %i', async (query, status, message) => {
+])('GET /api/config/access?%s is answered with %i', async (query, status, message) => {
   const answer = await ask(query);
   expect([answer.status, answer.body.message]).toEqual([status, expect.stringContaining(message)]);
 });
 
-it('heddle explain-access tells people the same', async () => {
+it('heddle explain-access prints the explanation as text', async () => {
   const { code, out } = await server().heddle(['explain-access', 'laptop', 'db-1', '--port', 'tcp/5432']);
   expect([code, out.split('\n')]).toEqual([
     0,
@@ -199,7 +199,7 @@ it('heddle explain-access tells people the same', async () => {
   ]);
 });
 
-it('says of a peer whose login has expired that it is cut off', async () => {
+it('a peer with an expired login is reported as cut off', async () => {
   const { api, heddle } = server();
   await putObjects(api.engine, api.account, (state) => {
     const laptop = state.findByKey('Peer', 'laptop');
@@ -213,7 +213,7 @@ it('says of a peer whose login has expired that it is cut off', async () => {
   );
 });
 
-it('heddle explain-access tells programs the same, and exits with 1 for what is not there', async () => {
+it('heddle explain-access prints the explanation as JSON, and exits with 1 for an unknown object', async () => {
   const { document } = await server().json('explain-access', 'devs', 'Group/db');
   expect(document).toMatchObject({ formatVersion: '1.0', verdict: 'mixed', passes: 'tcp/5432' });
   const { code, note } = await server().heddle(['explain-access', 'devs', 'nobody']);

@@ -14,7 +14,7 @@ beforeAll(async () => {
 const rule = { name: 'r', enabled: true, action: 'accept', bidirectional: true, protocol: 'all' };
 const sides = () => ({ sources: [group], destinations: [group] });
 
-it('takes the longest names and descriptions in any script, and tells them apart', async () => {
+it('the longest names and descriptions are accepted in any script, and near-equal names are distinguished', async () => {
   const name = '研'.repeat(254);
   expect((await api().call('POST', '/api/groups', { name })).body.name).toBe(name);
   expect((await api().call('POST', '/api/groups', { name })).status).toBe(409);
@@ -26,7 +26,7 @@ it('takes the longest names and descriptions in any script, and tells them apart
   expect((await api().call('GET', `/api/groups?name=${encodeURIComponent(name.slice(0, 200))}`)).body).toEqual([]);
 });
 
-it('takes many members', async () => {
+it('a group with 500 peers and a policy with 300 rules are accepted', async () => {
   const peers = await api().peers(...Array.from({ length: 500 }, (_, at) => `many-${at}`));
   const made = await api().call('POST', '/api/groups', { name: 'crowd', peers: [...peers] });
   expect([made.status, made.body.peers_count, made.body.peers.length]).toEqual([200, 500, 500]);
@@ -36,7 +36,7 @@ it('takes many members', async () => {
   );
 });
 
-it('takes 32 domains of the longest kind', async () => {
+it('a route with 32 long domains is accepted', async () => {
   const domains = Array.from({ length: 32 }, (_, at) =>
     [`d${at}`, ...Array.from({ length: 3 }, () => 'x'.repeat(60)), 'example'].join('.'),
   );
@@ -45,7 +45,7 @@ it('takes 32 domains of the longest kind', async () => {
   expect([answer.status, answer.body.domains?.length]).toEqual([200, 32]);
 });
 
-it('takes documents up to 64 MiB under /api/config, and says so beyond', async () => {
+it('a body of up to 64 MiB is accepted under /api/config, and a larger one is refused with 413', async () => {
   const filler = `${'# filler\n'.repeat(250_000)}${doc('Group', 'big', 'name: big')}`;
   const body = { source: 's', files: [{ path: 'a.yaml', text: filler }] };
   expect((await api().call('POST', '/api/config/validate', body)).status).toBe(200);
@@ -55,7 +55,7 @@ it('takes documents up to 64 MiB under /api/config, and says so beyond', async (
 });
 
 it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'length', 'id:x', 'name:x', '@Group/x', '0'])(
-  'takes %s for a name',
+  'the name %s is accepted',
   async (name) => {
     const made = await api().call('POST', '/api/groups', { name });
     expect([made.status, made.body.name]).toEqual([200, name]);
@@ -68,14 +68,17 @@ it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'length', 'id
   },
 );
 
-it.each(['__proto__', 'constructor', 'toString', 'settings', ''])('ignores the unknown member %j', async (member) => {
-  const text = `{"name":"member ${member}","${member.replace('_', '\\u005f')}":{"a":1}}`;
-  const made = await api().call('POST', '/api/groups', text);
-  expect([made.status, made.body.name]).toEqual([200, `member ${member}`]);
-  expect(made.headers['heddle-ignored']).toBe(`/${member}`);
-});
+it.each(['__proto__', 'constructor', 'toString', 'settings', ''])(
+  'the unknown member %j is ignored',
+  async (member) => {
+    const text = `{"name":"member ${member}","${member.replace('_', '\\u005f')}":{"a":1}}`;
+    const made = await api().call('POST', '/api/groups', text);
+    expect([made.status, made.body.name]).toEqual([200, `member ${member}`]);
+    expect(made.headers['heddle-ignored']).toBe(`/${member}`);
+  },
+);
 
-it('a group names every one of its referrers', async () => {
+it('the refusal to delete a group names all of its referrers', async () => {
   const used = await api().group('used everywhere');
   const account = (await api().call('GET', '/api/accounts')).body[0];
   const extra = { ...account.settings.extra, network_traffic_logs_groups: [used] };
@@ -96,7 +99,7 @@ it('a group names every one of its referrers', async () => {
     expect(body.message).toContain(said);
 });
 
-it('an id of another kind is not found, whatever is asked of it', async () => {
+it('an id of another kind returns 404 for every method', async () => {
   const { account } = api();
   for (const id of [account, peer])
     for (const url of [`/api/groups/${id}`, `/api/policies/${id}`, `/api/routes/${id}`, `/api/dns/zones/${id}`])
@@ -106,7 +109,7 @@ it('an id of another kind is not found, whatever is asked of it', async () => {
         });
 });
 
-it('serves the requests that are under way while it closes', async () => {
+it('requests in progress are served while the server closes', async () => {
   await using own = await testApi();
   const url = await own.app.listen({ host: '127.0.0.1', port: 0 });
   const headers = { authorization: `Token ${token}`, 'content-type': 'application/json' };

@@ -29,7 +29,7 @@ beforeAll(async () => {
 describe('GET /api/events/proxy', () => {
   const read = async (query: string) => (await api().call('GET', `${path}${query}`)).body;
 
-  it('answers pages of 50, newest first, in an envelope', async () => {
+  it('returns pages of 50, newest first, in an envelope', async () => {
     const body = await read('');
     expect([body.page, body.page_size, body.total_records, body.total_pages]).toEqual([1, 50, 150, 3]);
     expect(body.data.map(({ id }: { id: string }) => id)).toEqual(Array.from({ length: 50 }, (_, n) => `r${n}`));
@@ -37,17 +37,17 @@ describe('GET /api/events/proxy', () => {
     expect((await read('?page=1000000000')).data).toEqual([]);
   });
 
-  it('cuts pages above 100 down, and rounds their number up', async () => {
+  it('limits the page size to 100, and rounds the number of pages up', async () => {
     const body = await read('?page_size=5000');
     expect([body.page_size, body.data.length, body.total_pages]).toEqual([100, 100, 2]);
   });
 
-  it('includes both ends of a stretch of time', async () => {
+  it('includes both ends of a time range', async () => {
     const body = await read(`?start_date=${at(5)}&end_date=${at(3)}&sort_order=asc`);
     expect(body.data.map(({ id }: { id: string }) => id)).toEqual(['r5', 'r4', 'r3']);
   });
 
-  it('finds the requests of users by parts of their names, and none when nobody is meant', async () => {
+  it('finds requests of users by parts of their names, and none when no user matches', async () => {
     expect((await read('?user_name=ana%20l')).total_records).toBe(15);
     expect((await read(`?user_id=${ana}&status=failed`)).total_records).toBe(0);
     expect((await read('?search=LIMA')).total_records).toBe(15);
@@ -79,7 +79,7 @@ describe('GET /api/events/proxy', () => {
     expect([status, body.problems.length]).toEqual([422, 1]);
   });
 
-  it('tells everything that is wrong at once', async () => {
+  it('reports every problem at once', async () => {
     const { body } = await api().call('GET', `${path}?page=0&sort_by=x&status=y`);
     expect(body.problems.map(({ path: place }: { path: string }) => place).sort()).toEqual([
       '/page',
@@ -88,7 +88,7 @@ describe('GET /api/events/proxy', () => {
     ]);
   });
 
-  it('is for those who may read services, and shows nobody the requests of another account', async () => {
+  it('requires credentials, and returns no requests of another account', async () => {
     const world = createWorld(api(), 'hosted', new Map());
     const { account, call } = api();
     const make = async (role: string) =>
@@ -127,7 +127,7 @@ describe('GET /api/events/network-traffic', () => {
   });
   const find = async (query: string) => (await api().call('GET', `${traffic}?${query}`)).body;
 
-  it('tells a flow with what is known about its ends', async () => {
+  it('returns a flow with the known facts about its ends', async () => {
     const { data } = await find('type=TYPE_DROP');
     expect(data).toEqual([
       {
@@ -169,7 +169,7 @@ describe('GET /api/events/network-traffic', () => {
     ['search=203.0.113.17:443', 1],
     ['search=203.0.113.17:80', 0],
     [`start_date=${at(9)}&end_date=${at(5)}`, 5],
-  ])('finds by ?%s', async (query, count) => {
+  ])('finds the matching flows by ?%s', async (query, count) => {
     const body = await find(query);
     expect([body.total_records, body.data.length, body.page_size]).toEqual([count, count, 1000]);
   });
@@ -181,7 +181,7 @@ describe('GET /api/events/network-traffic', () => {
     },
   );
 
-  it('cuts pages down to 50,000', async () => {
+  it('limits the page size to 50,000', async () => {
     expect((await find('page_size=60000')).page_size).toBe(50_000);
   });
 });

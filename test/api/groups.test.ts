@@ -5,7 +5,7 @@ import { sharedApi, testApi } from './setup.ts';
 const api = sharedApi();
 const post = (body: object) => api().call('POST', '/api/groups', body as never);
 
-it('makes, reads, lists, replaces and deletes a group', async () => {
+it('a group is created, read, listed, replaced and deleted', async () => {
   await using own = await testApi();
   const [ana = '', ben = ''] = await own.peers('ana', 'ben');
   const made = await own.call('POST', '/api/groups', { name: 'developers', peers: [ben, ana, ben] });
@@ -47,16 +47,16 @@ it.each([
   [{ name: 'wrong', peers: {} }, ['type_wrong /peers']],
   [{ name: 'wrong', peers: ['nobody'] }, ['reference_unknown /peers/0']],
   [{ peers: [7, true] }, ['field_required ', 'type_wrong /peers/0', 'type_wrong /peers/1']],
-])('refuses %j', async (body, problems) => {
+])('POST /api/groups refuses %j', async (body, problems) => {
   const answer = await post(body);
   expect([answer.status, problemsOf(answer)]).toEqual([422, problems]);
 });
 
-it('names the missing field', async () => {
+it('POST /api/groups without a name names the missing field', async () => {
   expect((await post({})).body.message).toBe('`name` is required; add it');
 });
 
-it('keeps names unique, also when one is changed', async () => {
+it('group names are unique, also after a rename', async () => {
   const first = await api().group('unique');
   const second = await api().group('other');
   const again = await post({ name: 'unique' });
@@ -66,13 +66,13 @@ it('keeps names unique, also when one is changed', async () => {
   expect((await api().call('PUT', `/api/groups/${first}`, { name: 'unique' })).status).toBe(200);
 });
 
-it('takes names as they are: spaces, any script, long', async () => {
+it('group names are accepted unchanged: spaces, any script, 255 characters', async () => {
   for (const name of [' x ', 'Größe & Café', '開発者', '🧵', 'a'.repeat(255), "'; drop table objects; --", '%_'])
     expect((await post({ name })).body.name).toBe(name);
   expect((await api().call('GET', `/api/groups?name=${encodeURIComponent('開発者')}`)).body).toHaveLength(1);
 });
 
-it('filters by exact name', async () => {
+it('GET /api/groups filters by exact name', async () => {
   const id = await api().group('Filtered');
   const filter = async (name: string) => (await api().call('GET', `/api/groups?name=${name}`)).body;
   expect((await filter('Filtered')).map((group: { id: string }) => group.id)).toEqual([id]);
@@ -81,7 +81,7 @@ it('filters by exact name', async () => {
   expect(await filter('All')).toEqual([expect.objectContaining({ name: 'All', issued: 'api' })]);
 });
 
-it('writes nothing when it is given back what it answered', async () => {
+it('PUT /api/groups/{id} with the unchanged answer of POST writes nothing', async () => {
   const [peer = ''] = await api().peers('roundtrip');
   const made = await post({ name: 'roundtrip', peers: [peer] });
   const before = await api().revision();
@@ -92,7 +92,7 @@ it('writes nothing when it is given back what it answered', async () => {
   expect(await api().revision()).toBe(before);
 });
 
-it('ignores read-only members and names the unknown ones', async () => {
+it('POST /api/groups ignores read-only members, and reports unknown ones in Heddle-Ignored', async () => {
   const made = await post({ name: 'ignoring', id: 'mine', issued: 'jwt', peers_count: 9, colour: 'red', 'a, b/c': 1 });
   expect(made.body).toMatchObject({ issued: 'api', peers_count: 0 });
   expect(made.body.id).not.toBe('mine');
@@ -101,7 +101,7 @@ it('ignores read-only members and names the unknown ones', async () => {
   expect([strict.status, problemsOf(strict)]).toEqual([422, ['field_unknown /colour']]);
 });
 
-it('names no more unknown members than a header holds', async () => {
+it('Heddle-Ignored names no more unknown members than a header may contain', async () => {
   const body = { name: 'many', ...Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`member${at}`, at])) };
   const { status, headers } = await post(body);
   expect([status, (headers['heddle-ignored'] ?? '').length < 4096]).toEqual([200, true]);
@@ -110,14 +110,14 @@ it('names no more unknown members than a header holds', async () => {
 describe('the group All', () => {
   const all = async () => (await api().call('GET', '/api/groups?name=All')).body[0];
 
-  it('holds every peer', async () => {
+  it('contains every peer', async () => {
     const [peer = ''] = await api().peers('everywhere');
     const { peers, peers_count } = await all();
     expect(peers).toContainEqual({ id: peer, name: 'Peer everywhere' });
     expect(peers_count).toBe(peers.length);
   });
 
-  it('is neither changed nor deleted nor made twice', async () => {
+  it('cannot be changed, deleted or created again', async () => {
     const { id } = await all();
     expect((await api().call('PUT', `/api/groups/${id}`, { name: 'Everybody' })).status).toBe(422);
     expect((await api().call('PUT', `/api/groups/${id}`, { name: 'All', peers: [] })).status).toBe(200);
@@ -126,7 +126,7 @@ describe('the group All', () => {
   });
 });
 
-it('is not deleted while it is linked, and says by what', async () => {
+it('deleting a linked group is refused, naming the objects that link to it', async () => {
   const id = await api().group('linked');
   const rule = { name: 'r', enabled: true, action: 'accept', bidirectional: false, protocol: 'all' };
   const rules = [{ ...rule, sources: [id], destinations: [id] }];
@@ -153,7 +153,7 @@ describe('the resources of a group', () => {
     );
   const network = async () => (await api().call('POST', '/api/networks', { name: 'Office' })).body.id as string;
 
-  it('are given at creation, replaced, and cleared when they are left out', async () => {
+  it('are set on creation, replaced, and cleared when they are omitted', async () => {
     const office = await network();
     const [one, two] = [await resource(office, 'held one'), await resource(office, 'held two')];
     const shown = (...ids: string[]) => ids.sort().map((id) => ({ id, type: 'subnet' }));
@@ -169,7 +169,7 @@ describe('the resources of a group', () => {
     expect(await groupsOf(office, two)).toEqual([]);
   });
 
-  it('stay with their other groups, and are no revision when nothing changes', async () => {
+  it('keep their other groups, and write no revision when nothing changes', async () => {
     const office = await network();
     await post({ name: 'a first' });
     const first = (await api().call('GET', '/api/groups?name=a%20first')).body[0].id;
@@ -181,7 +181,7 @@ describe('the resources of a group', () => {
     expect(await api().revision()).toBe(before);
   });
 
-  it('have the type that their address makes them', async () => {
+  it('must have the type that follows from their address', async () => {
     const id = await resource(await network(), 'typed');
     const wrong = await post({ name: 'wrongly typed', resources: [{ id, type: 'host' }] });
     expect([wrong.status, problemsOf(wrong)]).toEqual([422, ['resource_type_wrong /resources/0/type']]);
@@ -189,7 +189,7 @@ describe('the resources of a group', () => {
     expect((await post({ name: 'rightly typed', resources: [{ id, type: 'subnet' }] })).status).toBe(200);
   });
 
-  it('may be peers, which join like those in `peers`', async () => {
+  it('may be peers, which become members like those in `peers`', async () => {
     const [peer = ''] = await api().peers('as-resource');
     const made = await post({ name: 'peer as resource', resources: [{ id: peer, type: 'peer' }] });
     expect(made.body).toMatchObject({ peers: [{ id: peer, name: 'Peer as-resource' }], peers_count: 1, resources: [] });
@@ -207,7 +207,7 @@ describe('the resources of a group', () => {
     expect([answer.status, problemsOf(answer)]).toEqual([422, problems]);
   });
 
-  it('refuse to leave a group that a source states for them', async () => {
+  it('cannot be removed from a group that a source states for them', async () => {
     await using own = await testApi();
     const text = `
 apiVersion: heddle.dev/v1
@@ -236,7 +236,7 @@ spec:
   });
 });
 
-it('50 creations of one name at a time give one group and 49 conflicts', async () => {
+it('50 concurrent creates of the same group name give one group and 49 conflicts', async () => {
   const before = await api().revision();
   const answers = await Promise.all(Array.from({ length: 50 }, () => post({ name: 'contended' })));
   const statuses = answers.map(({ status }) => status).sort();

@@ -8,7 +8,7 @@ const team = (groups: readonly number[]) =>
   [...groups.map((at) => doc('Group', `g${at}`, '{}')), ...groups.map(policy)].join('---\n');
 const upTo = (count: number) => Array.from({ length: count }, (_, at) => at);
 
-it('E62, E64, E74 deleting a third of the documents wants an approval of exactly that plan, and all of them can go on purpose', async () => {
+it('E62, E64, E74 deleting a third of the documents requires approval of exactly that plan; deleting all, `allowEmpty` too', async () => {
   await using api = await testApi();
   const send = (path: string, text: string, more = {}) =>
     api.call('POST', `/api/config/${path}`, { source: 'team', files: [{ path: 'team.yaml', text }], ...more });
@@ -39,7 +39,7 @@ it('E62, E64, E74 deleting a third of the documents wants an approval of exactly
   expect([all.status, all.body.plan.counts.delete]).toEqual([200, 26]);
 });
 
-it('E65 a run of some kinds or labels applies only these and deletes nothing', async () => {
+it('E65 an apply of some kinds or labels applies only these and deletes nothing', async () => {
   await using api = await testApi();
   const send = (query: string, body: string) =>
     api.call('POST', `/api/config/apply?source=team&${query}`, body, { 'content-type': 'application/yaml' });

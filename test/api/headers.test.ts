@@ -8,7 +8,7 @@ import { sharedApi, testApi, token } from './setup.ts';
 const api = sharedApi();
 const authorization = `Token ${token}`;
 
-it('every answer says what protects it, refusals too', async () => {
+it('every answer has security headers, including refusals', async () => {
   for (const url of ['/api/groups', '/healthz', '/api/nothing', '/docs']) {
     const { headers } = await api().app.inject({ url, headers: { authorization } });
     expect([url, headers['x-content-type-options'], headers['referrer-policy']]).toEqual([
@@ -24,12 +24,12 @@ it.each([
   ['trace-7.a:b', 'trace-7.a:b'],
   ['two words', expect.stringMatching(/^[0-9a-f-]{36}$/)],
   ['x'.repeat(129), expect.stringMatching(/^[0-9a-f-]{36}$/)],
-])('a request that calls itself %j is called %s', async (given, expected) => {
+])('the request id %j is returned as %s', async (given, expected) => {
   const { headers } = await api().app.inject({ url: '/healthz', headers: { 'x-request-id': given } });
   expect(headers['x-request-id']).toEqual(expected);
 });
 
-it('pages of any origin may call, by tokens and never by cookies', async () => {
+it('pages of any origin may call the API with tokens, but never with cookies', async () => {
   const { app } = api();
   const asking = { origin: 'https://console.example.com', 'access-control-request-method': 'PUT' };
   const preflight = await app.inject({ method: 'OPTIONS', url: '/api/groups/x', headers: asking });
@@ -40,12 +40,12 @@ it('pages of any origin may call, by tokens and never by cookies', async () => {
   expect(answer.headers['access-control-allow-credentials']).toBeUndefined();
 });
 
-it('OPTIONS is accepted wherever something is, and where nothing is', async () => {
+it('OPTIONS returns 204 for existing and for unknown paths', async () => {
   for (const url of ['/api/routes', '/api/nothing'])
     expect((await api().app.inject({ method: 'OPTIONS', url })).statusCode).toBe(204);
 });
 
-it('only pages of the origins that are set may call', async () => {
+it('only pages of the configured origins may call the API', async () => {
   await using own = await testApi('postgres', { corsOrigins: ['https://console.example.com'] });
   const allowed = async (origin: string) =>
     (await own.app.inject({ url: '/healthz', headers: { origin } })).headers['access-control-allow-origin'];
@@ -53,7 +53,7 @@ it('only pages of the origins that are set may call', async () => {
   expect(await allowed('https://elsewhere.example.com')).toBeUndefined();
 });
 
-it('guessing tokens is slow, and holds up nobody who has a good one', async () => {
+it('guessed tokens are rate-limited, while a valid token is accepted', async () => {
   await using own = await testApi('postgres', { rateLimit: { perMinute: 1, burst: 3 } });
   const guess = (seed: number) =>
     own.app.inject({
@@ -66,7 +66,7 @@ it('guessing tokens is slow, and holds up nobody who has a good one', async () =
   expect((await own.app.inject({ url: '/api/groups', headers: { authorization } })).statusCode).toBe(200);
 });
 
-it('failures of machines and of proxies count per address, and hold up nobody who is let in', async () => {
+it('failed agent and proxy requests are rate-limited per address, while valid requests are accepted', async () => {
   await using own = await testApi('postgres', { rateLimit: { perMinute: 1, burst: 4 } });
   const attempts = [
     ['POST', '/agent/enrol', {}],
@@ -88,7 +88,7 @@ it('failures of machines and of proxies count per address, and hold up nobody wh
   expect((await own.app.inject({ url: '/api/groups', headers: { authorization } })).statusCode).toBe(200);
 });
 
-it('counts a request under whatever spelling of its path', async () => {
+it('the rate limit counts a request under any spelling of its path', async () => {
   await using own = await testApi('postgres', { rateLimit: { perMinute: 1, burst: 2 } });
   const statuses: number[] = [];
   for (const url of ['/api/groups', '/%61pi/groups', '/ap%69/groups'])
@@ -96,7 +96,7 @@ it('counts a request under whatever spelling of its path', async () => {
   expect(statuses).toEqual([200, 200, 429]);
 });
 
-it('tells addresses apart that a proxy in front names, and believes nobody else', async () => {
+it('the rate limit distinguishes addresses in X-Forwarded-For only behind a trusted proxy', async () => {
   const limited = { rateLimit: { perMinute: 1, burst: 1 } };
   await using behind = await testApi('postgres', { ...limited, trustProxy: 1 });
   await using direct = await testApi('postgres', limited);
@@ -110,14 +110,14 @@ it('tells addresses apart that a proxy in front names, and believes nobody else'
   expect(await statuses(direct)).toEqual([401, 429]);
 });
 
-it('no token that stands in a path, and no query, comes into the log', async () => {
+it('the log contains no token from a path, and no query', async () => {
   const app = Fastify({ genReqId: () => 'r1' }).decorateRequest('refused', undefined);
   app.post('/api/users/invites/:token/accept', async (request) => placeOf(request));
   const url = `/api/users/invites/${makeToken('nbi_', new Uint8Array(32).fill(1))}/accept?code=x`;
   expect((await app.inject({ method: 'POST', url })).body).toBe('POST /api/users/invites/****/accept (request r1)');
 });
 
-it('no route is open that is not in the list', () => {
+it('registering an open route that is not in the list fails', () => {
   const app = Fastify();
   openListedRoutes(app, []);
   expect(() => app.get('/api/door', { config: { open: true } }, async () => '')).toThrow(

@@ -62,7 +62,7 @@ describe('an export', () => {
       expect((await api.call('GET', `/api/config/export?${query}`)).status).toBe(422);
   });
 
-  it('is cut down to a kind or a source', async () => {
+  it('is limited to a kind or a source', async () => {
     await using api = await furnished();
     const read = async (query: string) =>
       (await api.call('GET', `/api/config/export?format=json&${query}`)).body.map(
@@ -92,7 +92,7 @@ describe('revisions', () => {
       expect((await api.call('GET', `/api/config/revisions?${wrong}`)).status).toBe(422);
   });
 
-  it('that are not there are not found', async () => {
+  it('that do not exist return 404', async () => {
     await using api = await testApi();
     for (const wrong of ['99', '0', '-1', 'x', '1.5', '1e3', '999999999999999', '99999999999999999999']) {
       const answer = await api.call('GET', `/api/config/revisions/${wrong}`);
@@ -100,7 +100,7 @@ describe('revisions', () => {
     }
   });
 
-  it('show before and after of what they changed', async () => {
+  it('show values before and after their changes', async () => {
     await using api = await testApi();
     const [peer = ''] = await api.peers('laptop');
     const id = await api.group('one', [peer]);
@@ -121,7 +121,7 @@ describe('revisions', () => {
   });
 });
 
-it('the same group made by YAML and by POST differs in key, owner, id and times only', async () => {
+it('a group created by YAML and the same one created by POST differ in key, owner, id and times only', async () => {
   await using api = await testApi();
   const [peer = ''] = await api.peers('laptop');
   await apply(api, 'team', doc('Group', 'by-yaml', 'name: Same\npeers: [laptop]'));
@@ -144,7 +144,7 @@ it('the same group made by YAML and by POST differs in key, owner, id and times 
   expect([stored?.key, other?.key, stored?.owner, other?.owner]).toEqual(['by-yaml', undefined, 'team', undefined]);
 });
 
-it('sources and the account tell how they are', async () => {
+it('GET /api/config/sources and GET /api/config/status report the state of sources and account', async () => {
   await using api = await testApi();
   expect((await api.call('GET', '/api/config/sources')).body).toEqual([]);
   await apply(api, 'team', doc('Group', 'a', 'name: a'));
@@ -161,7 +161,7 @@ it('sources and the account tell how they are', async () => {
   expect(body.objects).toMatchObject({ Account: 1, Group: 2, Policy: 1, Route: 0, DNSZone: 0, Peer: 0 });
 });
 
-it('counts what it does, for Prometheus', async () => {
+it('GET /metrics returns the declared metrics in the Prometheus format', async () => {
   await using api = await testApi();
   await api.group('counted');
   await api.call('GET', '/api/groups/nothing');
@@ -177,7 +177,7 @@ it('counts what it does, for Prometheus', async () => {
   for (const line of body.split('\n')) expect(line).toMatch(/^(#.*|\w+(\{.*\})? [\d.e+-]+|)$/);
 });
 
-it('answers on the embedded database too', async () => {
+it('the API works on the embedded database', async () => {
   await using api = await testApi('embedded');
   const id = await api.group('embedded');
   expect((await api.call('POST', '/api/groups', { name: 'embedded' })).status).toBe(409);

@@ -28,7 +28,7 @@ async function run(database: Database, ...statements: readonly string[]): Promis
 }
 
 eachEngine('a repeated request on %s', (engine) => {
-  it('E106 is answered as the first time and carried out once; another request with its key is refused', async () => {
+  it('E106 is carried out once and gets the first answer; another request with its key is refused', async () => {
     await using own = await testApi(engine);
     const first = await post(own, '/api/groups', { name: 'devs', peers: [] }, 'k1');
     const again = await post(own, '/api/groups', { peers: [], name: 'devs' }, 'k1');
@@ -47,7 +47,7 @@ eachEngine('a repeated request on %s', (engine) => {
     expect(await own.revision()).toBe(3);
   });
 
-  it('of which twenty come at once is carried out once', async () => {
+  it('is carried out once when it is sent twenty times at once', async () => {
     await using own = await testApi(engine);
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => post(own, '/api/groups', { name: 'devs' }, 'same')),
@@ -67,8 +67,8 @@ eachEngine('a repeated request on %s', (engine) => {
   });
 });
 
-describe('the answer that is given again', () => {
-  it('is also a refusal', async () => {
+describe('a replayed answer', () => {
+  it('may be a refusal', async () => {
     await using own = await testApi();
     await own.group('devs');
     const refused = await post(own, '/api/groups', { name: 'devs' }, 'k');
@@ -78,7 +78,7 @@ describe('the answer that is given again', () => {
     expect([refused.status, again.status, again.body, isReplay(again)]).toEqual([409, 409, refused.body, true]);
   });
 
-  it('is not one that says to come again: after an approval the same request goes through', async () => {
+  it('is never one that asks for a retry: after an approval the same request is carried out', async () => {
     await using own = await testApi();
     await own.call('POST', '/api/config/apply', file('team', groups('a', 'b', 'c', 'd')));
     const { id, digest } = (await own.call('POST', '/api/config/plans', file('team', groups('a')))).body;
@@ -92,7 +92,7 @@ describe('the answer that is given again', () => {
     expect((await own.call('POST', `${url}/apply`)).status).toBe(412);
   });
 
-  it('shows what is shown once for a day, sealed meanwhile, and masked for a week from then on', async () => {
+  it('shows one-time values for a day, stored sealed, and masked for a week after that', async () => {
     await using own = await testApi();
     const { database } = own.engine;
     const asked = [
@@ -126,7 +126,7 @@ describe('the answer that is given again', () => {
     expect(await named(own, 'k')).toEqual([]);
   });
 
-  it('shows it to nobody who may not see it any more', async () => {
+  it('shows no one-time value to a caller who may no longer see it', async () => {
     await using own = await testApi();
     const owner = await ownerOf(own);
     const admin = (
@@ -148,7 +148,7 @@ describe('the answer that is given again', () => {
     expect([refused.status, JSON.stringify(refused.body)]).toEqual([403, expect.not.stringContaining('nbp_')]);
   });
 
-  it('is forgotten after a day', async () => {
+  it('expires after a day', async () => {
     await using own = await testApi();
     const first = await post(own, '/api/groups', { name: 'devs' }, 'k');
     await run(own.engine.database, `update idempotency_keys set created_at = created_at - interval '25 hours'`);
@@ -162,7 +162,7 @@ describe('the answer that is given again', () => {
     expect(await keysIn(own.engine.database)).toEqual([`${owner?.id}:other`]);
   });
 
-  it('is for the caller who asked: others have keys of their own', async () => {
+  it('is for the same caller only: others may use the same key', async () => {
     const requests = createRequests(api().engine);
     const call = (id: string) =>
       ({ account: api().account, revision: 0, actor: { type: 'user', id, name: id } }) as const;
@@ -173,7 +173,7 @@ describe('the answer that is given again', () => {
   });
 });
 
-describe('an answer that was lost', () => {
+describe('a lost answer', () => {
   /** The server dies, as far as the database can tell, between the commit and the note of its answer. */
   const losing = async (own: TestApi, work: () => Promise<Answer>): Promise<Answer> => {
     await run(
@@ -187,7 +187,7 @@ describe('an answer that was lost', () => {
     return answer;
   };
 
-  it('to a creation is made up from the revision, and nothing is created twice', async () => {
+  it('to a create is rebuilt from the revision, and nothing is created twice', async () => {
     await using own = await testApi();
     const first = await losing(own, () => post(own, '/api/groups', { name: 'devs' }, 'k'));
     const again = await post(own, '/api/groups', { name: 'devs' }, 'k');
@@ -195,7 +195,7 @@ describe('an answer that was lost', () => {
     expect([await own.revision(), await named(own, 'devs')]).toEqual([2, [first.body]]);
   });
 
-  it('to the apply of a plan says which revision it made', async () => {
+  it('to the apply of a plan is rebuilt with the revision that it created', async () => {
     await using own = await testApi();
     const { id } = (await own.call('POST', '/api/config/plans', file('team', groups('one')))).body;
     const url = `/api/config/plans/${id}/apply`;
@@ -205,7 +205,7 @@ describe('an answer that was lost', () => {
     expect(again.body.plan).toMatchObject({ id, state: 'applied', appliedRevision: 2, digest: first.body.plan.digest });
   });
 
-  it('to an apply in one call says what the history knows', async () => {
+  it('to an apply in one call is rebuilt from the history', async () => {
     await using own = await testApi();
     await own.call('POST', '/api/config/apply', file('team', groups('one')));
     const body = file(
@@ -223,7 +223,7 @@ describe('an answer that was lost', () => {
     });
   });
 
-  it('is not made up when the history does not hold it, and the request is not carried out again', async () => {
+  it('is not rebuilt when the history lacks it, and the request is not carried out again', async () => {
     await using own = await testApi();
     const body = { name: 'devs' };
     expect((await losing(own, () => post(own, '/api/groups', body, 'k'))).status).toBe(200);
@@ -238,7 +238,7 @@ describe('an answer that was lost', () => {
   });
 });
 
-describe('an answer that was lost, of what makes no revision,', () => {
+describe('a lost answer to a request that creates no revision', () => {
   /** The server died before it noted its answer, longer ago than values that are shown once are kept. */
   const forget = (own: TestApi) =>
     run(
@@ -250,7 +250,7 @@ describe('an answer that was lost, of what makes no revision,', () => {
     ['a token', '/api/users/me/tokens', { name: 't', expires_in: 7 }, 200],
     ['a token of proxies', '/api/reverse-proxies/proxy-tokens', { name: 't', expires_in: 0 }, 200],
     ['an invite', '/api/users/invites', invitee({ email: 'bea@example.com' }), 409],
-  ])('E106 does not make %s a second time', async (_, path, body, other) => {
+  ])('E106 does not create %s a second time', async (_, path, body, other) => {
     await using own = await testApi();
     const me = (await own.call('GET', '/api/users/current')).body.id;
     const url = (text: string) => text.replace('/me/', `/${me}/`);
@@ -265,7 +265,7 @@ describe('an answer that was lost, of what makes no revision,', () => {
   });
 });
 
-describe('an attempt that nobody finishes', () => {
+describe('an unfinished attempt', () => {
   /** Begins a request without carrying it out, as a server does that dies before it commits. */
   const leave = async (own: TestApi, key: string): Promise<void> => {
     await post(own, '/api/groups', { name: key }, key);
@@ -278,7 +278,7 @@ describe('an attempt that nobody finishes', () => {
     );
   };
 
-  it('is waited for, and taken over after a while', async () => {
+  it('blocks retries with 409 at first, and is taken over after a timeout', async () => {
     await using own = await testApi();
     await leave(own, 'devs');
     const waiting = await post(own, '/api/groups', { name: 'devs' }, 'devs');
@@ -291,13 +291,13 @@ describe('an attempt that nobody finishes', () => {
   });
 });
 
-it.each(['', ' ', 'two words', 'ü', 'x'.repeat(256)])('refuses the key %j', async (key) => {
+it.each(['', ' ', 'two words', 'ü', 'x'.repeat(256)])('the idempotency key %j is refused with 422', async (key) => {
   const { status, body } = await post(api(), '/api/groups', { name: 'never' }, key);
   expect([status, body.message]).toEqual([422, expect.stringContaining('`Idempotency-Key` must be')]);
   expect(await named(api(), 'never')).toEqual([]);
 });
 
-it('means nothing to other methods', async () => {
+it('an idempotency key is ignored on GET', async () => {
   const headers = { 'idempotency-key': 'k' };
   const first = await api().call('GET', '/api/groups', undefined, headers);
   await api().group('another');
@@ -305,7 +305,7 @@ it('means nothing to other methods', async () => {
   expect(second.body).toHaveLength(first.body.length + 1);
 });
 
-it('a plan that is asked for twice is one plan', async () => {
+it('a plan requested twice with one idempotency key is stored once', async () => {
   await using own = await testApi();
   const first = await post(own, '/api/config/plans', file('team', groups('one')), 'k');
   await run(
@@ -333,7 +333,7 @@ async function keysIn(database: Database): Promise<readonly unknown[]> {
   return keys;
 }
 
-it('an apply whose bookkeeping fails after the commit is answered as applied, and the log says what is missing', async () => {
+it('when bookkeeping fails after the commit, an apply is answered as applied, and the failure is logged', async () => {
   const lines: string[] = [];
   await using own = await testApi('postgres', { log: ({ message }) => lines.push(message) });
   const two = (first: string, name: string) => `${first}${groups('a')}---\n${doc('Group', 'b', `name: ${name}`)}`;

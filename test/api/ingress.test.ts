@@ -42,7 +42,7 @@ async function addGate(
 }
 
 describe('ingress peers', () => {
-  it('are made, read, listed, replaced and deleted', async () => {
+  it('are created, read, listed, replaced and deleted', async () => {
     const [peer = '', other = ''] = await api().peers('edge', 'other');
     await locate(api(), [peer], facts);
     const made = await api().call('POST', gateways, { peer_id: peer, enabled: true, fallback: false });
@@ -77,7 +77,7 @@ describe('ingress peers', () => {
       expect((await api().call(method, one, body)).status).toBe(404);
   });
 
-  it('show nothing where nothing is known', async () => {
+  it('return empty values for unknown facts', async () => {
     const [peer = ''] = await api().peers('unseen');
     const made = await api().call('POST', gateways, { peer_id: peer, enabled: false, fallback: false });
     expect(made.body).toMatchObject({ ingress_ip: '', connected: false, region: '' });
@@ -89,7 +89,7 @@ describe('ingress peers', () => {
     expect([answer.status, answer.body.message]).toEqual([422, `\`${name}\` is required; add it`]);
   });
 
-  it('are one on each peer, which exists', async () => {
+  it('exist once per peer, which must exist', async () => {
     const { peer } = await addGate(api(), 'twice');
     const again = await api().call('POST', gateways, { peer_id: peer, enabled: true, fallback: true });
     expect([again.status, problemsOf(again)]).toEqual([409, ['value_taken /peer_id']]);
@@ -108,7 +108,7 @@ describe('ingress ports', () => {
     await locate(api(), [peer], { country_code: 'FR' });
   });
 
-  it('are made, read, listed, replaced and deleted', async () => {
+  it('are created, read, listed, replaced and deleted', async () => {
     const bodies = { port_ranges: [tcp(8443), { start: 51820, end: 51829, protocol: 'tcp/udp' }] };
     const made = await api().call('POST', portsOf(peer), port('web', bodies));
     const { id } = made.body;
@@ -150,7 +150,7 @@ describe('ingress ports', () => {
       expect((await api().call(method, one, body)).status).toBe(404);
   });
 
-  it('are found by their exact name', async () => {
+  it('are filtered by their exact name', async () => {
     const [id = ''] = await api().peers('filtered');
     for (const name of ['one', 'oneone']) await api().call('POST', portsOf(id), port(name));
     const names = async (query: string) =>
@@ -179,7 +179,7 @@ describe('ingress ports', () => {
     expect([answer.status, problemsOf(answer)]).toEqual([422, problems]);
   });
 
-  it('have names of their own on each peer', async () => {
+  it('have unique names on each peer', async () => {
     const [one = '', other = ''] = await api().peers('named', 'named-too');
     expect((await api().call('POST', portsOf(one), port('same'))).status).toBe(200);
     expect((await api().call('POST', portsOf(other), port('same'))).status).toBe(200);
@@ -187,7 +187,7 @@ describe('ingress ports', () => {
     expect([taken.status, problemsOf(taken)]).toEqual([409, ['value_taken /name']]);
   });
 
-  it('belong to their peer', async () => {
+  it('are found under their own peer only', async () => {
     const [one = '', other = ''] = await api().peers('owner', 'stranger');
     const { id } = (await api().call('POST', portsOf(one), port('mine'))).body;
     expect((await api().call('GET', `${portsOf(other)}/${id}`)).status).toBe(404);
@@ -197,7 +197,7 @@ describe('ingress ports', () => {
     }
   });
 
-  it('hold their peer and their ingress peer, which name them', async () => {
+  it('prevent their peer and their ingress peer from being deleted, and the refusals name them', async () => {
     const { id, peer: below } = await addGate(api(), 'held', 'PT');
     const [one = ''] = await api().peers('holding');
     await locate(api(), [one], { country_code: 'PT' });
@@ -220,8 +220,8 @@ describe('ingress ports', () => {
   });
 });
 
-describe('the ports of an ingress peer', () => {
-  it('are given away once, to many who ask at the same time, and then no more', async () => {
+describe('the port pool of an ingress peer', () => {
+  it('assigns each port once under concurrent requests, and refuses requests when it is exhausted', async () => {
     await using own = await testApi('postgres', { edition: 'hosted' });
     await addGate(own, 'gate');
     const [peer = ''] = await own.peers('web');
@@ -240,7 +240,7 @@ describe('the ports of an ingress peer', () => {
   });
 });
 
-it('every step is in the audit trail', async () => {
+it('every change of ingress peers and ports writes an audit event', async () => {
   await using own = await testApi('postgres', { edition: 'hosted' });
   const { id, peer } = await addGate(own, 'gate');
   const made = await own.call('POST', portsOf(peer), port('web'));
@@ -261,7 +261,7 @@ it('every step is in the audit trail', async () => {
   ]);
 });
 
-describe('documents', () => {
+describe('documents of ingress peers and ports', () => {
   const file = (text: string) => ({ source: 'git', files: [{ path: 'ingress.yaml', text }] });
   const gateDocument = `
 apiVersion: heddle.dev/v1
@@ -279,7 +279,7 @@ spec: {peer: web, name: ${name}, ${bodies}}
   const range = (start: number) => `port_ranges: [{start: ${start}, end: ${start}, protocol: tcp}]`;
   const all = gateDocument + portDocument('b', range(443)) + portDocument('a', range(80));
 
-  it('state ingress peers and their ports in one plan, and what they state is exported', async () => {
+  it('are applied in one plan, and their export plans no changes', async () => {
     await using own = await testApi('postgres', { edition: 'hosted' });
     await own.peers('edge', 'web');
     const applied = await own.call('POST', '/api/config/apply', file(all));
@@ -307,14 +307,14 @@ spec: {peer: web, name: ${name}, ${bodies}}
     expect(less.body.counts).toMatchObject({ delete: 1 });
   });
 
-  it('wait for peers that are not there yet', async () => {
+  it('wait for peers that do not exist yet', async () => {
     await using own = await testApi('postgres', { edition: 'hosted' });
     const applied = await own.call('POST', '/api/config/plans', file(all));
     expect(applied.body.warnings.map(({ code }: JsonObject) => code)).toEqual(Array(3).fill('reference_pending'));
     expect(applied.body.counts).toMatchObject({ create: 0 });
   });
 
-  it('adopt what the API made, by an export', async () => {
+  it('adopt objects created through the API, by an export', async () => {
     await using own = await testApi('postgres', { edition: 'hosted' });
     await addGate(own, 'gate');
     const [peer = ''] = await own.peers('web');
@@ -327,7 +327,7 @@ spec: {peer: web, name: ${name}, ${bodies}}
 });
 
 describe('the self-hosted edition', () => {
-  it('has none of it, and says so', async () => {
+  it('returns 404 for ingress peers and ports, and names the hosted edition', async () => {
     await using own = await testApi();
     const [peer = ''] = await own.peers('web');
     for (const url of [gateways, `${gateways}/x`, portsOf(peer), `${portsOf(peer)}/x`]) {

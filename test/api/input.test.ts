@@ -16,7 +16,7 @@ async function credentialsFor(url: string): Promise<string> {
   return `Bearer ${body.plain_token}`;
 }
 
-describe('the bytes of a body', () => {
+describe('a request body', () => {
   const broken = Buffer.concat([Buffer.from('{"name":"caf\u{fffd}'), Buffer.from([0xe9]), Buffer.from('"}')]);
 
   it.each([
@@ -26,7 +26,7 @@ describe('the bytes of a body', () => {
     ['POST', '/api/config/plans', 'application/yaml'],
     ['POST', '/agent/enrol', json],
     ['POST', '/proxy/register', json],
-  ] as const)('%s %s as %s refuses what is not UTF-8, and says where', async (method, url, type) => {
+  ] as const)('of %s %s as %s is refused when it is not UTF-8, naming the byte', async (method, url, type) => {
     const headers = { authorization: await credentialsFor(url), 'content-type': type };
     const answer = await api().app.inject({ method, url, payload: broken, headers });
     expect([answer.statusCode, answer.json()]).toEqual([
@@ -41,7 +41,7 @@ describe('the bytes of a body', () => {
   });
 
   it.each(['iso-8859-1', '"UTF-16"', 'us-ascii', 'utf-8; charset=latin1', ''])(
-    'a charset of %s is refused with 415',
+    'with the charset %s is refused with 415',
     async (charset) => {
       for (const [url, type] of [
         ['/api/groups', json],
@@ -54,18 +54,18 @@ describe('the bytes of a body', () => {
     },
   );
 
-  it.each(['utf-8', '"UTF-8"', 'utf8'])('a charset of %s is taken', async (charset) => {
+  it.each(['utf-8', '"UTF-8"', 'utf8'])('with the charset %s is accepted', async (charset) => {
     const answer = await send('POST', '/api/groups', Buffer.from('{"name":"d"}'), `${json};charset=${charset}`);
     expect([200, 409]).toContain(answer.statusCode);
   });
 });
 
-describe('what stands in an address', () => {
+describe('a request URL', () => {
   it.each([
     ...['/api/groups/a%00b', '/api/users/%00/tokens', '/api/users/invites/%00', '/api/config/plans/%00'],
     ...['/api/config/sources/%00', '/api/dns/zones/%00/records/%00', '/api/integrations/msp/tenants/%00/dns'],
     ...['/agent/services/%00', '/invite/%00', '/signin/%00'],
-  ])('%s is an id that nothing has', async (url) => {
+  ])('with a NUL in its path is refused with 404 or 405: %s', async (url) => {
     for (const headers of [{ authorization }, {}])
       for (const method of ['GET', 'DELETE'] as const) {
         const answer = await api().app.inject({ method, url, headers });
@@ -79,13 +79,13 @@ describe('what stands in an address', () => {
     ...['/api/peers?name=%00', '/api/groups?name=a%00', '/api/groups?account=%00', '/api/events/audit?before=%00'],
     ...['/api/config/revisions?path=%00', '/api/config/export?object=%00', '/api/events/proxy?search=%00'],
     ...['/api/groups?%00=1', '/api/config/access?from=%00&to=b', '/api/events?after=%00'],
-  ])('%s cannot match anything', async (url) => {
+  ])('with a NUL in its query is refused with 422: %s', async (url) => {
     const answer = await api().app.inject({ url, headers: { authorization } });
     expect([answer.statusCode, answer.json()]).toMatchObject([422, { problems: [{ code: 'filter_invalid' }] }]);
     expect(answer.json().message).toContain('NUL');
   });
 
-  it('an escape that is not UTF-8 is refused and not taken as it is written', async () => {
+  it('with an escape that is not UTF-8 is refused with 422', async () => {
     const { status, body } = await api().call('GET', '/api/groups?name=%ff');
     expect([status, body.problems]).toEqual([
       422,
@@ -93,7 +93,7 @@ describe('what stands in an address', () => {
     ]);
   });
 
-  it('a parameter that is given twice is refused wherever it is', async () => {
+  it('with a repeated parameter is refused with 422', async () => {
     for (const url of ['/api/groups?name=a&name=b', '/api/config/revisions?limit=1&limit=2', '/api/users?x&x=1']) {
       const { status, body } = await api().call('GET', url);
       expect([status, body.message]).toEqual([422, expect.stringMatching(/is given more than once; give it once$/)]);
@@ -102,7 +102,7 @@ describe('what stands in an address', () => {
     expect(made.status).toBe(422);
   });
 
-  it('names parameters that an operation does not have', async () => {
+  it('with unknown parameters is accepted, and Heddle-Ignored names them', async () => {
     const read = await api().call('GET', '/api/groups?nam=x&account=&a%2Cb');
     expect([read.status, read.headers['heddle-ignored']]).toEqual([200, '?nam, ?a%2Cb']);
     const written = await api().call('POST', '/api/groups?dry=1', { name: 'e', colour: 'red' });
@@ -111,7 +111,7 @@ describe('what stands in an address', () => {
     expect((await api().call('GET', '/healthz?a=1')).headers['heddle-ignored']).toBe('?a');
   });
 
-  it('refuses them when it shall be strict', async () => {
+  it('with unknown parameters is refused with 422 when `Prefer: handling=strict` is sent', async () => {
     const strict = { prefer: 'handling=strict' };
     const { status, body } = await api().call('GET', '/api/groups?nam=x&name=a', undefined, strict);
     expect([status, body.problems]).toEqual([
@@ -123,7 +123,7 @@ describe('what stands in an address', () => {
   });
 });
 
-it('answers in the shape of errors what never gets to a route', async () => {
+it('requests that fail before routing are answered with a JSON error', async () => {
   await using api = await testApi();
   const port = Number(new URL(await api.app.listen({ host: '127.0.0.1', port: 0 })).port);
   const cases = [

@@ -30,16 +30,16 @@ describe('a new server', () => {
     expect([answer.status, problemsOf(answer)]).toEqual([422, problems]);
   });
 
-  it('is not set up by what is no object', async () => {
+  it('refuses a setup with a body that is not an object', async () => {
     expect((await callAsAnonymous(api())('POST', '/api/setup', '[]')).status).toBe(400);
   });
 
-  it('tells every problem at once', async () => {
+  it('reports every problem of a setup at once', async () => {
     const answer = await callAsAnonymous(api())('POST', '/api/setup', {});
     expect(problemsOf(answer)).toEqual(['field_required ', 'field_required ', 'field_required ']);
   });
 
-  it('still waits for the first person, also when there are invites and users without a password', async () => {
+  it('still requires a setup when there are only invites and users without a password', async () => {
     await api().call('POST', '/api/users/invites', invitee());
     const asked = await callAsAnonymous(api())('GET', '/api/instance');
     expect([asked.status, asked.headers['cache-control'], asked.body]).toEqual([
@@ -50,8 +50,8 @@ describe('a new server', () => {
   });
 });
 
-describe('the setup', () => {
-  it('makes an owner with a token, once', async () => {
+describe('POST /api/setup', () => {
+  it('creates an owner with a token, once', async () => {
     await using own = await testApi();
     const call = callAsAnonymous(own);
     const more = { create_pat: true, pat_expire_in: 7, role: 'auditor', account_id: 'x', is_service_user: true };
@@ -86,7 +86,7 @@ describe('the setup', () => {
     expect((await own.call('GET', '/api/users/current')).body).toMatchObject({ role: 'owner', name: 'machine owner' });
   });
 
-  it('is over when people have come by another identity provider: no stranger becomes an owner', async () => {
+  it('is refused after a user has signed in through another identity provider', async () => {
     await using own = await testApi();
     const { id } = (await own.call('POST', '/api/users', person())).body;
     const identity = { issuer: 'https://id.example.com', subject: 'ana', at: '2026-01-01T00:00:00Z' };
@@ -105,7 +105,7 @@ describe('the setup', () => {
     expect((await call('POST', '/api/setup', first)).status).toBe(412);
   });
 
-  it('lets one of twenty through who come at the same moment', async () => {
+  it('succeeds for one of twenty concurrent requests', async () => {
     await using own = await testApi();
     const call = callAsAnonymous(own);
     const answers = await Promise.all(
@@ -126,7 +126,7 @@ describe('the setup', () => {
   });
 });
 
-it('tells from 30 days before its end that the last token of the machine owner goes', async () => {
+it('a warning is logged from 30 days before the last token of the machine owner expires', async () => {
   await using own = await testApi();
   const at = async (days: number): Promise<readonly string[]> => {
     const reported: string[] = [];
@@ -148,7 +148,7 @@ it('tells from 30 days before its end that the last token of the machine owner g
   expect(await at(336)).toEqual([]);
 });
 
-describe('a server whose people are gone', () => {
+describe('a server from which the users or the account were deleted', () => {
   /** A server that was set up, and whose people were deleted; or the whole account, with a start after that. */
   async function deserted(how: 'people' | 'account'): Promise<TestApi> {
     const made = await testDatabase('postgres');
@@ -167,22 +167,25 @@ describe('a server whose people are gone', () => {
     return apiOn(database, () => made[Symbol.asyncDispose]());
   }
 
-  it.each(['people', 'account'] as const)('is not set up by a stranger, but with a token (%s)', async (how) => {
-    await using api = await deserted(how);
-    const call = callAsAnonymous(api);
-    expect((await call('GET', '/api/instance')).body).toEqual({ setup_required: true });
-    const refused = await call('POST', '/api/setup', first);
-    expect([refused.status, refused.body.message]).toEqual([401, expect.stringContaining("operator's token")]);
-    const { status } = await call('POST', '/api/setup', first, { authorization: 'Token nbp_wrong' });
-    expect(status).toBe(401);
-    // The machine owner made a service user; it is no machine owner.
-    const service = { name: 'ci', role: 'admin', auto_groups: [], is_service_user: true };
-    const { id } = (await api.call('POST', '/api/users', service)).body;
-    const made = await api.call('POST', `/api/users/${id}/tokens`, { name: 'ci', expires_in: 1 });
-    const authorization = `Token ${made.body.plain_token}`;
-    expect((await call('POST', '/api/setup', first, { authorization })).status).toBe(401);
-    const headers = how === 'people' ? asOperator : {};
-    expect((await (how === 'people' ? call : api.call)('POST', '/api/setup', first, headers)).status).toBe(200);
-    expect((await call('POST', '/api/setup', first, asOperator)).status).toBe(412);
-  });
+  it.each(['people', 'account'] as const)(
+    'is set up by the operator or the machine owner only (deleted: %s)',
+    async (how) => {
+      await using api = await deserted(how);
+      const call = callAsAnonymous(api);
+      expect((await call('GET', '/api/instance')).body).toEqual({ setup_required: true });
+      const refused = await call('POST', '/api/setup', first);
+      expect([refused.status, refused.body.message]).toEqual([401, expect.stringContaining("operator's token")]);
+      const { status } = await call('POST', '/api/setup', first, { authorization: 'Token nbp_wrong' });
+      expect(status).toBe(401);
+      // The machine owner made a service user; it is no machine owner.
+      const service = { name: 'ci', role: 'admin', auto_groups: [], is_service_user: true };
+      const { id } = (await api.call('POST', '/api/users', service)).body;
+      const made = await api.call('POST', `/api/users/${id}/tokens`, { name: 'ci', expires_in: 1 });
+      const authorization = `Token ${made.body.plain_token}`;
+      expect((await call('POST', '/api/setup', first, { authorization })).status).toBe(401);
+      const headers = how === 'people' ? asOperator : {};
+      expect((await (how === 'people' ? call : api.call)('POST', '/api/setup', first, headers)).status).toBe(200);
+      expect((await call('POST', '/api/setup', first, asOperator)).status).toBe(412);
+    },
+  );
 });

@@ -49,7 +49,7 @@ function source(specs: Readonly<Record<string, JsonObject>>, value = 'c2VjcmV0')
 const text = (files: string) => ({ source: 'other', files: [{ path: 'all.yaml', text: files }] });
 const none = { create: 0, update: 0, delete: 0 };
 
-it('documents of all integrations are applied, plan to nothing afterwards, and follow changed values', async () => {
+it('documents of all integrations are applied, plan no changes afterwards, and follow changed values', async () => {
   await using api = await testApi();
   const applied = await api.call('POST', '/api/config/apply', source(specs));
   expect([applied.status, problemsOf(applied)]).toEqual([200, []]);
@@ -67,7 +67,7 @@ it('documents of all integrations are applied, plan to nothing afterwards, and f
   expect(JSON.stringify(rotated.body)).not.toMatch(/b3RoZXI|c2VjcmV0|sealed:/);
 });
 
-it('an export of what the API made plans to nothing but ownership, and shows no secret', async () => {
+it('an export of integrations created through the API plans only claims, and contains no secret', async () => {
   await using api = await testApi();
   const group = await api.group('staff');
   const sent = (spec: JsonObject): JsonObject =>
@@ -85,7 +85,7 @@ it('an export of what the API made plans to nothing but ownership, and shows no 
   expect((await api.call('POST', '/api/config/plans', text(exported))).body.counts).toEqual({ ...none, claims: 0 });
 });
 
-it('a document takes over the one integration of its kind when it says the same, and names it when not', async () => {
+it('a document adopts the existing integration of its kind when the values are equal, and is refused otherwise', async () => {
   await using api = await testApi();
   const body = { client_id: 'c', tenant_id: 't', secret: 'c2VjcmV0', groups: [], last_synced_interval: 24 };
   await api.call('POST', '/api/integrations/edr/vendor-b', body);
@@ -125,7 +125,7 @@ it.each<[string, JsonObject, string]>([
   expect([answer.status, problemsOf(answer)]).toEqual([422, expect.arrayContaining([problem])]);
 });
 
-it('a secret that is not Base64 is refused where a document names it, without being shown', async () => {
+it('a secret that is not Base64 is refused at the field of the document, without being shown', async () => {
   await using api = await testApi();
   const answer = await api.call(
     'POST',
@@ -136,7 +136,7 @@ it('a secret that is not Base64 is refused where a document names it, without be
   expect(JSON.stringify(answer.body)).not.toContain('no base64');
 });
 
-it('the platform of a stream stays as its document first said', async () => {
+it('the platform of an event stream cannot be changed in its document', async () => {
   await using api = await testApi();
   const s3 = specs['EventStreaming'] ?? {};
   await api.call('POST', '/api/config/apply', source({ EventStreaming: s3 }));

@@ -29,7 +29,7 @@ const expire = (own: TestApi, id: string) =>
   ]);
 
 describe('an invite', () => {
-  it('makes a user when it is accepted, who signs in with the password', async () => {
+  it('creates a user when it is accepted, who signs in with the password', async () => {
     const group = await api().group('guests');
     const body = invitee({ role: 'Auditor', auto_groups: [group], name: 'Zoë' });
     const made = await api().call('POST', path, body);
@@ -69,7 +69,7 @@ describe('an invite', () => {
     expect(await signIn(api(), String(body['email']), 'wrong horse')).toEqual({ result: 'wrong' });
   });
 
-  it('works once, however many accept it at the same moment', async () => {
+  it('is accepted once, even by concurrent requests', async () => {
     const { invite_token: token, email } = (await invite()).body;
     const answers = await Promise.all([1, 2, 3, 4, 5].map((at) => accept(token, { password: `password ${at}` })));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 404, 404, 404, 404]);
@@ -78,7 +78,7 @@ describe('an invite', () => {
     expect((await accept(token)).status).toBe(404);
   });
 
-  it('is listed without its token until it is accepted or taken back', async () => {
+  it('is listed without its token until it is accepted or deleted', async () => {
     await using own = await testApi();
     expect((await own.call('GET', path)).body).toEqual([]);
     const { invite_token: _, ...shown } = (await invite({}, own)).body;
@@ -91,7 +91,7 @@ describe('an invite', () => {
     expect([await rowsOf(own, 'invites'), await rowsOf(own, 'directory', "kind = 'invite'")]).toEqual([0, 0]);
   });
 
-  it('gets a new token and a new end, and the old token dies', async () => {
+  it('gets a new token and expiry when it is regenerated, and the old token is refused', async () => {
     const { id, invite_token: old } = (await invite()).body;
     await expire(api(), id);
     expect([(await accept(old)).status, (await read(old)).body.valid]).toEqual([422, false]);
@@ -112,7 +112,7 @@ describe('an invite', () => {
     expect(await rowsOf(api(), 'directory', `value like '%${token.slice(4)}%'`)).toBe(0);
   });
 
-  it('is for an address that is neither a user nor invited', async () => {
+  it('is refused for the email address of an existing user or invite', async () => {
     const known = person({ email: 'Known@example.com' });
     await api().call('POST', '/api/users', known);
     const taken = await invite({ email: 'known@EXAMPLE.com' });
@@ -122,7 +122,7 @@ describe('an invite', () => {
     expect([again.status, again.body.message]).toEqual([409, expect.stringContaining('invite for Twice@example.com')]);
   });
 
-  it('of an address that became a user meanwhile changes nothing', async () => {
+  it('is refused with 409 when its email address has become a user meanwhile', async () => {
     const { invite_token: token, email } = (await invite()).body;
     await api().call('POST', '/api/users', person({ email }));
     expect((await accept(token)).status).toBe(409);
@@ -157,7 +157,7 @@ describe('an invite', () => {
     expect((await accept(token, { password: 'aaaaaaaa' })).status).toBe(200);
   });
 
-  it('gives nothing but what was invited to, whatever is sent along', async () => {
+  it('ignores all members but the password when it is accepted', async () => {
     const { invite_token: token, email } = (await invite()).body;
     const more = {
       role: 'owner',
@@ -171,7 +171,7 @@ describe('an invite', () => {
     expect(made).toMatchObject({ role: 'user', issued: 'api' });
   });
 
-  it('leaves out groups that have gone since', async () => {
+  it('leaves out groups that were deleted meanwhile', async () => {
     const [kept, gone] = [await api().group('kept guests'), await api().group('gone guests')];
     const { id, email } = (await invite({ auto_groups: [kept, gone] })).body;
     // A group goes while the invite is over, which somebody then renews.
@@ -183,7 +183,7 @@ describe('an invite', () => {
     expect(made.auto_groups).toEqual([kept]);
   });
 
-  it('ends when its sender loses the right to invite', async () => {
+  it('is deleted together with its sender', async () => {
     const { id } = (await api().call('POST', '/api/users', person({ role: 'admin' }))).body;
     const { invite_token: token } = (await (await callAs(api(), id))('POST', path, invitee())).body;
     expect((await read(token)).body.valid).toBe(true);
@@ -192,11 +192,11 @@ describe('an invite', () => {
   });
 });
 
-describe('an invite of somebody who may not invite any more', () => {
+describe('an invite of a sender who may no longer invite', () => {
   it.each<readonly [string, JsonObject]>([
     ['is no admin any more', { role: 'user' }],
     ['is blocked', { is_blocked: true }],
-  ])('since they %s makes nobody, until somebody else renews it', async (_, change) => {
+  ])('is void since the sender %s, until another user renews it', async (_, change) => {
     const sender = person({ role: 'admin' });
     const { id: by } = (await api().call('POST', '/api/users', sender)).body;
     const { invite_token: token, id } = (await (await callAs(api(), by))('POST', path, invitee({ role: 'admin' })))
@@ -213,8 +213,8 @@ describe('an invite of somebody who may not invite any more', () => {
   });
 });
 
-describe('an invitation of somebody who has signed in since by the password they were given', () => {
-  it('is over, and leaves that password alone', async () => {
+describe('an invitation of a user who has since signed in with the given password', () => {
+  it('is void, and leaves that password unchanged', async () => {
     const body = person();
     const { id, password: given } = (await api().call('POST', '/api/users', body)).body;
     const sent = await api().call('POST', `/api/users/${id}/invite`);
@@ -236,8 +236,8 @@ describe('an invitation of somebody who has signed in since by the password they
   });
 });
 
-describe('tokens of invites', () => {
-  it('that cannot be one cost no look-up, and are answered like those that nobody knows', async () => {
+describe('an invite token', () => {
+  it('is answered with the same 404 when it is malformed and when it is unknown', async () => {
     const known = makeToken('nbi_', new Uint8Array(32).fill(3));
     const answers = await Promise.all(
       [known, `${known.slice(0, -1)}x`, known.replace('nbi_', 'nbp_'), 'nbi_', 'nobody'].map((token) => read(token)),
@@ -246,7 +246,7 @@ describe('tokens of invites', () => {
     expect(answers[0]?.status).toBe(404);
   });
 
-  it('are guessed slowly: ten a minute from one address, five at once', async () => {
+  it('is rate-limited against guessing: ten attempts a minute from one address, five at once', async () => {
     await using own = await testApi('postgres', { anonymousRateLimit: { perMinute: 10, burst: 5 } });
     const answers = [];
     for (let at = 0; at < 7; at++) answers.push(await read('nbi_guess', own));
@@ -258,14 +258,14 @@ describe('tokens of invites', () => {
   });
 });
 
-describe('who may do what with invites', () => {
+describe('permissions for invites', () => {
   it.each([
     ['admin', [200, 200, 200, 200]],
     ['network_admin', [200, 403, 403, 403]],
     ['auditor', [200, 403, 403, 403]],
     ['user', [403, 403, 403, 403]],
     ['billing_admin', [403, 403, 403, 403]],
-  ])('%s', async (role, expected) => {
+  ])('are enforced for the role %s', async (role, expected) => {
     const { id } = (await api().call('POST', '/api/users', person({ role }))).body;
     const call = await callAs(api(), id);
     const own = (await invite()).body.id;
@@ -278,7 +278,7 @@ describe('who may do what with invites', () => {
     expect(answers.map(({ status }) => status)).toEqual(expected);
   });
 
-  it('is nothing for those who have no credentials', async () => {
+  it('are refused with 401 without credentials', async () => {
     const call = callAsAnonymous(api());
     expect((await call('GET', path)).status).toBe(401);
     expect((await call('POST', path, invitee())).status).toBe(401);
@@ -288,10 +288,10 @@ describe('who may do what with invites', () => {
 describe.each([
   ['is switched off', { embeddedIdp: false, localAuthDisabled: false }],
   ['takes no passwords', { embeddedIdp: true, localAuthDisabled: true }],
-])('where the identity provider %s', (_, installation) => {
+])('a server on which the identity provider %s', (_, installation) => {
   const own = sharedApi({ installation });
 
-  it('there are no invites, and people are made without a password', async () => {
+  it('refuses invites with 412, and creates users without a password', async () => {
     const { id } = (await own().call('POST', '/api/users', person())).body;
     const asked = await Promise.all([
       own().call('GET', path),
@@ -307,8 +307,8 @@ describe.each([
   });
 });
 
-describe('a group that a pending invite names', () => {
-  it('is in use: nobody can delete it until the invite is accepted, deleted or over', async () => {
+describe('a group in a pending invite', () => {
+  it('cannot be deleted until the invite is accepted, deleted or expired', async () => {
     await using own = await testApi();
     const apply = (text: string, more: JsonObject = {}) =>
       own.call('POST', '/api/config/apply', { source: 'team', files: [{ path: 'a.yaml', text }], ...more });

@@ -142,11 +142,11 @@ describe('another account on the same server', () => {
     return asker(server, tokens[0] ?? '');
   };
 
-  it('is seen by nobody: in no answer, no error and no count', async () => {
+  it('is not visible in any answer, error or count', async () => {
     expect(await walk(asker(api(), tokens[0] ?? ''))).toEqual({});
   });
 
-  it('is there all the same', async () => {
+  it('does have objects, which its own owner sees', async () => {
     const ask = asker(api(), tokens[1] ?? '');
     for (const url of ['/api/groups', '/api/peers', '/api/policies', '/api/setup-keys', '/api/config/revisions'])
       expect(leaks((await ask('GET', url)).text).length).toBeGreaterThan(0);
@@ -154,7 +154,7 @@ describe('another account on the same server', () => {
       expect(JSON.parse((await ask('GET', url)).text)).toHaveLength(url === '/api/peers' ? 2 : 1);
   });
 
-  it('sees nothing about the whole server, and does nothing to it', async () => {
+  it('cannot read or change anything of the whole server', async () => {
     for (const [method, url] of [
       ['GET', '/metrics'],
       ['POST', '/api/config/secrets/rotate'],
@@ -167,7 +167,7 @@ describe('another account on the same server', () => {
     }
   });
 
-  it('cannot be changed, and is answered like one that does not exist', async () => {
+  it('cannot be changed, and is answered with 404 like an unknown one', async () => {
     const ask = asker(api(), tokens[0] ?? '');
     const before = (await api().engine.snapshots.fresh(other)).revision;
     const group = (await api().engine.snapshots.fresh(other)).ofKind('Group')[0]?.id ?? '';
@@ -184,7 +184,7 @@ describe('another account on the same server', () => {
     expect((await api().engine.snapshots.fresh(other)).revision).toBe(before);
   });
 
-  it('stays unseen when no statement asks for the account: row-level security holds alone', async () => {
+  it('is not visible when no statement filters by account: row-level security suffices', async () => {
     const { database } = api().engine;
     let without = 0;
     const ask = await serve(
@@ -196,7 +196,7 @@ describe('another account on the same server', () => {
     expect(without).toBeGreaterThan(50);
   });
 
-  it('stays unseen without row-level security: the statements hold alone', async () => {
+  it('is not visible without row-level security: the statements suffice', async () => {
     const { database } = api().engine;
     const ask = await serve(
       altered(database, async (_, statements) => {
@@ -211,7 +211,7 @@ describe('another account on the same server', () => {
     expect(await walk(ask)).toEqual({});
   });
 
-  it('takes no names away', async () => {
+  it('does not reserve names', async () => {
     const ask = asker(api(), tokens[0] ?? '');
     expect((await ask('POST', '/api/groups', { name: 'birch group' })).status).toBe(200);
   });

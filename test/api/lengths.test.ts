@@ -29,7 +29,7 @@ describe('names and descriptions', () => {
     expect([apply.status, problemsOf(apply)]).toEqual([422, [expect.stringContaining('value_too_long')]]);
   });
 
-  it('that are stored and longer stay, are read, and may be sent back with other changes', async () => {
+  it('that are stored and too long are returned, and accepted unchanged along with other changes', async () => {
     const api = shared();
     const { id } = (await api.call('POST', '/api/networks', { name: 'old' })).body;
     await storeLong(api, id);
@@ -43,7 +43,7 @@ describe('names and descriptions', () => {
     expect(longer.status).toBe(422);
   });
 
-  it('that are stored and longer may stand in documents', async () => {
+  it('that are stored and too long are accepted in documents', async () => {
     const api = shared();
     const apply = (text: string) =>
       api.call('POST', '/api/config/apply?source=kept', text, { 'content-type': 'application/yaml' });
@@ -57,7 +57,7 @@ describe('names and descriptions', () => {
   });
 });
 
-it('authorities of a posture check are refused when they are more than 100', async () => {
+it('more than 100 authorities in a posture check are refused', async () => {
   const checks = { certificate_check: { ca_certificates: Array.from({ length: 101 }, (_, at) => `authority ${at}`) } };
   const refused = await shared().call('POST', '/api/posture-checks', { name: 'many', checks });
   expect(refused.status).toBe(422);

@@ -10,7 +10,7 @@ async function reachable(): Promise<{ readonly api: TestApi; readonly url: strin
   return { api: await apiOn(made.database, () => made[Symbol.asyncDispose]()), url: made.url ?? '' };
 }
 
-it('E95 a write that waits longer than 5 s for another server, or for another program, is refused with the name of the writer', async () => {
+it('E95 a write that waits over 5 s for another server or program is refused with 423 and the name of the writer', async () => {
   // Side by side, since both wait.
   await Promise.all([heldByServer(), heldByProgram()]);
 });

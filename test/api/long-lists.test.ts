@@ -70,8 +70,8 @@ function observations() {
   return { observed, counts, reasons, seen };
 }
 
-describe('a list that is kept', () => {
-  it('is after any sequence of requests and documents what it would be if it were written anew', () => {
+describe('a cached list', () => {
+  it('equals a newly written list after any sequence of requests and documents', () => {
     fc.assert(
       fc.property(steps, (sequence) => {
         const wrong = follow();
@@ -88,7 +88,7 @@ describe('a list that is kept', () => {
     );
   });
 
-  it('follows what its objects refer to, and what refers to them, for every kind', async () => {
+  it('follows changes of objects that it refers to and that refer to it, for every kind', async () => {
     const txt = new Map<string, readonly string[]>();
     await using api = await testApi('postgres', { edition: 'hosted', resolveTxt: async (name) => txt.get(name) ?? [] });
     const wrong = follow();
@@ -115,7 +115,7 @@ describe('a list that is kept', () => {
     expect(revisions).toBeGreaterThan(60);
   });
 
-  it('is not thrown away for an older state, which is written anew', () => {
+  it('is kept when an older state is requested, which it does not answer', () => {
     const lists = createLongLists(1);
     const later = office.with({ put: [], remove: ['p3'] }, office.revision + 1);
     expect(runToEnd(lists.answer(later, 'Peer'))?.text).toBe(written(later, 'Peer'));
@@ -123,7 +123,7 @@ describe('a list that is kept', () => {
     expect(runToEnd(lists.answer(later, 'Peer'))?.text).toBe(written(later, 'Peer'));
   });
 
-  it('is nothing for others while it is brought up to date, and whole afterwards', () => {
+  it('is not available to others while it is updated, and complete afterwards', () => {
     const lists = createLongLists(1);
     const later = office.with({ put: [], remove: ['p3'] }, office.revision + 1);
     const work = lists.answer(office, 'Peer');
@@ -135,7 +135,7 @@ describe('a list that is kept', () => {
     expect(runToEnd(work)).toBeUndefined();
   });
 
-  it('is written again for what is observed, of the peers alone about which that is another', () => {
+  it('rewrites only the peers with changed observations', () => {
     const { observed, counts, reasons, seen } = observations();
     const state = manyPeers(500);
     const lists = createLongLists(1);
@@ -181,7 +181,7 @@ describe('a list that is kept', () => {
     expect(text(later)).toContain('"renamed"');
   });
 
-  it('is the same answer as long as nothing in it is another', () => {
+  it('returns the same answer and ETag while its content is unchanged', () => {
     const { observed, seen } = observations();
     const lists = createLongLists(1);
     const state = manyPeers(40);
@@ -195,7 +195,7 @@ describe('a list that is kept', () => {
     expect(answer()?.etag).toBe(first?.etag);
   });
 
-  it('of peers is written again for one alone when one is renamed, for all when there are more', () => {
+  it('rewrites one peer when that is renamed, and all peers when their number changes', () => {
     const { seen } = observations();
     const lists = createLongLists(1);
     const many = manyPeers(500);
@@ -215,7 +215,7 @@ describe('a list that is kept', () => {
     expect(bodies(fewer)).toBe(fewer.countOf('Peer'));
   });
 
-  it('is only kept when it is long', () => {
+  it('is not created for a short list', () => {
     expect(runToEnd(createLongLists().answer(office, 'Peer'))).toBeUndefined();
   });
 });

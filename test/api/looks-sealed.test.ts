@@ -6,7 +6,7 @@ import { asOperator, testApi } from './setup.ts';
 const channels = '/api/integrations/notifications/channels';
 const text = 'sealed: the box in the cellar';
 
-it('a text that begins like ciphertext is a text: it is shown, rotated around and exported like any other', async () => {
+it('a text that begins with `sealed:` is plain text: it is shown and exported, and a rotation of secrets leaves it unchanged', async () => {
   const [old, fresh] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)];
   await using api = await testApi('postgres', { vault: createVault([fresh, old]) });
   const zone = await api.call('POST', '/api/groups', { name: text });
@@ -24,7 +24,7 @@ it('a text that begins like ciphertext is a text: it is shown, rotated around an
   expect(JSON.stringify(history.body)).not.toContain('(secret)');
 });
 
-it('an export says that a secret is stored, which is good where one is, and nowhere else', async () => {
+it('an export marks a stored secret as `stored: true`, which is accepted for that object and refused for another', async () => {
   await using api = await testApi();
   const target = { url: 'https://x.example.com', headers: { 'X-Key': 'hunter2' } };
   const made = await api.call('POST', channels, { type: 'webhook', event_types: ['user.join'], enabled: true, target });
@@ -45,7 +45,7 @@ it('an export says that a secret is stored, which is good where one is, and nowh
   expect([elsewhere.status, elsewhere.body.problems?.[0]?.code]).toEqual([422, 'secret_unset']);
 });
 
-it('the address of a webhook is shown to those who read the channel, and in no plan and no history', async () => {
+it('the URL of a webhook is shown to readers of the channel, and masked in plans and the history', async () => {
   await using api = await testApi();
   const url = 'https://hooks.example.com/let-me-in';
   const spec = `{type: webhook, event_types: [user.join], enabled: true, target: {url: "${url}"}}`;

@@ -101,29 +101,32 @@ const made: readonly Made[] = [
   },
 ];
 
-describe('the answer to a request whose server died after the commit is given whole, and nothing is made twice:', () => {
-  it.each(made)('$what', async ({ prepare, body: make = () => undefined, secret }) => {
-    await using own = await testApi();
-    const [url, body] = [await prepare(own), make()];
-    const [first, again] = await twice(own, url, body);
-    expect([first.status, secret(first)]).toEqual([first.status, expect.stringMatching(/^\S{12,}$/)]);
-    // A change is answered with its plan, which the history tells without the lines of files.
-    if ('plan' in first.body)
-      expect(again.body).toMatchObject({ revision: first.body.revision, outputs: first.body.outputs });
-    else expect(again.body).toEqual(first.body);
-    const shown = ({ status, headers }: Answer) =>
-      [status, headers['cache-control'], headers['heddle-notice'], headers['etag']] as const;
-    expect([isReplay(again), ...shown(again)]).toEqual([true, ...shown(first)]);
-    const revision = await own.revision();
-    expect(await rowsOf(own, 'idempotency_keys', `answer::text like '%${secret(first)}%'`)).toBe(0);
-    await age(own, 25);
-    const masked = await post(own, url, body, url);
-    expect(JSON.stringify(masked.body)).not.toContain(String(secret(first)));
-    expect(await own.revision()).toBe(revision);
-  });
+describe('a creation that is retried because the server died after the commit', () => {
+  it.each(made)(
+    'returns the first answer with its generated value, and creates nothing twice: $what',
+    async ({ prepare, body: make = () => undefined, secret }) => {
+      await using own = await testApi();
+      const [url, body] = [await prepare(own), make()];
+      const [first, again] = await twice(own, url, body);
+      expect([first.status, secret(first)]).toEqual([first.status, expect.stringMatching(/^\S{12,}$/)]);
+      // A change is answered with its plan, which the history tells without the lines of files.
+      if ('plan' in first.body)
+        expect(again.body).toMatchObject({ revision: first.body.revision, outputs: first.body.outputs });
+      else expect(again.body).toEqual(first.body);
+      const shown = ({ status, headers }: Answer) =>
+        [status, headers['cache-control'], headers['heddle-notice'], headers['etag']] as const;
+      expect([isReplay(again), ...shown(again)]).toEqual([true, ...shown(first)]);
+      const revision = await own.revision();
+      expect(await rowsOf(own, 'idempotency_keys', `answer::text like '%${secret(first)}%'`)).toBe(0);
+      await age(own, 25);
+      const masked = await post(own, url, body, url);
+      expect(JSON.stringify(masked.body)).not.toContain(String(secret(first)));
+      expect(await own.revision()).toBe(revision);
+    },
+  );
 });
 
-it('generated values that wait for a repetition are sealed anew with everything else', async () => {
+it('generated values kept for a retry are sealed again when the encryption key is rotated', async () => {
   const [old, fresh] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)];
   const vault = createVault([old]);
   await using own = await testApi('postgres', { vault });
@@ -138,7 +141,7 @@ it('generated values that wait for a repetition are sealed anew with everything 
   expect(both.open(sealed, sealPlaces.answer(own.account, key))).toContain(first.body.key);
 });
 
-it('generated values are shown to nobody who has lost the right since', async () => {
+it('generated values kept for a retry are refused with 403 to a caller who has lost the right since', async () => {
   await using own = await testApi();
   const user = { name: 'a', is_service_user: true, role: 'admin', auto_groups: [] };
   const admin = (await own.call('POST', '/api/users', user)).body.id;
@@ -157,7 +160,7 @@ it('generated values are shown to nobody who has lost the right since', async ()
   }
 });
 
-it('generated values cost a commit no statement of its own', async () => {
+it('keeping generated values for a retry adds no SQL statement to the commit', async () => {
   await using own = await testApi();
   const { database } = own.engine;
   const { inAccount } = database;
@@ -178,8 +181,8 @@ it('generated values cost a commit no statement of its own', async () => {
   expect(generating).toBe(plain);
 });
 
-describe('a creation without generated values whose server died after the commit', () => {
-  it('of a source is answered with the source', async () => {
+describe('a creation without generated values that is retried because the server died after the commit', () => {
+  it('returns the source that was created', async () => {
     await using own = await testApi();
     const [first, again] = await twice(own, '/api/config/sources', git);
     expect([first.status, again.status, isReplay(again), again.body]).toEqual([201, 201, true, first.body]);
@@ -192,7 +195,7 @@ describe('a creation without generated values whose server died after the commit
     ]);
   });
 
-  it('of temporary access is answered with the same peer', async () => {
+  it('returns the same peer of temporary access', async () => {
     await using own = await testApi();
     const [target = ''] = await own.peers('target');
     const input = { name: 'browser', wg_pub_key: tunnelKeyOf(makeMachineKeys()), rules: ['tcp/22', 'tcp/22'] };
@@ -200,7 +203,7 @@ describe('a creation without generated values whose server died after the commit
     expect([first.status, again.status, again.body]).toEqual([200, 200, first.body]);
   });
 
-  it('of a tenant is answered with the tenant', async () => {
+  it('returns the tenant that was created', async () => {
     await using own = await testApi();
     const body = { name: 'Acme', domain: 'acme.example.com', groups: [] };
     const [first, again] = await twice(own, '/api/integrations/msp/tenants', body);
@@ -215,7 +218,7 @@ describe('a stored plan that changes nothing', () => {
     return `/api/config/plans/${id}/apply`;
   };
 
-  it('is answered as applied when its answer was lost', async () => {
+  it('is reported as applied to a retry when the first answer was lost', async () => {
     await using own = await testApi();
     const url = await saved(own);
     const [first, again] = await twice(own, url, {});
@@ -231,8 +234,8 @@ describe('a stored plan that changes nothing', () => {
   });
 });
 
-describe('a refusal of an attempt that took a request over', () => {
-  it('is not kept when the earlier attempt was carried out after all', async () => {
+describe('the refusal of a retry that took over a request', () => {
+  it('is not stored when the first attempt turns out to have been committed', async () => {
     await using own = await testApi();
     const { database } = own.engine;
     const url = '/api/reverse-proxies/proxy-tokens';

@@ -32,7 +32,7 @@ async function expectReplayed(own: TestApi, [first, again]: readonly [Answer, An
 const list = '/api/config/overrides';
 const of = { kind: 'Account', name: 'account' };
 
-it('an override whose server died after the commit is answered again as the first time, and so is its end', async () => {
+it('an override, or its end, that is retried because the server died after the commit returns the first answer', async () => {
   await using own = await scene();
   const values = { 'settings.network_range': '8.8.0.0/16' };
   const made = await twice(own, list, { ...of, reason: 'incident 4711', values });
@@ -43,7 +43,7 @@ it('an override whose server died after the commit is answered again as the firs
   expect(ended[0].body.overrides).toEqual([]);
 });
 
-it('an override that restricts is answered again with what lasts', async () => {
+it('a retried override that restricts returns its `lasting` fields again', async () => {
   await using own = await scene();
   const body = { kind: 'SetupKey', name: 'bern', reason: 'stolen', values: { revoked: true } };
   const made = await twice(own, list, body);
@@ -51,7 +51,7 @@ it('an override that restricts is answered again with what lasts', async () => {
   expect(made[0].body.lasting).toEqual(['revoked']);
 });
 
-it('an override is not repeated to a caller who may not make it any more', async () => {
+it('a retried override is refused with 403 when the caller has lost the right to make it', async () => {
   await using own = await scene();
   const user = { name: 'a', is_service_user: true, role: 'admin', auto_groups: [] };
   const admin = (await own.call('POST', '/api/users', user)).body.id;
@@ -63,7 +63,7 @@ it('an override is not repeated to a caller who may not make it any more', async
   expect((await ask()).status).toBe(403);
 });
 
-it('the end of a source whose server died after the commit is answered again as the first time', async () => {
+it('a detach of a source that is retried because the server died after the commit returns the first answer', async () => {
   await using own = await scene();
   expect((await push(own, 'other', group)).status).toBe(200);
   const detached = await twice(own, '/api/config/sources/team/detach', undefined);
@@ -71,7 +71,7 @@ it('the end of a source whose server died after the commit is answered again as 
   expect(detached[0].body).toMatchObject({ released: 3, shared: 1, deleted: 0 });
 });
 
-it('steps of tenants whose server died after the commit are answered again as the first time', async () => {
+it('tenant steps (dns, subscription) that are retried because the server died after the commit return the first answer', async () => {
   const records = new Map<string, readonly string[]>();
   await using own = await testApi('postgres', { resolveTxt: async (name) => records.get(name) ?? [] });
   const tenants = '/api/integrations/msp/tenants';
@@ -87,7 +87,7 @@ it('steps of tenants whose server died after the commit are answered again as th
   }
 });
 
-it('the approval of a person whose server died after the commit is answered again as the first time', async () => {
+it('an approval of a user that is retried because the server died after the commit returns the first answer', async () => {
   await using own = await testApi();
   const user = { name: 'a', is_service_user: false, email: 'a@example.com', role: 'user', auto_groups: [] };
   const { id } = (await own.call('POST', '/api/users', user)).body;
@@ -98,7 +98,7 @@ it('the approval of a person whose server died after the commit is answered agai
   expect([first.status, again.status, again.body, isReplay(again)]).toEqual([200, 200, first.body, true]);
 });
 
-it('a restore whose server died after the commit is answered again as the first time', async () => {
+it('a restore that is retried because the server died after the commit returns the first answer', async () => {
   await using own = await scene();
   const authorization = `Token ${token}`;
   const archive = (await own.app.inject({ url: '/api/config/backup', headers: { authorization } })).rawPayload;

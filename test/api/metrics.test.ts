@@ -15,14 +15,14 @@ async function metric(name: string): Promise<number> {
   return Number(line?.slice(name.length + 1) ?? 0);
 }
 
-it('counts changes by kind and action, and how long commits waited', async () => {
+it('metrics count changes by kind and action, and how long commits waited for the lock', async () => {
   const before = await metric('heddle_config_lock_wait_seconds_count');
   await Promise.all(['a', 'b', 'c'].map((name) => api().group(`counted-${name}`)));
   expect(await metric('heddle_config_ops_total{kind="Group",action="create"}')).toBeGreaterThanOrEqual(3);
   expect(await metric('heddle_config_lock_wait_seconds_count')).toBe(before + 3);
 });
 
-it('counts plans that a guard stopped, by guard', async () => {
+it('metrics count the plans that a guard stopped, by guard', async () => {
   const files = ['a', 'b', 'c', 'd'].map((name) => ({
     path: `${name}.yaml`,
     text: doc('Group', name, `name: X${name}`),
@@ -34,7 +34,7 @@ it('counts plans that a guard stopped, by guard', async () => {
   expect(await metric('heddle_config_plan_guard_trips_total{guard="kind"}')).toBe(1);
 });
 
-it('tells how sources fare', async () => {
+it('metrics report the results, drift, breaker and age of each source', async () => {
   const { observer } = api().engine;
   const of = { account: 'a', source: 'team' };
   observer.report({ what: 'reconcile', ...of, result: 'applied', seconds: 0.1 });
@@ -48,7 +48,7 @@ it('tells how sources fare', async () => {
   expect(await metric('heddle_config_breaker_open{account="a",source="team"}')).toBe(0);
 });
 
-it('tells sources of one name apart, and nothing of one that another server runs now', async () => {
+it('metrics separate sources of the same name by account, and drop a source that another server runs now', async () => {
   const { observer } = api().engine;
   for (const account of ['b', 'c']) {
     observer.report({ what: 'in_place', account, source: 'team', drift: account === 'b' ? 1 : 2 });
@@ -62,7 +62,7 @@ it('tells sources of one name apart, and nothing of one that another server runs
   expect([await of('b'), await of('c')].map(({ length }) => length)).toEqual([0, 3]);
 });
 
-it('answer on an address of their own without a token, and nothing else does', async () => {
+it('the metrics server answers /metrics without a token, and 404 to any other path', async () => {
   await using own = await testApi();
   const server = createMetricsServer(own.app);
   const [counted, other] = [await server.inject('/metrics'), await server.inject('/api/groups')];
@@ -71,7 +71,7 @@ it('answer on an address of their own without a token, and nothing else does', a
   await server.close();
 });
 
-it('says what runs, and how its process and its connections are', async () => {
+it('metrics report version and edition, the process, and its database connections', async () => {
   const [major] = process.version.split('.');
   const { body } = await api().call('GET', '/metrics', undefined, asOperator);
   expect(body).toMatch(
@@ -89,14 +89,14 @@ it('says what runs, and how its process and its connections are', async () => {
   expect(await metric('heddle_event_loop_busy_seconds_total')).toBeGreaterThan(busy);
 });
 
-it('begin with the name of the program, each of them', async () => {
+it('every metric has a name that begins with `heddle_`', async () => {
   const { body } = await api().call('GET', '/metrics', undefined, asOperator);
   const names = [...String(body).matchAll(/^(\w+)/gm)].map(([name]) => name);
   expect(names.length).toBeGreaterThan(30);
   expect(names.filter((name) => !name.startsWith('heddle_'))).toEqual([]);
 });
 
-it('follow an event loop that stands still, and everything that came due meanwhile', async () => {
+it('the event loop watcher reports a blocked event loop, and each tick that came due meanwhile', async () => {
   const delays: number[] = [];
   const stop = watchEventLoop((seconds) => delays.push(seconds));
   const end = performance.now() + 450;

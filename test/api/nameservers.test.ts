@@ -21,7 +21,7 @@ const body = (change: JsonObject = {}): JsonObject => ({
 const post = (change: JsonObject = {}) => api().call('POST', path, body(change));
 
 describe('nameserver groups', () => {
-  it('are made, read, listed, replaced and deleted', async () => {
+  it('are created, read, listed, replaced and deleted', async () => {
     const made = await post({ domains: ['Office.Example.com.', 'lab.example.com'] });
     const { id } = made.body;
     expect([made.status, made.body]).toEqual([
@@ -69,7 +69,7 @@ describe('nameserver groups', () => {
     expect([answer.status, problemsOf(answer)]).toEqual([422, problems]);
   });
 
-  it('keep their names unique and their groups in use', async () => {
+  it('have unique names, and keep their groups from being deleted', async () => {
     const own = await api().group('named by servers');
     await post({ name: 'x'.repeat(40), groups: [own] });
     const again = await post({ name: 'x'.repeat(40) });
@@ -82,7 +82,7 @@ describe('nameserver groups', () => {
 describe('DNS settings', () => {
   const settings = '/api/dns/settings';
 
-  it('are there from the start, and are written by their first change', async () => {
+  it('exist from the start with an empty list, and write a revision only when they change', async () => {
     await using own = await testApi();
     const before = await own.revision();
     const empty = await own.call('GET', settings);
@@ -98,7 +98,7 @@ describe('DNS settings', () => {
     expect(await own.revision()).toBe(before + 3);
   });
 
-  it('want groups that exist, and keep them in use', async () => {
+  it('refuse unknown groups, and keep their groups from being deleted', async () => {
     const unknown = await api().call('PUT', settings, { disabled_management_groups: ['nobody'] });
     expect([unknown.status, problemsOf(unknown)]).toEqual([422, ['reference_unknown /disabled_management_groups/0']]);
     expect((await api().call('PUT', settings, {})).status).toBe(422);
@@ -107,11 +107,11 @@ describe('DNS settings', () => {
     expect((await api().call('DELETE', `/api/groups/${id}`)).status).toBe(400);
   });
 
-  it('have neither a list nor an end', async () => {
+  it('answer POST and DELETE with 405', async () => {
     for (const method of ['POST', 'DELETE']) expect((await api().call(method, settings, {})).status).toBe(405);
   });
 
-  it('are exported, and planning that changes nothing', async () => {
+  it('are exported, and planning the export changes nothing', async () => {
     await using own = await testApi();
     const id = await own.group('unmanaged');
     await own.call('PUT', settings, { disabled_management_groups: [id] });

@@ -31,7 +31,7 @@ const router = (more: Members = {}): JsonObject =>
   given({ peer: gate, metric: 100, masquerade: true, enabled: true, ...more });
 
 describe('a network', () => {
-  it('is made, read, listed, replaced and deleted', async () => {
+  it('is created, read, listed, replaced and deleted', async () => {
     const made = await api().call('POST', path, { name: 'Office', description: 'why' });
     const { id } = made.body;
     const empty = { routers: [], resources: [], policies: [], routing_peers_count: 0 };
@@ -47,7 +47,7 @@ describe('a network', () => {
     expect((await api().call('PUT', `${path}/${id}`, { name: 'Lab' })).status).toBe(404);
   });
 
-  it('shows its routers, resources, routing peers and policies, and takes them back', async () => {
+  it('shows its routers, resources, routing peers and policies, and writes nothing when put back unchanged', async () => {
     const id = await network('Counted');
     const files = (await api().call('POST', resources(id), resource({ groups: [servers] }))).body.id;
     const printer = (await api().call('POST', resources(id), resource())).body.id;
@@ -89,12 +89,12 @@ describe('a network', () => {
     expect([answer.status, problemsOf(answer)]).toEqual([422, problems]);
   });
 
-  it('may have the name of another one', async () => {
+  it('may have the same name as another network', async () => {
     expect((await api().call('POST', path, { name: 'twice' })).status).toBe(200);
     expect((await api().call('POST', path, { name: 'twice' })).status).toBe(200);
   });
 
-  it('takes its resources and routers along when it goes', async () => {
+  it('is deleted together with its resources and routers', async () => {
     const id = await network('Going');
     const name = 'Gone with it';
     const inside = (await api().call('POST', resources(id), resource({ name, groups: [servers] }))).body.id;
@@ -109,7 +109,7 @@ describe('a network', () => {
     expect((await api().call('POST', resources(await network()), resource({ name }))).status).toBe(200);
   });
 
-  it('stays while a policy names one of its resources', async () => {
+  it('cannot be deleted while a policy names one of its resources', async () => {
     const id = await network('Used');
     const target = (await api().call('POST', resources(id), resource())).body.id;
     const rule = {
@@ -131,7 +131,7 @@ describe('a network', () => {
   });
 });
 
-it('that a service stands on stays, with another status than one that policies use', async () => {
+it('a resource that a service targets cannot be deleted, with status 412 instead of the 409 for policies', async () => {
   const id = await network('Serving');
   const target = (await api().call('POST', resources(id), resource())).body.id;
   const to = { target_id: target, target_type: 'host', protocol: 'http', port: 80, enabled: true };
@@ -143,7 +143,7 @@ it('that a service stands on stays, with another status than one that policies u
 });
 
 describe('a resource', () => {
-  it('is made, read, listed, replaced and deleted', async () => {
+  it('is created, read, listed, replaced and deleted', async () => {
     const id = await network();
     const made = await api().call('POST', resources(id), resource({ name: 'Files', groups: [servers] }));
     const own = made.body.id;
@@ -174,7 +174,7 @@ describe('a resource', () => {
     expect((await api().call('GET', resources(id))).body).toEqual([]);
   });
 
-  it('counts in the groups it belongs to, and only there', async () => {
+  it('is counted in the groups that it belongs to', async () => {
     const group = await api().group('counted');
     const id = await network();
     const made = await api().call('POST', resources(id), resource({ address: '10.30.0.0/24', groups: [group] }));
@@ -187,7 +187,7 @@ describe('a resource', () => {
     expect(await read()).toMatchObject({ resources_count: 0, resources: [] });
   });
 
-  it('writes nothing when it is given back as it was answered', async () => {
+  it('writes nothing when it is put back unchanged', async () => {
     const id = await network();
     const { body } = await api().call('POST', resources(id), resource({ groups: [servers, gateways] }));
     const before = await api().revision();
@@ -215,7 +215,7 @@ describe('a resource', () => {
     expect([answer.status, problemsOf(answer)]).toEqual([422, problems]);
   });
 
-  it('has a name of its own in the whole account, also when it is changed', async () => {
+  it('has a name that is unique in the account, also when it is replaced', async () => {
     const [here, there] = [await network(), await network()];
     await api().call('POST', resources(here), resource({ name: 'unique' }));
     const other = (await api().call('POST', resources(there), resource())).body.id;
@@ -225,7 +225,7 @@ describe('a resource', () => {
     expect(await api().call('PUT', resources(there, other), taken)).toMatchObject(refused);
   });
 
-  it('50 creations of one name at a time give one resource and 49 conflicts', async () => {
+  it('is created once by 50 simultaneous requests with one name, and 49 get a conflict', async () => {
     const [here, there] = [await network(), await network()];
     const body = resource({ name: 'contended' });
     const answers = await Promise.all(
@@ -234,7 +234,7 @@ describe('a resource', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 49 }, () => 409)]);
   });
 
-  it('is found in its own network only, and none in a network that is not there', async () => {
+  it('is found in its own network only, and an unknown network is answered with 404', async () => {
     const [here, there] = [await network(), await network()];
     const own = (await api().call('POST', resources(here), resource())).body.id;
     for (const id of [there, 'nothing'])
@@ -248,7 +248,7 @@ describe('a resource', () => {
 });
 
 describe('a router', () => {
-  it('is made, read, listed, replaced and deleted', async () => {
+  it('is created, read, listed, replaced and deleted', async () => {
     const id = await network();
     const made = await api().call('POST', routers(id), router({ enabled: false }));
     const own = made.body.id;
@@ -266,7 +266,7 @@ describe('a router', () => {
       expect((await api().call(method, routers(id, own))).body.message).toBe(`networkrouter ${own} not found`);
   });
 
-  it('writes nothing when it is given back as it was answered', async () => {
+  it('writes nothing when it is put back unchanged', async () => {
     const id = await network();
     for (const more of [{}, { peer: undefined, peer_groups: [gateways] }]) {
       const { body } = await api().call('POST', routers(id), router(more));
@@ -305,7 +305,7 @@ describe('a router', () => {
     [{ peer_groups: null }],
     [{ peer: '', peer_groups: ['GATES'] }],
     [{ peer: null, peer_groups: ['GATES'] }],
-  ])('takes %j', async (more) => {
+  ])('accepts %j', async (more) => {
     const body = JSON.parse(JSON.stringify(router(more)).replaceAll('GATES', gateways));
     expect((await api().call('POST', routers(await network()), body)).status).toBe(200);
   });
@@ -320,7 +320,7 @@ describe('a router', () => {
     expect((await api().call('POST', routers('nothing'), router())).status).toBe(404);
   });
 
-  it('keeps its peer, and its groups, from being deleted', async () => {
+  it('keeps its peer and its groups from being deleted', async () => {
     const [peer = ''] = await api().peers('kept');
     const group = await api().group('kept');
     const id = await network('Keeping');
@@ -333,7 +333,7 @@ describe('a router', () => {
   });
 });
 
-it('has literal paths that win over ids', async () => {
+it('`resources` and `routers` under /api/networks are lists and never ids of networks', async () => {
   for (const list of ['resources', 'routers']) {
     const answer = await api().call('GET', `${path}/${list}`);
     expect([answer.status, Array.isArray(answer.body)]).toEqual([200, true]);

@@ -3,7 +3,7 @@ import { sharedApi, token } from './setup.ts';
 
 const api = sharedApi();
 
-it('nobody keeps what holds the whole account, or a secret', async () => {
+it('answers that contain the whole account or a secret are sent with `cache-control: no-store`', async () => {
   const { call, app } = api();
   const me = (await call('GET', '/api/users/current')).body.id;
   const key = { name: 'k', type: 'reusable', expires_in: 86400, auto_groups: [], usage_limit: 0 };
@@ -24,7 +24,7 @@ it('nobody keeps what holds the whole account, or a secret', async () => {
   }
 });
 
-it('an export that is not stored is still recognised by its ETag', async () => {
+it('an export, although sent with no-store, is answered with 304 when its ETag matches', async () => {
   for (const format of ['yaml', 'json']) {
     const url = `/api/config/export?format=${format}`;
     const first = await api().call('GET', url);

@@ -18,7 +18,7 @@ const email = (more: JsonObject = {}): JsonObject => ({
 });
 const post = (body: JsonObject) => api().call('POST', path, body);
 
-it('a channel is made, read, listed, replaced and deleted', async () => {
+it('a notification channel is created, read, listed, replaced and deleted', async () => {
   await using own = await testApi();
   const made = await own.call('POST', path, email({ event_types: ['user.join', 'peer.user.add', 'user.join'] }));
   const { id } = made.body;
@@ -45,7 +45,7 @@ it('a channel is made, read, listed, replaced and deleted', async () => {
   ]);
 });
 
-it('masks of headers show the authentication scheme, and no other word', async () => {
+it('masked header values show the authentication scheme and no other word', async () => {
   const values = [
     'Bearer one',
     'basic b25lOnR3bw==',
@@ -62,7 +62,7 @@ it('masks of headers show the authentication scheme, and no other word', async (
   expect((await api().call('GET', `${path}/${body.id}`)).body).toEqual(body);
 });
 
-it('values of headers are masked, and a mask keeps what is there', async () => {
+it('header values are masked, and a mask that is sent back keeps the stored value', async () => {
   const { body } = await post(webhook({ headers: { Authorization: 'Bearer one', 'X-Key': 'two' } }));
   expect(body.target.headers).toEqual({ Authorization: 'Bearer ****', 'X-Key': '****' });
   const before = await api().revision();
@@ -76,7 +76,7 @@ it('values of headers are masked, and a mask keeps what is there', async () => {
   expect(target).toMatchObject({ headers: { Authorization: 'Bearer one', 'X-New': 'three' } });
 });
 
-it('a channel without a target is kept, and shows none, or as little as was given', async () => {
+it('a channel without a target is accepted, and returns no target or the empty one that was given', async () => {
   for (const [body, shown] of [
     [email({ target: null }), undefined],
     [email({ target: {} }), {}],
@@ -95,13 +95,13 @@ it('a channel without a target is kept, and shows none, or as little as was give
   }
 });
 
-it.each(['type', 'event_types', 'enabled'])('%s is required', async (name) => {
+it.each(['type', 'event_types', 'enabled'])('%s of a channel is required', async (name) => {
   const { [name]: _, ...rest } = email();
   const answer = await post(rest);
   expect([answer.status, answer.body.message]).toEqual([422, `\`${name}\` is required; add it`]);
 });
 
-it('an unknown event is refused with the nearest known one', async () => {
+it('an unknown event type is refused, with the nearest known one as a suggestion', async () => {
   const answer = await post(email({ event_types: ['user.join', 'user.jion'] }));
   expect([answer.status, problemsOf(answer)]).toEqual([422, ['event_type_invalid /event_types/1']]);
   expect(answer.body.message).toContain('did you mean `user.join`?');
@@ -128,12 +128,12 @@ it.each<[JsonObject, readonly string[]]>([
   [webhook({ headers: { 'X-Key': 5 } }), ['type_wrong /target/headers/X-Key']],
   [webhook({}, { target: { headers: { a: 'b' } } }), ['channel_target_incomplete /target']],
   [webhook({}, { event_types: 'user.join' }), ['type_wrong /event_types']],
-])('%j: %j', async (body, problems) => {
+])('the channel %j is answered with the problems %j', async (body, problems) => {
   const answer = await post(body);
   expect([answer.status, problemsOf(answer)]).toEqual([problems.length === 0 ? 200 : 422, problems]);
 });
 
-it('the catalogue has every code with what it means', async () => {
+it('the catalogue describes every event type', async () => {
   const types = await api().call('GET', '/api/integrations/notifications/types');
   expect(types.status).toBe(200);
   expect(types.body).toMatchObject({

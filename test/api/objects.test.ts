@@ -68,7 +68,7 @@ beforeAll(async () => {
 });
 
 describe('the list of objects', () => {
-  it('says of every object how it stands', async () => {
+  it('returns the status of every object', async () => {
     expect(await statuses()).toMatchObject({
       'Group/All': 'Unmanaged',
       'Group/steady': 'InSync',
@@ -81,7 +81,7 @@ describe('the list of objects', () => {
     });
   });
 
-  it('says who owns an object, where it is stated, and which revision changed it last', async () => {
+  it('returns the owner of an object, the file and line that state it, and its last revision', async () => {
     const [steady] = await standings('?object=Group/steady');
     expect(steady).toEqual({
       ...{ kind: 'Group', key: 'steady', name: 'steady', id: expect.any(String), status: 'InSync' },
@@ -96,7 +96,7 @@ describe('the list of objects', () => {
     ['?source=a&kind=Group', ['Group/steady']],
     ['?source=nobody', []],
     ['?status=Drifted&kind=Policy', []],
-  ])('holds with %s only what fits', async (query, names) => {
+  ])('contains only matching objects with %s', async (query, names) => {
     expect(Object.keys(await statuses(query))).toEqual(names);
   });
 
@@ -120,7 +120,7 @@ describe('the list of objects', () => {
     expect([answer.status, answer.body.message]).toEqual([status, expect.stringContaining(message)]);
   });
 
-  it('names every candidate of a name that several objects have', async () => {
+  it('refuses an ambiguous name with the ids of all candidates', async () => {
     const rule = { name: 'r', enabled: true, action: 'accept', bidirectional: false, protocol: 'all' };
     const all = (await api().call('GET', '/api/groups?name=All')).body[0].id;
     const twin = { name: 'Twin', enabled: true, rules: [{ ...rule, sources: [all], destinations: [all] }] };
@@ -130,13 +130,13 @@ describe('the list of objects', () => {
     for (const { body: made } of ids) expect(body.message).toContain(`id:${made.id}`);
   });
 
-  it('is not sent again while nothing changed', async () => {
+  it('is answered with 304 while nothing changed', async () => {
     const first = await api().call('GET', '/api/config/objects');
     const headers = { 'if-none-match': String(first.headers['etag']) };
     expect((await api().call('GET', '/api/config/objects', undefined, headers)).status).toBe(304);
   });
 
-  it('leaves out what the caller may not read', async () => {
+  it('omits the kinds that the caller may not read', async () => {
     const channel = {
       type: 'email',
       target: { emails: ['ana@example.com'] },
@@ -154,8 +154,8 @@ describe('the list of objects', () => {
   });
 });
 
-describe('what stands in the way of a source', () => {
-  it('is forgotten when it is gone', async () => {
+describe('an obstacle recorded for a source', () => {
+  it('is removed when it no longer exists', async () => {
     const [byHand] = await standings('?object=Policy/By%20hand');
     expect(byHand).toBeDefined();
     const { id } = (await api().call('GET', '/api/config/objects?object=Policy/By%20hand')).body.objects[0];
@@ -166,7 +166,7 @@ describe('what stands in the way of a source', () => {
     expect([found['Group/used'], found['Group/waiting']]).toEqual([undefined, 'InSync']);
   });
 
-  it('stays known while the source is refused', async () => {
+  it('is kept when a later apply of the source is refused', async () => {
     await apply('team', quietRoute, doc('Group', 'waiting', 'peers: [not-yet-enrolled, another]'));
     expect((await statuses())['Group/waiting']).toBe('Drifted');
     expect((await apply('team', quietRoute, doc('Group', 'broken', 'peers: 7'))).status).toBe(422);
@@ -175,7 +175,7 @@ describe('what stands in the way of a source', () => {
 });
 
 describe('an export of one object', () => {
-  it('is its document with the mark that lets a source take it over', async () => {
+  it('is its document with the annotation that lets a source adopt it', async () => {
     const { body } = await api().call('GET', '/api/config/export?object=Policy/Default&markAdopt=true&format=json');
     expect(body).toMatchObject([
       {
@@ -188,7 +188,7 @@ describe('an export of one object', () => {
   it.each([
     ['Group/All', 'document of Group/All not found; the server itself keeps it'],
     ['Group/nobody', 'Group nobody not found'],
-  ])('%s is refused', async (object, message) => {
+  ])('of %s is refused with 404', async (object, message) => {
     const answer = await api().call('GET', `/api/config/export?object=${object}`);
     expect([answer.status, answer.body.message]).toEqual([404, expect.stringContaining(message)]);
   });

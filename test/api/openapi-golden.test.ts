@@ -4,10 +4,13 @@ import { isObject, type Json, type JsonObject } from '../../src/lib/json.ts';
 import { registry } from '../model/product.ts';
 
 // A change of the interface shows as a difference of these files. Review it, and accept it by running this file with `-u`.
-it.each(['self-hosted', 'hosted'] as const)('the interface of the %s edition is the committed one', async (edition) => {
-  const document = await describeApi(registry, { version: '0.0.0', edition });
-  await expect(`${write(withoutTexts(document), '')}\n`).toMatchFileSnapshot(`../golden/openapi.${edition}.json`);
-});
+it.each(['self-hosted', 'hosted'] as const)(
+  'the OpenAPI interface of the %s edition equals the committed golden file',
+  async (edition) => {
+    const document = await describeApi(registry, { version: '0.0.0', edition });
+    await expect(`${write(withoutTexts(document), '')}\n`).toMatchFileSnapshot(`../golden/openapi.${edition}.json`);
+  },
+);
 
 /** Texts for people may be reworded; members stand in alphabetical order, because their order says nothing. */
 function withoutTexts(value: Json): Json {

@@ -23,11 +23,11 @@ describe.each(editions)('the OpenAPI document of the %s edition', (edition) => {
   const api = sharedApi({ edition });
   const read = async (): Promise<JsonObject> => (await api().call('GET', '/api/openapi.json')).body;
 
-  it('passes a validator of OpenAPI 3.1 that is not ours', async () => {
+  it('passes an independent OpenAPI 3.1 validator', async () => {
     expect(await faultsOf(await read())).toEqual([]);
   });
 
-  it('has schemas that JSON Schema 2020-12 accepts', async () => {
+  it('has schemas that are valid JSON Schema 2020-12', async () => {
     const ajv = new Ajv2020({ strict: false, allErrors: true });
     const schemas = schemasIn(await read());
     expect(schemas.length).toBeGreaterThan(300);
@@ -35,31 +35,31 @@ describe.each(editions)('the OpenAPI document of the %s edition', (edition) => {
       expect(ajv.validateSchema(schema) || ajv.errorsText(), JSON.stringify(schema)).toBe(true);
   });
 
-  it('says how long the name of a report may be', async () => {
+  it('limits the batch name of a report to 100 characters', async () => {
     const { components } = await read();
     const { schemas } = components as { readonly schemas: JsonObject };
     for (const name of ['ReportTrafficRequest', 'ReportRequestsRequest'])
       expect(schemas[name]).toMatchObject({ properties: { batch: { maxLength: 100 } } });
   });
 
-  it('says of every operation what it takes, what it answers, and how it fails', async () => {
+  it('describes the summary, body, answer and failures of every operation', async () => {
     const operations = operationsOf(await read());
     expect(operations.length).toBeGreaterThan(130);
     expect(operations.flatMap((found) => missingIn(found).map((what) => `${found.name}: ${what}`))).toEqual([]);
   });
 
-  it('has every operation under a name of its own', async () => {
+  it('gives every operation a unique operationId', async () => {
     const names = operationsOf(await read()).map(({ operation }) => operation['operationId']);
     expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
   });
 
-  it('knows the operations of its edition, and no others', async () => {
+  it('contains the operations of its edition and no others', async () => {
     const ingress = operationsOf(await read()).filter(({ path }) => path.includes('ingress'));
     expect(ingress.length > 0).toBe(edition === 'hosted');
   });
 });
 
-describe('the validator that is not ours', () => {
+describe('the independent OpenAPI validator', () => {
   it.each<readonly [string, (document: JsonObject) => JsonObject]>([
     ['an operation without answers', (document) => withOperation(document, { responses: {} })],
     ['an unknown member', (document) => withOperation(document, { response: {} })],

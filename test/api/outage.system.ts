@@ -6,7 +6,7 @@ import { Unavailable } from '../../src/model/errors.ts';
 import { type PostgresServer, startPostgres } from '../setup/server.ts';
 import { apiOn, type TestApi } from './setup.ts';
 
-describe.each(['fast', 'kill'] as const)('a Postgres that goes away under a running server (%s)', (how) => {
+describe.each(['fast', 'kill'] as const)('a server that loses its Postgres (%s)', (how) => {
   let server: PostgresServer;
   let api: TestApi;
 
@@ -33,7 +33,7 @@ describe.each(['fast', 'kill'] as const)('a Postgres that goes away under a runn
     ['GET', '/metrics'],
   ];
 
-  it('answers 503 in the shape of errors, and goes on when it is back', async () => {
+  it('answers 503 with an error body, and works again when Postgres is back', async () => {
     const id = await api.group('before');
     const known = (await api.call('GET', `/api/groups/${id}`)).body;
     await server.stop(how);
@@ -51,7 +51,7 @@ describe.each(['fast', 'kill'] as const)('a Postgres that goes away under a runn
     expect((await api.call('POST', '/api/groups', { name: 'after' })).status).toBe(200);
   });
 
-  it('writes each of many requests wholly or not at all while it comes and goes', async () => {
+  it('writes each of many concurrent requests completely or not at all while Postgres restarts', async () => {
     const names = Array.from({ length: 60 }, (_, at) => `storm ${at}`);
     const writing = Promise.all(names.map((name) => api.call('POST', '/api/groups', { name })));
     await server.stop(how);
@@ -69,7 +69,7 @@ describe.each(['fast', 'kill'] as const)('a Postgres that goes away under a runn
   });
 });
 
-it('a write that was on its way when Postgres went is in doubt, and repeated with its key it is answered as it ended', async () => {
+it('a write during which Postgres is killed is answered with 503 in_doubt, and its retry creates one object', async () => {
   // Side by side, since both ask for as long as they may.
   await Promise.all([loseWrite({}), loseWrite({ 'idempotency-key': 'k' })]);
 });
@@ -119,7 +119,7 @@ async function loseWrite(headers: Readonly<Record<string, string>>): Promise<voi
   await holder.close();
 }
 
-it('a full disk is 503 with its reason, and nothing was written', async () => {
+it('a full disk of the database is answered with 503 disk_full, and nothing is written', async () => {
   await using server = await startPostgres();
   const database = await openDatabase({ url: server.url(), poolSize: 2 });
   await migrate(database);

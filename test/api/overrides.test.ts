@@ -40,7 +40,7 @@ async function tomorrow({ engine, account }: TestApi): Promise<void> {
   await endOverrides({ ...engine, now, time: async () => now() }, account);
 }
 
-it('changes a member of one entry, with names for ids, and the source puts the entry back', async () => {
+it('an override changes a field of one entry, takes names instead of ids, and ends with the entry of the source', async () => {
   await using api = await scene();
   const before = await ruleNow(api);
   const made = await api.call('POST', list, { ...asked, values: { 'rules[http].sources': ['operators'] } });
@@ -63,7 +63,7 @@ it('changes a member of one entry, with names for ids, and the source puts the e
   expect((await api.call('GET', list)).body.overrides).toEqual([]);
 });
 
-it('takes what was put into a set out again at the end', async () => {
+it('an entry that an override added to a list is removed when the override ends', async () => {
   await using api = await scene();
   const extra = { name: 'extra', enabled: true, action: 'accept', protocol: 'all', bidirectional: true };
   const entry = { ...extra, sources: ['operators'], destinations: ['All'] };
@@ -76,7 +76,7 @@ it('takes what was put into a set out again at the end', async () => {
   expect(await rules()).toBe(1);
 });
 
-it('refuses members of a group that nobody states, because nothing would take them out', async () => {
+it('an override that adds an unknown peer to a group is refused', async () => {
   await using api = await scene();
   const peerless = await api.call('POST', list, {
     ...{ kind: 'Group', name: 'developers', reason: 'why' },
@@ -88,7 +88,7 @@ it('refuses members of a group that nobody states, because nothing would take th
   ]);
 });
 
-it('is for those who may change the configuration, and no token that only plans', async () => {
+it('a service user can neither make nor end an override', async () => {
   await using api = await scene();
   const before = await api.revision();
   const values = { enabled: true };
@@ -115,7 +115,7 @@ it.each([
   [{ ...asked, values: { '..': 1 } }, 422, '`..` is no field'],
   [{ ...asked, kind: 'Nothing', values: { enabled: false } }, 422, 'unknown kind Nothing'],
   [{ ...asked, name: 'wob', values: { enabled: false } }, 404, 'did you mean web?'],
-])('refuses %j with %i', async (body, status, reported) => {
+])('the override %j is refused with %i', async (body, status, reported) => {
   await using api = await scene();
   const before = await api.revision();
   const answer = await api.call('POST', list, body);
@@ -123,7 +123,7 @@ it.each([
   expect(await api.revision()).toBe(before);
 });
 
-it('shows a plan what is held of its source, and not what others hold', async () => {
+it('a plan shows the overrides of its source, and none to other sources', async () => {
   await using api = await scene();
   expect((await api.call('POST', list, { ...asked, values: { description: 'held' } })).body.problems).toMatchObject([
     { code: 'not_stated' },
@@ -138,7 +138,7 @@ it('shows a plan what is held of its source, and not what others hold', async ()
   expect(other.body).not.toHaveProperty('overrides');
 });
 
-it('says what restricts and stays, and holds what is to be undone', async () => {
+it('an override that restricts is applied for good and reported as `lasting`', async () => {
   await using api = await scene();
   const key = doc('SetupKey', 'bern', 'type: reusable\nexpires_in: 86400\nusage_limit: 0\nrevoked: false');
   await api.call('POST', '/api/config/apply', { source: 'keys', files: [{ path: 'k.yaml', text: key }] });
@@ -147,7 +147,7 @@ it('says what restricts and stays, and holds what is to be undone', async () => 
   expect([made.status, made.body]).toMatchObject([200, { overrides: [], lasting: ['revoked'] }]);
 });
 
-it('gives no secret away: not in the refusal, the answer, the list or a plan', async () => {
+it('an override shows no secret in its refusal, its answer, the list or a plan', async () => {
   await using api = await scene();
   const vendor = 'client_id: c\ntenant_id: t\ngroups: []\nlast_synced_interval: 24';
   const stated = doc('EdrVendorB', 'vendor-b', `${vendor}\nsecret: { valueFrom: { envRef: HEDDLE_VALUE_B } }`);

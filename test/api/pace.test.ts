@@ -5,7 +5,7 @@ import { sharedApi } from './setup.ts';
 
 const api = sharedApi();
 
-it('lets a few through at once and the others in the turns behind it, in order', async () => {
+it('turns let 2 callers through per turn of the event loop, in order', async () => {
   const turn = createTurns(2);
   const through: number[] = [];
   const comers = Array.from({ length: 5 }, async (_, at) => {
@@ -24,7 +24,7 @@ it('lets a few through at once and the others in the turns behind it, in order',
   expect(turn()).toBeUndefined();
 });
 
-it('answers others between machines that come together', async () => {
+it('another request is answered between 100 simultaneous requests of machines', async () => {
   const answered: string[] = [];
   const ask = async (method: 'GET' | 'POST', url: string): Promise<void> => {
     const { statusCode } = await api().app.inject({ method, url });

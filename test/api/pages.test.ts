@@ -21,7 +21,7 @@ async function pages(url: string): Promise<readonly (readonly Listed[])[]> {
   return found;
 }
 
-it('a list comes whole, or in pages that are the whole when they are put together', async () => {
+it('a list is returned whole, or in pages that together equal the whole', async () => {
   for (const name of ['a', 'b', 'c', 'd']) await api().group(name);
   await api().peers('one', 'two', 'three');
   for (const [url, count] of [
@@ -39,7 +39,7 @@ it('a list comes whole, or in pages that are the whole when they are put togethe
   }
 });
 
-it('a page keeps its filters, and goes on behind an object that was deleted', async () => {
+it('a page keeps its filters, and continues after an object that was deleted', async () => {
   const ids: string[] = [];
   for (const name of ['web-1', 'db-1', 'web-2', 'web-3']) ids.push(...(await api().peers(name)));
   const found = await pages('/api/peers?name=web&limit=1');
@@ -50,7 +50,7 @@ it('a page keeps its filters, and goes on behind an object that was deleted', as
   expect(rest.map(({ name }: Listed) => name)).toEqual(['Peer web-2', 'Peer web-3']);
 });
 
-it('numbered objects page by their ids too', async () => {
+it('objects with numeric ids are paged by their ids too', async () => {
   const key = { type: 'reusable', expires_in: 86400, auto_groups: [], usage_limit: 0 };
   for (const name of ['k1', 'k2', 'k3']) await api().call('POST', '/api/setup-keys', { name, ...key });
   const found = await pages('/api/setup-keys?limit=2');
@@ -59,12 +59,12 @@ it('numbered objects page by their ids too', async () => {
   expect([status, body.problems[0].path]).toEqual([422, '/after']);
 });
 
-it.each(['0', '-1', '1.5', 'x', '1001'])('a limit of %s is refused', async (limit) => {
+it.each(['0', '-1', '1.5', 'x', '1001'])('a page limit of %s is refused with 422', async (limit) => {
   const { status, body } = await api().call('GET', `/api/groups?limit=${limit}`);
   expect([status, body.problems]).toMatchObject([422, [{ code: 'filter_invalid', path: '/limit' }]]);
 });
 
-it('a page has an ETag of its own, and 304 says where the next one is as well', async () => {
+it('a page has a separate ETag, and its 304 links the next page as well', async () => {
   const first = await api().call('GET', '/api/groups?limit=1');
   const again = await api().call('GET', '/api/groups?limit=1', undefined, {
     'if-none-match': first.headers['etag'] ?? '',

@@ -37,7 +37,7 @@ async function costOf({ engine, account }: TestApi, work: () => Promise<unknown>
 const connect = ({ engine, account }: TestApi, peer: string, connected: boolean) =>
   engine.presence.note(account, { peer, connected, stream: 'stream', server: 'server' });
 
-it('a long list of peers is written again for those alone that connected', async () => {
+it('a long list of peers is rendered again only for peers that connected or disconnected', async () => {
   await using api = await accountOf(many);
   const list = () => api.call('GET', '/api/peers');
   expect((await costOf(api, list)).written).toBe(many);
@@ -52,7 +52,7 @@ it('a long list of peers is written again for those alone that connected', async
   expect((await list()).body.filter(({ connected }: { connected: boolean }) => connected)).toHaveLength(1);
 });
 
-it('a long list of peers is, after changes of all sorts, what it would be if it were written anew', async () => {
+it('a long list of peers equals a freshly rendered one after changes of all kinds', async () => {
   await using api = await accountOf(many);
   const { engine, account, ids } = api;
   const [first = '', second = '', third = ''] = ids;
@@ -79,14 +79,14 @@ it('a long list of peers is, after changes of all sorts, what it would be if it 
   expect(new Set(etags).size).toBe(etags.length);
 });
 
-it('those who ask for a long list together get what is written once', async () => {
+it('simultaneous requests for a long list of peers share one rendering', async () => {
   await using api = await accountOf(many);
   const list = () => api.call('GET', '/api/peers');
   const together = () => Promise.all(Array.from({ length: 5 }, list));
   expect((await costOf(api, together)).written).toBe(many);
 });
 
-it('a page of peers, and one peer, cost the same in a large account', async () => {
+it('a page of peers, and one peer, cost the same in a small and in a large account', async () => {
   await using small = await accountOf(30);
   await using large = await accountOf(many);
   for (const [name, url] of [
@@ -107,7 +107,7 @@ it('a page of peers, and one peer, cost the same in a large account', async () =
   }
 });
 
-it('one peer is shown without asking who reaches whom', async () => {
+it('reading one peer does not compute which peers it can reach', async () => {
   await using api = await accountOf(3);
   expect(await costOf(api, () => api.call('GET', `/api/peers/${api.ids[0]}`))).toMatchObject({ counted: 0, asked: 1 });
   expect((await costOf(api, () => api.call('GET', '/api/peers?limit=1'))).counted).toBe(1);
@@ -115,7 +115,7 @@ it('one peer is shown without asking who reaches whom', async () => {
 
 const api = sharedApi();
 
-it('a page is another one when it is no longer the last, and the same when something changes behind it', async () => {
+it('the ETag of a page changes when it gets a next page, and not when an object behind it changes', async () => {
   const list = (etag = '') => api().call('GET', '/api/groups?limit=2', undefined, { 'if-none-match': etag });
   await api().group('a');
   const last = await list();

@@ -28,7 +28,7 @@ async function rangesOf(own: TestApi): Promise<{ readonly v4: string; readonly v
 }
 
 describe('peers', () => {
-  it('are shown with everything that is known about them', async () => {
+  it('return every field, with defaults for facts that are not known yet', async () => {
     await using own = await testApi();
     const [id = ''] = await own.peers('laptop');
     const group = await own.group('developers', [id]);
@@ -88,7 +88,7 @@ describe('peers', () => {
     });
   });
 
-  it('are found by parts of their name and address, and by a whole hardware address', async () => {
+  it('are filtered by parts of name and address, and by a whole MAC address', async () => {
     await using own = await testApi();
     const [laptop = ''] = await own.peers('laptop', 'phone');
     await report(own, laptop, { network_addresses: [{ net_ip: '10.20.0.7/24', mac: '02:42:0a:14:00:07' }] });
@@ -103,7 +103,7 @@ describe('peers', () => {
     expect(await found('name=Peer&ip=0.2')).toEqual(['phone']);
   });
 
-  it('are replaced; an address that is left out stays', async () => {
+  it('are replaced, and keep an address that the request omits', async () => {
     await using own = await testApi();
     const [id = ''] = await own.peers('laptop');
     const { v4, v6 } = await rangesOf(own);
@@ -126,7 +126,7 @@ describe('peers', () => {
     expect(await own.revision()).toBe(before);
   });
 
-  it('are not made here', async () => {
+  it('cannot be created over this API (405)', async () => {
     expect((await api().call('POST', peers, { name: 'x' })).status).toBe(405);
   });
 
@@ -141,7 +141,7 @@ describe('peers', () => {
     },
   );
 
-  it('are not found when they are not there', async () => {
+  it('are answered with 404 when they do not exist', async () => {
     for (const answer of [
       await api().call('GET', `${peers}/nobody`),
       await api().call('DELETE', `${peers}/nobody`),
@@ -150,7 +150,7 @@ describe('peers', () => {
       expect([answer.status, answer.body.message]).toEqual([404, 'peer nobody not found']);
   });
 
-  it('have addresses inside the ranges of the account, each its own', async () => {
+  it('have unique addresses inside the ranges of the account', async () => {
     const [one = '', other = ''] = await api().peers('address-one', 'address-other');
     const { v4, v6 } = await rangesOf(api());
     const refusal = async (change: JsonObject) => {
@@ -167,7 +167,7 @@ describe('peers', () => {
     expect(await refusal({ ipv6: `${v6}:0:0:0:99` })).toEqual([409, 'value_taken /ipv6']);
   });
 
-  it('do not begin to expire when nobody could sign them in again', async () => {
+  it('refuse an expiration when no user could sign them in again', async () => {
     const [id = ''] = await api().peers('with-a-key');
     for (const name of ['login_expiration_enabled', 'inactivity_expiration_enabled']) {
       const answer = await put(id, { [name]: true });
@@ -178,14 +178,14 @@ describe('peers', () => {
     expect((await put(id, { login_expiration_enabled: true })).body.login_expiration_enabled).toBe(true);
   });
 
-  it('wait for an approval in the hosted edition only', async () => {
+  it('accept `approval_required: true` in the hosted edition only', async () => {
     const [id = ''] = await api().peers('to-approve');
     const answer = await put(id, { approval_required: true });
     expect([answer.status, problemsOf(answer)]).toEqual([412, ['edition_required /approval_required']]);
     expect((await put(id, { approval_required: false })).status).toBe(200);
   });
 
-  it('are approved in the hosted edition, and stay as they are when nothing is said', async () => {
+  it('are approved in the hosted edition, and keep `approval_required` when a request omits it', async () => {
     await using own = await testApi('postgres', { edition: 'hosted' });
     const [id = ''] = await own.peers('to-approve');
     expect((await put(id, { approval_required: true }, own)).body.approval_required).toBe(true);
@@ -193,7 +193,7 @@ describe('peers', () => {
     expect((await put(id, { approval_required: false }, own)).body.approval_required).toBe(false);
   });
 
-  it('get a label with their address behind it when theirs is taken', async () => {
+  it('get a DNS label with their address appended when their own label is taken', async () => {
     const [one = ''] = await api().peers('taken', 'untaken');
     const [, other = ''] = await api().peers('x-one', 'x-two');
     expect((await put(one, { name: 'Taken' })).body.dns_label).toBe('taken.heddle.internal');
@@ -202,10 +202,10 @@ describe('peers', () => {
   });
 });
 
-describe('a deleted peer', () => {
+describe('DELETE /api/peers/{id}', () => {
   const rule = { name: 'r', enabled: true, action: 'accept', bidirectional: false, protocol: 'all' };
 
-  it('leaves its groups and takes the policies about it along', async () => {
+  it('removes the peer from its groups, and deletes the policies that target it', async () => {
     await using own = await testApi();
     const [id = '', other = ''] = await own.peers('going', 'staying');
     const group = await own.group('both', [id, other]);
@@ -225,7 +225,7 @@ describe('a deleted peer', () => {
     expect((await own.call('GET', `/api/groups/${group}`)).body.peers).toEqual([{ id: other, name: 'Peer staying' }]);
   });
 
-  it('is no router: that is refused, naming it', async () => {
+  it('is refused with 412, naming the router, when the peer is a router', async () => {
     const [id = ''] = await api().peers('routing');
     const network = (await api().call('POST', '/api/networks', { name: 'office' })).body.id;
     const router = { peer: id, metric: 100, masquerade: true, enabled: true };
@@ -244,7 +244,7 @@ metadata: {name: ${name}}
 spec: ${spec}
 `;
 
-  it('state settings of a peer that is there, and leave everything else to it', async () => {
+  it('state settings of an existing peer, and leave its other settings unmanaged', async () => {
     await using own = await testApi();
     const [id = ''] = await own.peers('laptop');
     const text = document('laptop', '{ssh_enabled: true}');
@@ -258,7 +258,7 @@ spec: ${spec}
     expect((await own.call('DELETE', `${peers}/${id}`)).status).toBe(200);
   });
 
-  it('wait for a peer that is not there', async () => {
+  it('are pending until their peer exists', async () => {
     await using own = await testApi();
     const group = document('staff', '{peers: [phone]}').replace('Peer', 'Group');
     const text = `${document('phone', '{ssh_enabled: true}')}---${group}`;
@@ -274,7 +274,7 @@ spec: ${spec}
     expect([ssh_enabled, groups.map(({ name }: { name: string }) => name)]).toEqual([true, ['All', 'staff']]);
   });
 
-  it('do not state what enrolment says', async () => {
+  it('cannot state fields that enrolment sets', async () => {
     await api().peers('enrolled');
     const answer = await api().call('POST', '/api/config/apply', source(document('enrolled', '{hostname: x}')));
     expect(problemsOf(answer)).toEqual(['field_unknown /spec/hostname']);

@@ -3,7 +3,7 @@ import { testApi } from './setup.ts';
 
 const tenants = '/api/integrations/msp/tenants';
 
-it('an account has so many tenants whose domain is not proved as the server allows', async () => {
+it('an account has at most as many tenants with an unproved domain as the server allows', async () => {
   const records = new Map<string, readonly string[]>();
   await using own = await testApi('postgres', {
     pendingTenants: 2,

@@ -8,7 +8,7 @@ import { testApi } from './setup.ts';
 const body = { source: 'team', files: [{ path: 'a.yaml', text: doc('Group', 'one', 'name: one') }] };
 
 describe('plans of one account', () => {
-  it('are limited by the minute, whichever way they are asked for, and nothing else is', async () => {
+  it('are limited per minute on every endpoint that plans, and other requests are not', async () => {
     await using own = await testApi('postgres', { planRateLimit: { perMinute: 1, burst: 4 } });
     const { id } = (await own.call('POST', '/api/config/plans', body)).body;
     await own.call('POST', '/api/config/validate', body);
@@ -30,7 +30,7 @@ describe('plans of one account', () => {
     expect((await own.call('POST', '/api/groups', { name: 'two' })).status).toBe(200);
   });
 
-  it('come back with time, and accounts do not wait for each other', async () => {
+  it('are accepted again after some time, and each account has a separate limit', async () => {
     let now = 0;
     const limit = createPlanLimit({ perMinute: 60, burst: 2 }, () => now);
     const reply = { header: () => {} } as never;
@@ -45,8 +45,8 @@ describe('plans of one account', () => {
   });
 });
 
-describe('one plan', () => {
-  it('changes so many objects at the most, and says how to go on', () => {
+describe('a single plan', () => {
+  it('is refused when it changes too many objects, with the advice to apply in parts', () => {
     const outcome = planOn(office, 'a', [
       ...[1, 2, 3].map((at) => ({
         ...{ kind: 'Group', metadata: { name: `g${at}` }, spec: {} },

@@ -51,7 +51,7 @@ eachEngine('on %s', (engine) => {
     expect(await hashOf(api.engine.database)).toBe(before);
   });
 
-  it('a plan that guards on access stop writes nothing, nor does asking who it concerns', async () => {
+  it('a plan stopped by access guards writes nothing, and neither do queries about its access', async () => {
     await using api = await testApi(engine);
     await api.peers('ana', 'db');
     for (const { id } of (await api.call('GET', '/api/policies')).body) await api.call('DELETE', `/api/policies/${id}`);
@@ -75,7 +75,7 @@ eachEngine('on %s', (engine) => {
     expect(await hashOf(api.engine.database)).toBe(before);
   });
 
-  it('E104 a row that changed between plan and apply refuses the plan, and nothing is written', async () => {
+  it('E104 a plan is refused when a row that it changes was changed meanwhile, and nothing is written', async () => {
     await using api = await testApi(engine);
     await api.call('POST', '/api/config/apply', file(group('devs', 'Devs'), policy));
     const [{ id: policyId, ...web }] = (await api.call('GET', '/api/policies')).body.filter(
@@ -98,7 +98,7 @@ eachEngine('on %s', (engine) => {
     expect(await hashOf(api.engine.database)).toBe(before);
   });
 
-  it('E103 a row that has nothing to do with it lets the plan through', async () => {
+  it('E103 a plan is applied when only an unrelated row was changed meanwhile', async () => {
     await using api = await testApi(engine);
     const { id } = await planOf(api, group('devs', 'Devs'), policy);
     await api.group('unrelated');

@@ -17,7 +17,7 @@ const plan = async (of: TestApi, source: string, text: string, more: JsonObject 
   (await of.call('POST', '/api/config/plans', bodyOf(source, text, more))).body;
 
 describe('a stored plan', () => {
-  it('that a guard stops is approved by its digest, and by no other', async () => {
+  it('is approved, when a guard stopped it, with its own digest only', async () => {
     await using own = await testApi();
     await own.call('POST', '/api/config/apply', bodyOf('team', groups('a', 'b', 'c', 'd')));
     const { id, digest, state } = await plan(own, 'team', groups('a'));
@@ -38,7 +38,7 @@ describe('a stored plan', () => {
     expect((await own.call('POST', '/api/config/plans/nothing/approve', { digest })).status).toBe(404);
   });
 
-  it('is listed with others, newest first, by source and state', async () => {
+  it('is listed newest first, and filtered by source and state', async () => {
     await using own = await testApi();
     const first = await plan(own, 'team', groups('one'));
     const second = await plan(own, 'other', groups('two'));
@@ -53,7 +53,7 @@ describe('a stored plan', () => {
     expect((await own.call('GET', '/api/config/plans?state=new')).status).toBe(422);
   });
 
-  it('is Markdown for a change request', async () => {
+  it('is available as Markdown for a change request', async () => {
     const { id } = await plan(api(), 'team', groups('one'));
     const answer = await api().call('GET', `/api/config/plans/${id}.md`);
     expect([answer.status, answer.headers['content-type']]).toEqual([200, 'text/markdown; charset=utf-8']);
@@ -62,7 +62,7 @@ describe('a stored plan', () => {
     expect((await api().call('GET', '/api/config/plans/nothing.md')).status).toBe(404);
   });
 
-  it('E104 that is stale says what is different, and who did it', async () => {
+  it('E104 is refused when it is stale, with the difference and its author', async () => {
     await using own = await testApi();
     const { id } = await plan(own, 'team', groups('one', 'two'));
     await own.call('POST', '/api/config/apply', bodyOf('team', groups('one')));
@@ -76,7 +76,7 @@ describe('a stored plan', () => {
     ]);
   });
 
-  it('E103 is applied after an unrelated write, unless it insists on its base', async () => {
+  it('E103 is applied after an unrelated write, unless `strictBase` is set', async () => {
     await using own = await testApi();
     const { id } = await plan(own, 'team', groups('one'));
     await own.group('bystander');
@@ -86,7 +86,7 @@ describe('a stored plan', () => {
     expect((await own.call('POST', `/api/config/plans/${id}/apply`)).body.revision).toBe(3);
   });
 
-  it('E108 without changes is used up without a revision', async () => {
+  it('E108 without changes is applied once, and writes no revision', async () => {
     await using own = await testApi();
     await own.call('POST', '/api/config/apply', bodyOf('team', groups('one')));
     const { id } = await plan(own, 'team', groups('one'));
@@ -111,7 +111,7 @@ it('E110 a dry run never applies, whatever digest is expected', async () => {
 });
 
 it.each(['multipart/form-data; boundary=x', 'application/x-www-form-urlencoded', 'application/octet-stream'])(
-  'E156 documents are not taken as %s',
+  'E156 documents sent as %s are refused with 415',
   async (type) => {
     for (const url of ['/api/config/plans', '/api/config/apply', '/api/config/validate']) {
       const answer = await api().call('POST', url, groups('one'), { 'content-type': type });
@@ -128,7 +128,7 @@ it.each(['multipart/form-data; boundary=x', 'application/x-www-form-urlencoded',
 it.each([
   ['a JSON body', (more: JsonObject) => [bodyOf('team', text, more), ''] as const],
   ['the query', (more: JsonObject) => [text, `?source=team&${new URLSearchParams(more as never)}`] as const],
-])('options of a plan come in %s, and are kept with it', async (_, spelled) => {
+])('options of a plan are accepted in %s, and stored with the plan', async (_, spelled) => {
   await using own = await testApi();
   const [one = '', two = ''] = await own.peers('one', 'two');
   await own.call('POST', '/api/config/apply', bodyOf('team', text));
@@ -156,7 +156,7 @@ it.each([
   }
 });
 
-it('shows a stored plan without the kinds that its reader may not read', async () => {
+it('a stored plan omits the kinds that its reader may not read', async () => {
   await using own = await testApi();
   const channel = { apiVersion: 'heddle.dev/v1', kind: 'NotificationChannel', metadata: { name: 'alarms' } };
   const target = { emails: ['ops@example.com'] };
@@ -184,7 +184,7 @@ it('shows a stored plan without the kinds that its reader may not read', async (
   }
 });
 
-it('takes the rules by which files were chosen, and refuses what it cannot read of them', async () => {
+it('a plan accepts the rules by which files were chosen, and refuses malformed ones', async () => {
   await using own = await testApi();
   const rule = { root: 'config', type: 'ignore', name: 'config/.heddleignore', patterns: ['# old', 'old/'] };
   const file = { path: 'config/old/a.yaml', text: doc('Group', 'old', '{}') };

@@ -37,7 +37,7 @@ const put = (id: string, value: JsonObject) => api().call('PUT', `/api/policies/
 const without = (value: JsonObject, ...names: readonly string[]): JsonObject =>
   Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));
 
-it('makes, reads, lists, replaces and deletes a policy', async () => {
+it('a policy is created, read, listed, replaced and deleted', async () => {
   const made = await post(body([rule({ ports: ['443', '80'] })]));
   const { id } = made.body;
   const summary = { issued: 'api', resources_count: 0 };
@@ -78,7 +78,7 @@ it('makes, reads, lists, replaces and deletes a policy', async () => {
   expect((await put(id, body())).status).toBe(404);
 });
 
-it('is there from the beginning, from All to All', async () => {
+it('an account starts with an enabled policy from All to All', async () => {
   const [found] = (await api().call('GET', '/api/policies')).body;
   expect(found).toMatchObject({ name: 'Default', enabled: true });
   expect(found.rules).toMatchObject([{ id: found.id, protocol: 'all', bidirectional: true, action: 'accept' }]);
@@ -86,12 +86,12 @@ it('is there from the beginning, from All to All', async () => {
 });
 
 describe('required members', () => {
-  it.each(['name', 'enabled', 'rules'])('%s of a policy', async (name) => {
+  it.each(['name', 'enabled', 'rules'])('include %s of a policy', async (name) => {
     const answer = await post(without(body(), name));
     expect([answer.status, answer.body.message]).toEqual([422, `\`${name}\` is required; add it`]);
   });
 
-  it.each(['name', 'enabled', 'action', 'bidirectional', 'protocol'])('%s of a rule', async (name) => {
+  it.each(['name', 'enabled', 'action', 'bidirectional', 'protocol'])('include %s of a rule', async (name) => {
     const answer = await post(body([without(rule(), name)]));
     expect([answer.status, problemsOf(answer)]).toEqual([422, ['field_required /rules/0']]);
     expect(answer.body.message).toContain(`\`${name}\``);
@@ -134,7 +134,7 @@ it.each([
   [[{ authorized_groups: { unknown: ['root'] } }], ['reference_unknown /rules/0/authorized_groups/unknown']],
   [[{ authorized_groups: { unknown: 'root' } }], ['type_wrong /rules/0/authorized_groups/unknown']],
   [[{}, { id: 'foreign', name: 'zulu' }], []],
-] as [Json, string[]][])('refuses rules %j', async (rules, problems) => {
+] as [Json, string[]][])('a policy with rules %j reports exactly the expected problems', async (rules, problems) => {
   const before = await api().revision();
   const filled = JSON.parse(JSON.stringify(rules).replaceAll('PEER', peer));
   const full = Array.isArray(filled) ? filled.map((item) => (typeof item === 'object' ? rule(item) : item)) : filled;
@@ -143,12 +143,12 @@ it.each([
   expect(await api().revision()).toBe(before + (problems.length === 0 ? 1 : 0));
 });
 
-it('refuses posture checks that are not there, by name', async () => {
+it('a policy with unknown posture checks is refused, naming them', async () => {
   const answer = await post(body([rule()], { source_posture_checks: ['nothing'] }));
   expect([answer.status, answer.body.message]).toEqual([422, expect.stringContaining('nothing')]);
 });
 
-it.each(['1', '65535'])('takes the port %s, alone and as a range of one', async (text) => {
+it.each(['1', '65535'])('a rule accepts the port %s, alone and as a range of one', async (text) => {
   const answer = await post(
     body([rule({ ports: [text] }), rule({ name: 'zulu', port_ranges: [{ start: Number(text), end: Number(text) }] })]),
   );
@@ -158,7 +158,7 @@ it.each(['1', '65535'])('takes the port %s, alone and as a range of one', async 
   ]);
 });
 
-it('takes a resource in place of groups, with the unused side empty, null or absent', async () => {
+it('a rule accepts a resource instead of groups, with the unused side empty, null or absent', async () => {
   const side = { sourceResource: { id: peer, type: 'peer' } };
   for (const sources of [[], null, undefined]) {
     const given = sources === undefined ? without(rule(side), 'sources') : rule({ ...side, sources });
@@ -170,7 +170,7 @@ it('takes a resource in place of groups, with the unused side empty, null or abs
   expect(blank.body.rules[0]).not.toHaveProperty('sourceResource');
 });
 
-it('takes network resources of every type, as they were given', async () => {
+it('a rule accepts network resources of every type, and returns them as they were given', async () => {
   const network = (await api().call('POST', '/api/networks', { name: 'Office' })).body.id;
   for (const [type, address] of [
     ['host', '10.20.0.10'],
@@ -196,7 +196,7 @@ it('takes network resources of every type, as they were given', async () => {
   }
 });
 
-it('has posture checks by id', async () => {
+it('a policy lists its posture checks by id, without duplicates', async () => {
   const check = { name: 'for a policy', description: '' };
   const { id } = (await api().call('POST', '/api/posture-checks', check)).body;
   const made = await post(body([rule()], { source_posture_checks: [id, id] }));
@@ -204,12 +204,12 @@ it('has posture checks by id', async () => {
   expect((await put(made.body.id, body())).body.source_posture_checks).toEqual([]);
 });
 
-it('keeps authorized groups whatever the protocol, keyed by group', async () => {
+it('a rule keeps authorized groups, by group, whatever its protocol', async () => {
   const { rules } = (await post(body([rule({ authorized_groups: { [dev]: ['root', 'deploy'], [ops]: [] } })]))).body;
   expect(rules[0].authorized_groups).toEqual({ [dev]: ['root', 'deploy'], [ops]: [] });
 });
 
-it('writes nothing when it is given back what it answered', async () => {
+it('a policy that is put back unchanged writes nothing', async () => {
   const { body: made, headers } = await post(
     body(
       [
@@ -232,14 +232,14 @@ describe('ids of rules', () => {
   const idsOf = (answer: { body: { rules: { name: string; id: string }[] } }) =>
     Object.fromEntries(answer.body.rules.map(({ name, id }) => [name, id]));
 
-  it('the first has the id of the policy, others their own', async () => {
+  it('are the id of the policy for the first rule, and separate ids for the others', async () => {
     const made = await post(two());
     const ids = idsOf(made);
     expect(ids['web']).toBe(made.body.id);
     expect(new Set(Object.values(ids)).size).toBe(2);
   });
 
-  it('stay with the rule, also when it is renamed, moved or matched by its name', async () => {
+  it('stay with a rule that is renamed, moved or matched by its name', async () => {
     const made = await post(two());
     const { web = '', zulu = '' } = idsOf(made);
     const renamed = await put(made.body.id, body([rule({ id: zulu, name: 'zz' }), rule({ id: web, name: 'alpha' })]));
@@ -250,14 +250,14 @@ describe('ids of rules', () => {
     expect(idsOf(swapped)['new']).not.toBe(zulu);
   });
 
-  it('two rules may swap their names', async () => {
+  it('stay with their rules when two rules swap their names', async () => {
     const made = await post(two());
     const { web = '', zulu = '' } = idsOf(made);
     const swapped = await put(made.body.id, body([rule({ id: web, name: 'zulu' }), rule({ id: zulu, name: 'web' })]));
     expect(idsOf(swapped)).toEqual({ zulu: web, web: zulu });
   });
 
-  it('a given one must be known', async () => {
+  it('must be known, and used once, when they are given', async () => {
     const made = await post(two());
     const answer = await put(made.body.id, body([rule({ id: 'foreign' })]));
     expect([answer.status, problemsOf(answer)]).toEqual([422, ['entry_unknown /rules/0/id']]);
@@ -266,7 +266,7 @@ describe('ids of rules', () => {
     expect((await put(made.body.id, body([rule({ id: '' }), rule({ name: 'zulu' })]))).status).toBe(200);
   });
 
-  it('are not made for two rules of one name, by a request or by a document', async () => {
+  it('are not assigned to two rules of one name, neither in a request nor in a document', async () => {
     const duplicates = [rule(), rule({ protocol: 'udp' })];
     const refused = await post(body(duplicates));
     expect([refused.status, problemsOf(refused)]).toEqual([422, ['rule_name_repeated /rules']]);
@@ -281,7 +281,7 @@ describe('ids of rules', () => {
     ]);
   });
 
-  it('tell rules of one name apart that were made before, and these stay writable', async () => {
+  it('distinguish older rules of one name, which stay writable', async () => {
     const { id } = (await post(body(two()['rules'] as Json))).body;
     await putObjects(api().engine, api().account, (state) => {
       const found = state.get(id);
@@ -310,7 +310,7 @@ describe('ids of rules', () => {
   });
 });
 
-it('may have the name of another policy', async () => {
+it('two policies may have the same name', async () => {
   const [first, second] = [await post(body()), await post(body())];
   expect([first.status, second.status, first.body.id === second.body.id]).toEqual([200, 200, false]);
 });

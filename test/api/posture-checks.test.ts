@@ -37,7 +37,7 @@ const full = {
   certificate_check: { ca_certificates: [authority] },
 };
 
-it('makes, reads, lists, replaces and deletes a posture check with all six checks', async () => {
+it('a posture check with all six checks is created, read, listed, replaced and deleted', async () => {
   const made = await post(body(full, { name: 'All six', description: 'why' }));
   const { id } = made.body;
   expect([made.status, made.body]).toEqual([200, { id, name: 'All six', description: 'why', checks: full }]);
@@ -57,7 +57,7 @@ it('makes, reads, lists, replaces and deletes a posture check with all six check
   expect((await api().call('PUT', `${path}/${id}`, body())).status).toBe(404);
 });
 
-it('writes nothing when it is given back what it answered', async () => {
+it('a posture check that is put back unchanged writes nothing', async () => {
   const made = await post(body(full));
   const before = await api().revision();
   const same = await api().call('PUT', `${path}/${made.body.id}`, made.body);
@@ -65,7 +65,7 @@ it('writes nothing when it is given back what it answered', async () => {
   expect(await api().revision()).toBe(before);
 });
 
-it.each(['name', 'description'])('requires %s', async (name) => {
+it.each(['name', 'description'])('a posture check requires %s', async (name) => {
   const left = Object.fromEntries(Object.entries(body()).filter(([other]) => other !== name)) as JsonObject;
   const answer = await post(left);
   expect([answer.status, answer.body.message]).toEqual([422, `\`${name}\` is required; add it`]);
@@ -118,7 +118,7 @@ it.each<[Json, string[]]>([
       'certificate_invalid /checks/certificate_check/ca_certificates/1',
     ],
   ],
-])('refuses checks %j', async (checks, problems) => {
+])('a posture check with checks %j is refused', async (checks, problems) => {
   const before = await api().revision();
   const answer = await post(body(checks));
   expect([answer.status, problemsOf(answer)]).toEqual([422, problems]);
@@ -132,12 +132,12 @@ it.each<[string, Json, Json]>([
   ['no system', { os_version_check: {} }, { os_version_check: {} }],
   ['a country in lower case', geo({ locations: [{ country_code: 'de' }] }), geo({})],
   ['single hosts', ranges({ ranges: ['10.0.0.1/32', '::1/128'] }), ranges({ ranges: ['10.0.0.1/32', '::1/128'] })],
-])('takes %s', async (_, checks, stored) => {
+])('a posture check accepts %s', async (_, checks, stored) => {
   const answer = await post(body(checks));
   expect([answer.status, answer.body.checks]).toEqual([200, stored]);
 });
 
-it('keeps names unique, also when one is changed', async () => {
+it('the name of a posture check is unique, also when it is changed', async () => {
   const first = (await post(body({}, { name: 'unique' }))).body.id;
   const second = (await post(body())).body.id;
   const refused = { status: 409, body: { message: expect.stringContaining('already exists') } };
@@ -146,13 +146,13 @@ it('keeps names unique, also when one is changed', async () => {
   expect((await api().call('PUT', `${path}/${first}`, body({}, { name: 'unique' }))).status).toBe(200);
 });
 
-it('50 creations of one name at a time give one check and 49 conflicts', async () => {
+it('50 simultaneous creations of one name give one posture check and 49 conflicts', async () => {
   const value = body({}, { name: 'contended' });
   const answers = await Promise.all(Array.from({ length: 50 }, () => post(value)));
   expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 49 }, () => 409)]);
 });
 
-it('is not deleted while policies use it, and says which', async () => {
+it('a posture check that policies use cannot be deleted, and the refusal names them', async () => {
   const id = (await post(body())).body.id;
   const groups = [await api().group('posture')];
   const rule = { name: 'r', enabled: true, action: 'accept', bidirectional: false, protocol: 'all' };

@@ -13,7 +13,7 @@ describe('private services', () => {
       }),
     );
 
-  it('bring their access policy along, which nobody else changes', async () => {
+  it('have an access policy that only a change of the service changes or deletes', async () => {
     await using api = await testApi();
     const group = await api.group('staff');
     const second = await api.group('guests');
@@ -78,7 +78,7 @@ describe('private services', () => {
     expect(await policies()).toEqual([]);
   });
 
-  it('wait for their cluster, and are left by it', async () => {
+  it('get their access policy when their cluster exists, and lose it with the cluster', async () => {
     await using api = await testApi();
     const group = await api.group('staff');
     const given = { enabled: true, private: true, access_groups: [group] };

@@ -23,7 +23,7 @@ async function offered({ api, cluster }: Scene): Promise<readonly unknown[]> {
 }
 
 describe('a custom domain', () => {
-  it('is listed with what proves it, after which come the addresses of the clusters', async () => {
+  it('is listed with the TXT record that proves it, before the addresses of the clusters', async () => {
     const { api, add } = await openDomainScene();
     const made = await add('Apps.Example.ORG.');
     expect(made).toEqual({
@@ -46,7 +46,7 @@ describe('a custom domain', () => {
     ]);
   });
 
-  it('is deleted with 204, once', async () => {
+  it('is deleted with 204, and answers 404 afterwards', async () => {
     const { api, add, events } = await openDomainScene();
     const { id } = await add('apps.example.org');
     const gone = await api.call('DELETE', `${domains}/${id}`);
@@ -78,7 +78,7 @@ describe('a custom domain', () => {
     expect([answer.status, problemsOf(answer)]).toEqual([status, [problem]]);
   });
 
-  it('may lead to a cluster that is not there yet', async () => {
+  it('may point to a cluster that does not exist yet', async () => {
     const { add, names, read, prove, api } = await openDomainScene();
     const made = await add('apps.example.org', { target_cluster: 'later.example.com' });
     expect(made).not.toHaveProperty('private');
@@ -92,7 +92,7 @@ describe('a custom domain', () => {
   });
 });
 
-describe('what proves a custom domain', () => {
+describe('the validation of a custom domain', () => {
   it.each<readonly [string, (names: Scene['names'], made: JsonObject) => unknown]>([
     [
       'the TXT record',
@@ -104,7 +104,7 @@ describe('what proves a custom domain', () => {
       ({ records }) => records.set('apps.example.org', cname('EU1.proxy.example.com')),
     ],
     ['a wildcard CNAME record', ({ records }) => records.set('*.apps.example.org', cname('proxy.example.com'))],
-  ])('%s', async (_, put) => {
+  ])('succeeds with %s', async (_, put) => {
     const { api, add, names, read, events } = await openDomainScene();
     const made = await add('apps.example.org');
     put(names, made);
@@ -158,7 +158,7 @@ describe('what proves a custom domain', () => {
       ({ records }) => records.set('apps.example.org', { silent: true }),
       '(no name server answers); add one of them',
     ],
-  ])('not: %s', async (_, put, message) => {
+  ])('fails with %s', async (_, put, message) => {
     const { api, add, names, read } = await openDomainScene();
     const { txt_value } = await add('apps.example.org');
     put(names);
@@ -171,7 +171,7 @@ describe('what proves a custom domain', () => {
     expect(status.domains).toEqual([{ id: expect.any(String), domain: 'apps.example.org', message: shown['message'] }]);
   });
 
-  it('is looked for at once when somebody asks, and not more often than every few seconds', async () => {
+  it('runs at once on request, and at most once in a few seconds', async () => {
     const { api, add, names, prove, read } = await openDomainScene();
     const made = await add('apps.example.org');
     runChecks(api.engine);
@@ -189,7 +189,7 @@ describe('what proves a custom domain', () => {
     expect([row?.later, names.asked.length]).toEqual([true, asked]);
   });
 
-  it('is looked for by one of two servers, and by the other one when that stops', async () => {
+  it('runs on one of two servers, and on the other one when that stops', async () => {
     const scene = await openDomainScene();
     const { api, add, dns, names, prove, read } = scene;
     await using second = await apiOn(api.engine.database, async () => {}, dns);
@@ -206,7 +206,7 @@ describe('what proves a custom domain', () => {
 });
 
 describe('services of a custom domain', () => {
-  it('are offered from the moment that it is proved', async () => {
+  it('are offered to proxies once the domain is validated', async () => {
     const scene = await openDomainScene();
     const { api, add, prove, read } = scene;
     const made = await add('apps.example.org');
@@ -225,7 +225,7 @@ describe('services of a custom domain', () => {
     expect(shown.proxy_cluster).toBe('proxy.example.com');
   });
 
-  it('go on when the record vanishes, which the domain and an event say', async () => {
+  it('continue when the record vanishes, which an event and the status `lapsed` report', async () => {
     const scene = await openDomainScene();
     const { api, add, names, prove, read, events } = scene;
     const made = await add('apps.example.org');
@@ -258,7 +258,7 @@ describe('services of a custom domain', () => {
     expect(await events('domain.validate')).toHaveLength(2);
   });
 
-  it('keep it from being deleted', async () => {
+  it('keep the domain from being deleted', async () => {
     const { api, add } = await openDomainScene();
     const outer = await add('example.org');
     const { id } = await add('apps.example.org');
@@ -274,7 +274,7 @@ describe('services of a custom domain', () => {
     expect((await api.call('DELETE', `${domains}/${id}`)).status).toBe(204);
   });
 
-  it('that were stored before a domain was proved stay writable', async () => {
+  it('stay writable when they were stored before the domain was added', async () => {
     const { api, add } = await openDomainScene();
     const { body } = await api.call('POST', services, service('shop.apps.example.org'));
     await add('apps.example.org');
@@ -282,7 +282,7 @@ describe('services of a custom domain', () => {
     expect([put.status, put.body.name]).toEqual([200, 'Shop']);
   });
 
-  it('that are private are reached at the cluster of the domain', async () => {
+  it('are reached, when private, at the cluster of the domain', async () => {
     const { api, add } = await openDomainScene();
     const group = await api.group('staff');
     const { id } = await add('apps.example.org');
@@ -302,8 +302,8 @@ describe('services of a custom domain', () => {
   });
 });
 
-describe('a domain of two accounts', () => {
-  it('is theirs whose TXT record proves it first, and nobody squats on it', async () => {
+describe('a domain that two accounts added', () => {
+  it('belongs to the account that first proves it with a TXT record', async () => {
     const { api, add, read, prove, neighbour, names } = await openDomainScene();
     const { headers } = await neighbour();
     const ours = await add('apps.example.org');
@@ -326,7 +326,7 @@ describe('a domain of two accounts', () => {
     await expect.poll(async () => (await read('apps.example.org'))['status']).toBe('validated');
   });
 
-  it('goes over by a TXT record from the one that has a CNAME record alone, and from a lapsed one', async () => {
+  it('moves by a TXT record away from an account with only a CNAME record or a lapsed proof', async () => {
     const scene = await openDomainScene();
     const { api, add, read, prove, neighbour, names, events } = scene;
     const { headers } = await neighbour();
@@ -357,12 +357,12 @@ describe('a domain of two accounts', () => {
   });
 });
 
-describe('in documents', () => {
+describe('documents of custom domains', () => {
   const domain = doc('ProxyDomain', 'apps', 'domain: apps.example.org\ntarget_cluster: proxy.example.com');
   const shop = doc('ProxyService', 'shop', 'name: Shop\ndomain: shop.apps.example.org');
   const files = (...texts: readonly string[]) => ({ files: texts.map((text, at) => ({ path: `${at}.yaml`, text })) });
 
-  it('a custom domain is made, led to another cluster and removed; what the checks found is in none of it', async () => {
+  it('create, redirect and delete a domain, and contain no result of its checks', async () => {
     const { api, prove, read } = await openDomainScene();
     const apply = (...texts: readonly string[]) =>
       api.call('POST', '/api/config/apply', { source: 'team', allowEmpty: true, ...files(...texts) });
@@ -381,7 +381,7 @@ describe('in documents', () => {
     expect(await read('apps.example.org')).toEqual({});
   });
 
-  it('a custom domain leads its services to no cluster where others have their ports', async () => {
+  it('are refused when they move services to a cluster where their ports are taken', async () => {
     const { api, read } = await openDomainScene();
     await addCluster(api, 'other.example.com', { supports_custom_ports: true });
     const [peer = ''] = await api.peers('db');
@@ -406,7 +406,7 @@ describe('in documents', () => {
     expect((await apply(elsewhere)).status).toBe(200);
   });
 
-  it('one that services of others use stays, with a warning', async () => {
+  it('leave a domain in place, with a warning, that other services use', async () => {
     const { api, read } = await openDomainScene();
     const apply = (...texts: readonly string[]) =>
       api.call('POST', '/api/config/apply', { source: 'team', allowEmpty: true, ...files(...texts) });
@@ -420,7 +420,7 @@ describe('in documents', () => {
   });
 });
 
-it('of an account whose domains wait for long, only so many are looked at ahead of those of other accounts', async () => {
+it('checks of domains take only a limited number of one account before those of other accounts', async () => {
   const { api, add, neighbour } = await openDomainScene();
   for (const at of [1, 2, 3]) await add(`apps${at}.example.org`);
   const bea = await neighbour();

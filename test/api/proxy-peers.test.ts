@@ -44,8 +44,8 @@ async function mapFor({ engine, account }: TestApi, peer: string) {
   };
 }
 
-describe('a proxy with the key of its tunnel', () => {
-  it('is in the maps of the peers that may use a private service of its cluster, and in no other', async () => {
+describe('a proxy with a tunnel key', () => {
+  it('is in the maps of the peers that may use a private service of its cluster, and in no others', async () => {
     await using own = await testApi();
     const proxies = await proxyToken(own);
     const early = newKey();
@@ -75,7 +75,7 @@ describe('a proxy with the key of its tunnel', () => {
     expect([allowed.status, allowed.body.verdict]).toEqual([200, 'allow']);
   });
 
-  it('keeps its address when it comes again, and takes a new key along', async () => {
+  it('keeps its address when it registers again, and gets its new key into the maps', async () => {
     await using own = await testApi();
     const proxies = await proxyToken(own);
     const { body: first } = await proxies.ask('register', 'p', { wg_pub_key: newKey() });
@@ -93,7 +93,7 @@ describe('a proxy with the key of its tunnel', () => {
     expect((await mapFor(own, ana)).peers[0]?.allowed_ips[0]).toMatch(/^10\.20\./);
   });
 
-  it('loses its place when it goes, with its token, and with its cluster', async () => {
+  it('is removed from the maps when it disconnects, and when its token or its cluster is deleted', async () => {
     await using own = await testApi();
     const proxies = await proxyToken(own);
     const key = newKey();
@@ -116,7 +116,7 @@ describe('a proxy with the key of its tunnel', () => {
     expect((await own.engine.snapshots.fresh(own.account)).countOf('ProxyPeer')).toBe(0);
   });
 
-  it('loses its place when it vanishes and when its token ends, in an account without peers too', async () => {
+  it('is removed when it is not seen for 10 minutes or its token expires, also in an account without peers', async () => {
     await using own = await testApi();
     const [proxies, others] = [await proxyToken(own), await proxyToken(own)];
     for (const name of ['here', 'vanished']) await proxies.ask('register', name, { wg_pub_key: newKey() });
@@ -143,7 +143,7 @@ describe('a proxy with the key of its tunnel', () => {
     expect((await places()).sort()).toEqual(['expired', 'here', 'vanished']);
   });
 
-  it('gets the peers that may reach it, and when they change', async () => {
+  it('receives the peers that may reach it, and their changes', async () => {
     await using own = await testApi();
     const proxies = await proxyToken(own);
     const { body } = await proxies.ask('register', 'a', { wg_pub_key: newKey() });
@@ -161,7 +161,7 @@ describe('a proxy with the key of its tunnel', () => {
     expect(await next()).toEqual([]);
   });
 
-  it('has a key that nobody else has, and an address that no peer takes', async () => {
+  it('must have a unique key, and has an address that no peer can take', async () => {
     await using own = await testApi();
     const proxies = await proxyToken(own);
     const machine = newMachine(own);

@@ -38,7 +38,7 @@ const service = (domain: string, more = {}) => ({ name: domain, domain, mode: 'h
 describe('tokens of proxies', () => {
   const path = '/api/reverse-proxies/proxy-tokens';
 
-  it('are made, listed and deleted, and the audit trail says so', async () => {
+  it('are created, listed and deleted, with audit events', async () => {
     const { call } = api();
     const { body: token } = await call('POST', path, { name: 'Bern', expires_in: 3600 });
     expect(token.plain_token).toMatch(/^nbx_[0-9A-Za-z]{36}$/);
@@ -61,12 +61,12 @@ describe('tokens of proxies', () => {
     [{ name: 'a', expires_in: -1 }, 'expires_in'],
     [{ name: 'a', expires_in: '1' }, 'expires_in'],
     [{ name: 'a', expires_in: 1.5 }, 'expires_in'],
-  ])('are refused as %j', async (body, member) => {
+  ])('are refused for the body %j', async (body, member) => {
     const { status, body: answer } = await api().call('POST', path, body);
     expect([status, answer.message]).toEqual([422, expect.stringContaining(`\`${member}\``)]);
   });
 
-  it('are the only way in: wrong, foreign, deleted and expired ones are not', async () => {
+  it('are the only valid credentials of proxies: wrong, foreign, deleted and expired ones get 401', async () => {
     const on = api();
     const { authorization, id } = await newToken(on);
     const enter = async (header: string) =>
@@ -86,7 +86,7 @@ describe('tokens of proxies', () => {
 });
 
 describe('a proxy', () => {
-  it('makes its cluster real, connected as long as it is heard of', async () => {
+  it('makes its cluster known, and online until it disconnects or its heartbeats stop', async () => {
     const proxy = await newProxy(api(), { supports_custom_ports: true, require_subdomain: false });
     expect(await proxy.cluster()).toMatchObject({
       ...{ address: proxy.address, type: 'account', online: true, connected_proxies: 1 },
@@ -102,14 +102,14 @@ describe('a proxy', () => {
     expect(await api().revision()).toBe(revision);
   });
 
-  it('that says nothing about abilities has none: its cluster always answers what it can do', async () => {
+  it('has no abilities unless it reports them, and its cluster lists them all', async () => {
     const proxy = await newProxy(api());
     expect(await proxy.cluster()).toMatchObject({
       ...{ supports_custom_ports: false, require_subdomain: false, supports_reputation: false, private: false },
     });
   });
 
-  it('changes the abilities of its cluster when it comes again with others, and writes nothing when it does not', async () => {
+  it('updates the abilities of its cluster when it registers with others, and writes nothing otherwise', async () => {
     const proxy = await newProxy(api());
     const again = (more: object) =>
       api().call(
@@ -126,7 +126,7 @@ describe('a proxy', () => {
     expect(await api().revision()).toBe(revision + 1);
   });
 
-  it('shares its cluster and token with others, each under an id of its own', async () => {
+  it('shares its cluster and token with other proxies, each under a separate id', async () => {
     const proxy = await newProxy(api());
     const as = (proxy_id: string, authorization: string, at = proxy.address) =>
       api().call('POST', '/proxy/register', { proxy_id, address: at }, { authorization });
@@ -140,7 +140,7 @@ describe('a proxy', () => {
     expect((await as('twin-1', proxy.authorization, `${proxy.address.toUpperCase()}.`)).status).toBe(200);
   });
 
-  it('comes with a hundred others at once, and there is one cluster', async () => {
+  it('creates one cluster when 100 proxies register at the same time', async () => {
     const { authorization } = await newToken(api());
     const at = 'many.example.com';
     const answers = await Promise.all(
@@ -151,7 +151,7 @@ describe('a proxy', () => {
     expect(new Set(answers.map(({ status, body }) => `${status} ${body.cluster?.id}`)).size).toBe(1);
   });
 
-  it('loses its token with its cluster', async () => {
+  it('loses its token when its cluster is deleted', async () => {
     const proxy = await newProxy(api());
     const path = `/api/reverse-proxies/clusters/${encodeURIComponent(proxy.address)}`;
     expect((await api().call('DELETE', path)).status).toBe(200);
@@ -172,7 +172,7 @@ describe('a proxy', () => {
     expect((await api().call('POST', '/proxy/register', body, { authorization })).status).toBe(422);
   });
 
-  it('has to register before it reports', async () => {
+  it('must register before it reports', async () => {
     const { authorization } = await newToken(api());
     for (const path of ['heartbeat', 'service-status', 'access-logs']) {
       const body = { proxy_id: 'nobody', batch: 'b', records: [], services: [] };
@@ -182,8 +182,8 @@ describe('a proxy', () => {
   });
 });
 
-describe('what a proxy reports', () => {
-  it('moves the status of its services, never a revision, and nobody else does', async () => {
+describe('a report of a proxy', () => {
+  it('changes the status of services of its own cluster only, and writes no revision', async () => {
     const { call, revision } = api();
     const [proxy, other] = [await newProxy(api()), await newProxy(api())];
     const { body: mine } = await call('POST', '/api/reverse-proxies/services', service(`app.${proxy.address}`));
@@ -202,7 +202,7 @@ describe('what a proxy reports', () => {
     expect((await proxy.send('service-status', {})).status).toBe(422);
   });
 
-  it('is a log of requests, each report stored once; what is wrong is said and does not stop the rest', async () => {
+  it('stores a batch of requests once, and refuses faulty records without stopping the others', async () => {
     const { call } = api();
     const proxy = await newProxy(api());
     const now = Date.now();
@@ -237,7 +237,7 @@ describe('what a proxy reports', () => {
     ]);
   });
 
-  it('has what strangers made up cut and mended, and addresses in one spelling', async () => {
+  it('is stored with invalid text truncated and repaired, and with normalized addresses', async () => {
     const proxy = await newProxy(api());
     const host = `evil.${proxy.address}`;
     const record = { timestamp: new Date().toISOString(), host, path: '/', source_ip: '::FFFF:192.0.2.99' };
@@ -255,7 +255,7 @@ describe('what a proxy reports', () => {
     expect(await read('source_ip=2001:db8:0:0::1')).toMatchObject([{ source_ip: '2001:db8::1' }]);
   });
 
-  it('is refused as a whole when it is too long or too large', async () => {
+  it('is refused as a whole when it has too many records or is too large', async () => {
     const proxy = await newProxy(api());
     const record = { timestamp: new Date().toISOString(), path: '/' };
     const send = async (records: readonly object[], batch: unknown = 'b') =>
@@ -269,7 +269,7 @@ describe('what a proxy reports', () => {
   });
 });
 
-it('a proxy follows the services of its cluster alone, with the secrets that it checks', async () => {
+it('a proxy receives the services of its own cluster only, with the secrets that it checks', async () => {
   await using on = await testApi();
   const [proxy, other] = [await newProxy(on), await newProxy(on)];
   const base = await on.app.listen({ host: '127.0.0.1', port: 0 });
@@ -297,7 +297,7 @@ it('a proxy follows the services of its cluster alone, with the secrets that it 
   await expect.poll(async () => (await proxy.cluster()).online).toBe(false);
 });
 
-it('a proxy that opened another stream is connected still when the first one ends', async () => {
+it('a proxy that opened a second stream stays connected when the first one ends', async () => {
   await using on = await testApi();
   const proxy = await newProxy(on);
   const base = await on.app.listen({ host: '127.0.0.1', port: 0 });
@@ -314,7 +314,7 @@ it('a proxy that opened another stream is connected still when the first one end
   await expect.poll(async () => (await proxy.cluster()).online).toBe(false);
 });
 
-it('a proxy is sent nothing and counts for nothing from the moment in which its token is deleted', async () => {
+it('a proxy receives nothing and is not counted as connected once its token is deleted', async () => {
   await using on = await testApi();
   const [proxy, stays] = [await newProxy(on), await newToken(on)];
   const join = { proxy_id: 'other', address: proxy.address };

@@ -35,7 +35,7 @@ describe('a push', () => {
   it.each([
     ['a variable', fromVariable, { 'env:HEDDLE_VALUE_B': secret }],
     ['a file', fromFile, { 'file:edr/b': secret }],
-  ])('brings the value of %s along, which is sealed and not shown', async (_, text, values) => {
+  ])('carries the value of %s, which is stored sealed and not shown', async (_, text, values) => {
     await using api = await testApi();
     const applied = await apply(api, text, values);
     expect([applied.status, problemsOf(applied)]).toEqual([200, []]);
@@ -52,7 +52,7 @@ describe('a push', () => {
     ['with other values', { 'env:HEDDLE_VALUE_C': secret }, {}],
     ['with an empty value', { 'env:HEDDLE_VALUE_B': '' }, {}],
     ['where only the server has it', undefined, { valueFrom: () => secret }],
-  ])('E121 %s is refused with the place and the way out, and nothing is written', async (_, values, options) => {
+  ])('E121 %s is refused with the location and a remedy, and nothing is written', async (_, values, options) => {
     await using api = await testApi('postgres', options);
     const before = await api.revision();
     const refused = await apply(api, fromVariable, values);
@@ -64,7 +64,7 @@ describe('a push', () => {
     expect(refused.body.message).toContain('send it as `values`: {"env:HEDDLE_VALUE_B": "…"}');
   });
 
-  it('takes what it lacks from the server where that is set up', async () => {
+  it('takes values that it lacks from the server when the server shares them', async () => {
     await using api = await testApi('postgres', { valueFrom: () => 'of the server', shareValues: true });
     expect((await apply(api, fromVariable)).status).toBe(200);
     expect(await keptSecret(api)).toBe('of the server');
@@ -72,7 +72,7 @@ describe('a push', () => {
     expect(await keptSecret(api)).toBe(secret);
   });
 
-  it('names no other variables than those meant for documents, wherever they are set', async () => {
+  it('cannot name variables that are not meant for documents', async () => {
     await using api = await testApi('postgres', { valueFrom: () => secret, shareValues: true });
     const refused = await apply(api, vendor('{ valueFrom: { envRef: HOME } }'), { 'env:HOME': secret });
     expect([refused.status, problemsOf(refused)]).toEqual([422, ['secret_unset /spec/secret/valueFrom']]);
@@ -83,7 +83,7 @@ describe('a push', () => {
     ['a text', secret, '`values`'],
     ['names without an origin', { HEDDLE_VALUE_B: secret }, '`values`'],
     ['values that are no texts', { 'env:HEDDLE_VALUE_B': { value: secret } }, 'must be a string, not an object'],
-  ])('with %s for values is refused, and the values are not repeated', async (_, values, message) => {
+  ])('with %s as `values` is refused, and the values are not repeated', async (_, values, message) => {
     await using api = await testApi();
     const refused = await apply(api, fromVariable, values);
     expect([refused.status, refused.body.message]).toEqual([422, expect.stringContaining(message)]);
@@ -91,8 +91,8 @@ describe('a push', () => {
   });
 });
 
-describe('a saved plan', () => {
-  it('keeps the values of a push sealed, and needs them no more', async () => {
+describe('a stored plan with secrets', () => {
+  it('keeps the values of a push sealed, and is applied without sending them again', async () => {
     await using api = await testApi();
     const plan = await api.call('POST', '/api/config/plans', push(fromVariable, { 'env:HEDDLE_VALUE_B': secret }));
     expect(plan.status).toBe(201);
@@ -105,7 +105,7 @@ describe('a saved plan', () => {
     expect(await plansOf(api)).not.toContain(secret);
   });
 
-  it('keeps secrets sealed that stand in its documents where that is allowed', async () => {
+  it('keeps literal secrets of its documents sealed where literals are allowed', async () => {
     await using api = await testApi('postgres', { literalSecrets: true });
     const plan = await api.call('POST', '/api/config/plans', push(vendor(JSON.stringify(secret))));
     expect([plan.status, await plansOf(api)]).toEqual([201, expect.not.stringContaining(secret)]);

@@ -44,8 +44,8 @@ async function asRole(own: TestApi, role: string): Promise<Call> {
 
 const counted = '1 object that you may not read';
 
-describe('who may not read a kind sees a count and no names of its objects', () => {
-  it('in stored plans: who uses what goes, and what stays because it is used', async () => {
+describe('a caller who may not read a kind', () => {
+  it('sees a count instead of names of its objects in the warnings of stored plans', async () => {
     await using own = await testApi();
     await scene(own);
     const stays = await own.call('POST', '/api/config/plans', body('team', group('ops')));
@@ -60,7 +60,7 @@ describe('who may not read a kind sees a count and no names of its objects', () 
     }
   });
 
-  it('in the users of an object that a plan deletes', async () => {
+  it('sees a count instead of names among the users of an object that a plan deletes', async () => {
     await using own = await testApi();
     const both = await own.call('POST', '/api/config/apply', body('team', group('devs'), group('ops'), checks));
     expect(both.status).toBe(200);
@@ -74,7 +74,7 @@ describe('who may not read a kind sees a count and no names of its objects', () 
     }
   });
 
-  it('in the refusal to delete what is used', async () => {
+  it('sees a count instead of names in the refusal to delete a used object', async () => {
     await using own = await testApi();
     const devs = await own.group('devs');
     expect((await own.call('POST', '/api/config/apply', body('other', checks))).status).toBe(200);
@@ -85,7 +85,7 @@ describe('who may not read a kind sees a count and no names of its objects', () 
     }
   });
 
-  it('in what became of a source', async () => {
+  it('sees no names of its objects in the status of a source', async () => {
     await using own = await testApi();
     await scene(own);
     await own.call('POST', '/api/config/sources', {
@@ -113,7 +113,7 @@ describe('who may not read a kind sees a count and no names of its objects', () 
     }
   });
 
-  it('in drift and history', async () => {
+  it('sees no names of its objects in drift and history', async () => {
     await using own = await testApi();
     await scene(own);
     expect((await own.call('POST', '/api/config/apply', body('other', checks.replace('24', '72')))).status).toBe(200);

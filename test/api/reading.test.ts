@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { group } from '../documents/sample.ts';
 import { testApi, token } from './setup.ts';
 
-it('documents whose sender is gone are not read on, and the next ones of the account need not wait', async () => {
+it('documents of a disconnected client are not read further, and do not delay the next ones of the account', async () => {
   await using own = await testApi('postgres');
   const url = `${await own.app.listen({ host: '127.0.0.1', port: 0 })}/api/config/validate`;
   const send = async (

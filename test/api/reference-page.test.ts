@@ -10,7 +10,7 @@ function operationIn(page: string, method: string, path: string): string {
   return start < 0 ? '' : page.slice(start, page.indexOf('</details>', start));
 }
 
-it('the reference says of every operation its parameters, headers, statuses and whether it is open', async () => {
+it('the reference page shows the parameters, headers, statuses and open access of every operation', async () => {
   const page = String((await api().call('GET', '/docs')).body);
   const { paths, components } = (await api().call('GET', '/api/openapi.json')).body;
   const named = (parameter: JsonObject): string =>
@@ -41,7 +41,7 @@ it('the reference says of every operation its parameters, headers, statuses and 
   expect(page).toContain('A personal access token: `Token &lt;PERSONAL_ACCESS_TOKEN&gt;`.');
 });
 
-it('the address of the server says where to go on, without credentials, and what links in notifications are about', async () => {
+it('the page at `/` needs no credentials, links the reference, and explains the links in notifications', async () => {
   const { statusCode, headers, body } = await api().app.inject({ url: '/' });
   expect([statusCode, headers['content-type'], headers['content-security-policy']]).toEqual([
     200,

@@ -5,7 +5,7 @@ import { sharedApi, testApi, token } from './setup.ts';
 const api = sharedApi();
 const json = { 'content-type': 'application/json' };
 
-describe('what no route takes', () => {
+describe('a request that matches no route', () => {
   it.each([
     ['GET', '/api/nothing'],
     ['POST', '/api/nothing'],
@@ -14,7 +14,7 @@ describe('what no route takes', () => {
     ['GET', `/api/groups/${'x'.repeat(600)}`],
     ['GET', '/api/accounts/a/b'],
     ['GET', '//api/groups'],
-  ])('%s %s is not found, with and without credentials and whatever the body', async (method, url) => {
+  ])('returns 404 for %s %s, with and without credentials and with any body', async (method, url) => {
     for (const headers of [{}, { authorization: '' }] as Record<string, string>[]) {
       const answer = await api().call(method, url, method === 'POST' ? '{' : undefined, headers);
       expect(answer.body).toEqual({ code: 404, message: expect.stringContaining('not found') });
@@ -34,13 +34,13 @@ describe('what no route takes', () => {
     ['POST', '/api/users/current', 'GET, HEAD'],
     ['POST', '/api/users/x', 'DELETE, PUT'],
     ['PUT', '/api/users/%69nvites/x/regenerate', 'POST'],
-  ])('%s %s is not allowed, and Allow says what is', async (method, url, allow) => {
+  ])('returns 405 for %s %s, with the allowed methods in Allow', async (method, url, allow) => {
     const answer = await api().call(method, url, method === 'GET' ? undefined : 'not json', { 'content-type': 'a/b' });
     expect([answer.status, answer.headers['allow']]).toEqual([405, allow]);
     expect(answer.body).toEqual({ code: 405, message: expect.stringContaining(allow) });
   });
 
-  it('counts what is not allowed, and what browsers ask before they call, by the path that is meant', async () => {
+  it('is rate-limited, and is counted in the metrics by the route of its path, as a CORS preflight is', async () => {
     await using api = await testApi('postgres', { rateLimit: { perMinute: 60, burst: 3 } });
     const ask = (method: 'PATCH' | 'OPTIONS', url: string) => api.app.inject({ method, url });
     const asked = [await ask('OPTIONS', '/api/groups/x'), await ask('OPTIONS', '/api/nothing')];
@@ -55,7 +55,7 @@ describe('what no route takes', () => {
     ]);
   });
 
-  it('answers a broken request on the socket in the shape of errors', async () => {
+  it('gets a JSON error also when its HTTP is malformed', async () => {
     await using api = await testApi();
     const port = Number(new URL(await api.app.listen({ host: '127.0.0.1', port: 0 })).port);
     expect(await exchange(port, 'NONSENSE\r\n\r\n')).toMatch(
@@ -69,7 +69,7 @@ describe('what no route takes', () => {
   });
 });
 
-describe('bodies', () => {
+describe('requests', () => {
   it.each([
     ['{', 400],
     ['{"name":"a"} x', 400],
@@ -87,7 +87,7 @@ describe('bodies', () => {
     [`{"name":"a","x":${'['.repeat(20_000)}"\\u0000"${']'.repeat(20_000)}}`, 400],
     [`{"name":"a","x":${'['.repeat(200_000)}${']'.repeat(200_000)}}`, 200],
     [`{"name":"${'x'.repeat(1024 * 1024)}"}`, 413],
-  ] as const)('body %$ is answered with its status', async (text, status) => {
+  ] as const)('with body %$ of the table get the expected status', async (text, status) => {
     const before = await api().revision();
     expect((await api().call('POST', '/api/groups', text)).status).toBe(status);
     expect((await api().call('PUT', '/api/groups/x', text)).status).toBe(status === 200 ? 404 : status);
@@ -95,14 +95,14 @@ describe('bodies', () => {
   });
 
   it.each(['text/plain', 'application/x-www-form-urlencoded', 'application/xml', 'nonsense', 'application/yaml'])(
-    'a body of type %s is refused with 415',
+    'with a body of type %s are refused with 415',
     async (type) => {
       const answer = await api().call('POST', '/api/groups', '{"name":"a"}', { 'content-type': type });
       expect(answer.body).toEqual({ code: 415, message: expect.stringContaining('application/json') });
     },
   );
 
-  it('takes what clients send: content types with a charset, bodies where none is wanted, and empty ones', async () => {
+  it('may have a charset, and a body where none is needed; a missing required body is reported', async () => {
     await using api = await testApi();
     const made = await api.call('POST', '/api/groups', '{"name":"a"}', {
       'content-type': 'Application/JSON; charset=utf-8',
@@ -120,7 +120,7 @@ describe('bodies', () => {
     }
   });
 
-  it('decodes ids in paths', async () => {
+  it('may have percent-encoded ids in their paths', async () => {
     await using api = await testApi();
     const id = await api.group('a');
     const encoded = [...id].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join('');

@@ -3,7 +3,7 @@ import { doc } from './documents.ts';
 import { problemsOf } from './problems.ts';
 import { testApi } from './setup.ts';
 
-it('E38, E89 a setup key is made anew when its lifetime changes and it may be: one revision, a new number and value', async () => {
+it('E38, E89 a changed lifetime recreates a setup key if `allowReplace` is set: one revision, a new number and value', async () => {
   await using api = await testApi();
   const send = (expiresIn: number, more = {}) => {
     const text = doc('SetupKey', 'lab', `name: Lab\ntype: reusable\nexpires_in: ${expiresIn}`);

@@ -6,7 +6,7 @@ import { serviceScene, services } from './reverse-proxy-scene.ts';
 
 const { shared, made, body, target, post, put, get, remove, resource } = serviceScene();
 
-it('makes, reads, lists, replaces and deletes a service', async () => {
+it('a service is created, read, listed, replaced and deleted', async () => {
   const api = shared();
   const given = body({ targets: [target({ path: '/', host: 'ignored.example.com' })] });
   const answer = await post(given);
@@ -48,7 +48,7 @@ it('makes, reads, lists, replaces and deletes a service', async () => {
   }
 });
 
-it('asks for what a service and a target must have', async () => {
+it('a service and a target without required fields are refused, naming each field', async () => {
   const answer = await post({ targets: [{}] });
   expect(answer.status).toBe(422);
   for (const name of ['name', 'domain', 'enabled', 'target_id', 'target_type', 'protocol', 'port'])
@@ -94,7 +94,7 @@ it.each<readonly [string, Json, string]>([
   ['auth', { pasword_auth: {} }, 'field_unknown /auth/pasword_auth'],
   ['auth', { link_auth: { enabled: true, on: true } }, 'field_unknown /auth/link_auth/on'],
   ['auth', { header_auths: [{ enabled: false, header: 'X', name: 'Y' }] }, 'field_unknown /auth/header_auths/0/name'],
-])('%s %j is answered with %j', async (name, value, problem) => {
+])('a service with %s %j reports the problem %j', async (name, value, problem) => {
   const given = name === 'targets' ? (value as readonly JsonObject[]).map(target) : value;
   const answer = await post(body({ [name]: given }));
   expect([answer.status, ...problemsOf(answer)]).toEqual(problem === '' ? [200] : [422, problem]);
@@ -113,12 +113,12 @@ function countries(count: number): Json {
   );
 }
 
-it('ignores unknown members elsewhere, and names them', async () => {
+it('unknown members outside `auth` and `access_restrictions` are ignored, and listed in Heddle-Ignored', async () => {
   const answer = await post(body({ colour: 'red', targets: [target({ weight: 1 })] }));
   expect([answer.status, answer.headers['heddle-ignored']]).toEqual([200, '/colour, /targets/0/weight']);
 });
 
-it('gives a domain to one service', async () => {
+it('a second service with the same domain is refused, whatever its case', async () => {
   const given = body();
   await post(given);
   const again = await post({ ...given, domain: String(given['domain']).toUpperCase() });
@@ -128,7 +128,7 @@ it('gives a domain to one service', async () => {
   ]);
 });
 
-it('keeps services of unknown clusters as pending, without what a cluster must be asked for', async () => {
+it('services of unknown clusters are pending, and cannot use what depends on abilities of a cluster', async () => {
   const domain = 'app.elsewhere.example.net';
   const answer = await post(body({ domain }));
   expect([answer.status, answer.body.meta.status]).toEqual([200, 'pending']);
@@ -148,22 +148,25 @@ it('keeps services of unknown clusters as pending, without what a cluster must b
   expect(known.body.access_restrictions).toEqual({ reputation_mode: 'enforce' });
 });
 
-describe('ports', () => {
-  it.each(['tcp', 'udp', 'tls'])('of %s are chosen by the server, and stay', async (mode) => {
-    const given = body({ mode, targets: [target({ protocol: 'tcp' })] });
-    const { body: first } = await post(given);
-    expect(first).toMatchObject({ port_auto_assigned: true });
-    expect(first.listen_port).toBeGreaterThan(1023);
-    const before = await shared().revision();
-    expect((await put(first.id, first)).body).toEqual(first);
-    expect((await put(first.id, { ...given, listen_port: 0 })).body).toEqual(first);
-    expect((await put(first.id, given)).body).toEqual(first);
-    expect(await shared().revision()).toBe(before);
-    const other = await post(body({ mode, listen_port: 0 }));
-    expect(other.body.listen_port).not.toBe(first.listen_port);
-  });
+describe('ports of a service', () => {
+  it.each(['tcp', 'udp', 'tls'])(
+    'of %s are chosen by the server, and stay the same when the service is replaced',
+    async (mode) => {
+      const given = body({ mode, targets: [target({ protocol: 'tcp' })] });
+      const { body: first } = await post(given);
+      expect(first).toMatchObject({ port_auto_assigned: true });
+      expect(first.listen_port).toBeGreaterThan(1023);
+      const before = await shared().revision();
+      expect((await put(first.id, first)).body).toEqual(first);
+      expect((await put(first.id, { ...given, listen_port: 0 })).body).toEqual(first);
+      expect((await put(first.id, given)).body).toEqual(first);
+      expect(await shared().revision()).toBe(before);
+      const other = await post(body({ mode, listen_port: 0 }));
+      expect(other.body.listen_port).not.toBe(first.listen_port);
+    },
+  );
 
-  it('of one’s choice stay when a replace leaves the choice to the server', async () => {
+  it('that the caller chose stay when a replace leaves the choice to the server', async () => {
     const given = body({ mode: 'tcp', listen_port: 5432 });
     const { body: first } = await post(given);
     expect(first).toMatchObject({ listen_port: 5432, port_auto_assigned: false });
@@ -172,7 +175,7 @@ describe('ports', () => {
     expect(moved.body).toMatchObject({ listen_port: 5433, port_auto_assigned: false });
   });
 
-  it('can be chosen after the server chose, and are then somebody else’s to have', async () => {
+  it('can be chosen after the server chose one, which is then free for another service', async () => {
     const given = body({ mode: 'tcp' });
     const { body: first } = await post(given);
     expect((await put(first.id, { ...given, listen_port: 7000 })).body).toMatchObject({
@@ -183,7 +186,7 @@ describe('ports', () => {
     expect(other.body).toMatchObject({ listen_port: first.listen_port, port_auto_assigned: false });
   });
 
-  it('lead to one service of a cluster', async () => {
+  it('are used by one service of a cluster only', async () => {
     const given = body({ mode: 'tcp', listen_port: 6379 });
     expect((await post(given)).status).toBe(200);
     const again = await post(body({ mode: 'tcp', listen_port: 6379 }));
@@ -191,14 +194,14 @@ describe('ports', () => {
     expect(again.body.message).toContain('already exists');
   });
 
-  it('are different for many that are made at once', async () => {
+  it('are different for 20 services that are created at the same time', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => post(body({ mode: 'tcp' }))));
     const ports = answers.map(({ body }) => body.listen_port);
     expect(new Set(ports).size).toBe(20);
   });
 });
 
-it('does not let the mode change', async () => {
+it('the mode of a service cannot be changed', async () => {
   const given = body({ mode: 'tcp' });
   const { id } = (await post(given)).body;
   const answer = await put(id, { ...given, mode: 'udp' });
@@ -207,8 +210,8 @@ it('does not let the mode change', async () => {
   expect((await put(id, without)).body.mode).toBe('tcp');
 });
 
-describe('targets', () => {
-  it('of each type show the host that follows from what they name', async () => {
+describe('targets of a service', () => {
+  it('show the host that follows from their type and id', async () => {
     const host = await resource('printer', '10.20.0.5');
     const v6 = await resource('printer6', '2001:db8::5');
     const subnet = await resource('lab', '10.30.0.0/16');
@@ -234,7 +237,7 @@ describe('targets', () => {
     expect(await hostsOf({ target_id: host, target_type: 'peer' })).toEqual(['reference_unknown /targets/0/target_id']);
   });
 
-  it('cannot be deleted while a service needs them', async () => {
+  it('cannot be deleted while a service uses them', async () => {
     const [own = ''] = await shared().peers('target');
     const host = await resource('needed', '10.20.0.77');
     const { id } = (
@@ -262,14 +265,14 @@ describe('targets', () => {
     expect((await shared().call('DELETE', `/api/peers/${own}`)).status).toBe(200);
   });
 
-  it('keep what they are given in one spelling', async () => {
+  it('keep their options, with the timeout in a normalized form', async () => {
     const options = { request_timeout: '0m90s', custom_headers: { 'X-B': '2', 'X-A': '1' }, path_rewrite: 'preserve' };
     const answer = await post(body({ targets: [target({ options })] }));
     expect(answer.body.targets[0].options).toEqual({ ...options, request_timeout: '1m30s' });
   });
 });
 
-describe('secrets', () => {
+describe('secrets of a service', () => {
   const planted = ['hunter2-password', '9731-pin', 'hunter2-header'];
   const auth = (password: string, pin: string, value: string): JsonObject => ({
     password_auth: { enabled: true, password },
@@ -277,7 +280,7 @@ describe('secrets', () => {
     header_auths: [{ enabled: true, header: 'X-Key', value }],
   });
 
-  it('come back empty and are kept when they are sent empty or not at all', async () => {
+  it('are returned empty, and kept when they are sent empty or omitted', async () => {
     const [password = '', pin = '', value = ''] = planted;
     const given = body({ auth: auth(password, pin, value) });
     const { body: first } = await post(given);
@@ -296,7 +299,7 @@ describe('secrets', () => {
     expect(await shared().revision()).toBe(before + 1);
   });
 
-  it('are forgotten with their way of signing in', async () => {
+  it('are deleted when their authentication method is disabled or removed', async () => {
     const given = body({ auth: auth('a', 'b', 'c') });
     const { id } = (await post(given)).body;
     const disabled = await put(id, {
@@ -317,7 +320,7 @@ describe('secrets', () => {
     expect((await put(id, { ...given, auth: {} })).body.auth).toEqual({});
   });
 
-  it('are nowhere but sealed', async () => {
+  it('are in no table and no export in plain text', async () => {
     const { engine, account } = shared();
     await post(body({ auth: auth(...(planted as [string, string, string])) }));
     for (const table of ['objects', 'audit_events', 'revisions'] as const) {
@@ -331,7 +334,7 @@ describe('secrets', () => {
   });
 });
 
-it('links the groups that it names', async () => {
+it('a service keeps the groups that it names from being deleted', async () => {
   const [bearer, access] = [await shared().group('bearer'), await shared().group('access')];
   await post(body({ name: 'Open', auth: { bearer_auth: { enabled: true, distribution_groups: [bearer] } } }));
   await post(body({ name: 'Own', private: true, access_groups: [access] }));
@@ -347,8 +350,8 @@ it('links the groups that it names', async () => {
   expect(ignored).not.toHaveProperty('access_groups');
 });
 
-describe('members that are optional inside a service', () => {
-  it('are answered when they were given, also with the value that they have anyway, and are absent otherwise', async () => {
+describe('optional members of a service', () => {
+  it('are returned if they were given, even with their default value, and are absent otherwise', async () => {
     const given = {
       targets: [
         target({ options: { skip_tls_verify: false, direct_upstream: false } }),
@@ -372,7 +375,7 @@ describe('members that are optional inside a service', () => {
 });
 
 describe('access groups of a service that is not private', () => {
-  it('are ignored, whatever they name', async () => {
+  it('are ignored, whatever they contain', async () => {
     for (const access_groups of [['nobody'], [made.users], 'x', [5]]) {
       const answer = await post(body({ access_groups }));
       expect([answer.status, answer.body.access_groups]).toEqual([200, undefined]);

@@ -16,7 +16,7 @@ const numbers = async (api: TestApi, query: string): Promise<readonly number[]> 
 describe('the list of revisions', () => {
   const shared = sharedApi();
 
-  it('is cut down to a source, an actor, a kind and a time', async () => {
+  it('is filtered by source, actor, kind and time', async () => {
     const api = shared();
     const first = (await api.revision()) + 1;
     await api.group('by hand');
@@ -35,14 +35,14 @@ describe('the list of revisions', () => {
     expect(body).toMatchObject({ source: 'team', request: expect.stringMatching(/^[0-9a-f-]{36}$/) });
   });
 
-  it('refuses filters that cannot mean anything', async () => {
+  it('refuses invalid filters', async () => {
     for (const query of ['kind=Grup', 'since=yesterday', 'until=2026-13-01', 'since=2026-02-02&until=2026-02-01']) {
       const answer = await shared().call('GET', `/api/config/revisions?${query}`);
       expect([query, answer.status]).toEqual([query, 422]);
     }
   });
 
-  it('tells what happened to one object, found by id, by key, by a former name, also when it is gone', async () => {
+  it('shows the history of one object by its id or its former key, also after its deletion', async () => {
     const api = shared();
     await apply(api, 'one', doc('Group', 'designers', 'name: Designers'));
     await apply(api, 'one', doc('Group', 'designers', 'name: Makers'));
@@ -64,7 +64,7 @@ describe('the list of revisions', () => {
 describe('a revision', () => {
   const shared = sharedApi();
 
-  it('tells changes of declaration as such, with names for what is gone', async () => {
+  it('shows changes of declarations separately, with names for objects that were deleted since', async () => {
     const api = shared();
     const id = await api.group('Ops');
     const claimed = `${doc('Group', 'ops', 'name: Ops')}---\n${doc('Group', 'gone', 'name: gone')}---\n${doc('Policy', 'p', 'rules: [{name: r, action: accept, protocol: all, sources: [gone], destinations: [ops]}]')}`;
@@ -85,7 +85,7 @@ describe('a revision', () => {
     expect(rule.after).toMatchObject({ sources: ['gone'], destinations: ['ops'] });
   });
 
-  it('E114 never shows a secret, in what was stated neither', async () => {
+  it('E114 shows no secret, neither in values nor in declarations', async () => {
     await using api = await testApi();
     const spec = { ...api.engine.registry.get('EdrVendorD').example, groups: ['All'] };
     const text = JSON.stringify({ apiVersion: 'heddle.dev/v1', kind: 'EdrVendorD', metadata: { name: 'x' }, spec });
@@ -101,7 +101,7 @@ describe('a revision', () => {
     expect(JSON.stringify(body)).toContain('(secret)');
   });
 
-  it('that is not kept any more is gone, and the answer says how far the history goes back', async () => {
+  it('is answered with 410 when it is no longer kept, with the oldest revision that is', async () => {
     await using api = await testApi();
     for (const name of ['a', 'b', 'c']) await api.group(name);
     await compactHistory(api.engine, { revisions: 2, days: 0 });
@@ -112,8 +112,8 @@ describe('a revision', () => {
   });
 });
 
-describe('an export of the past', () => {
-  it('has the documents of that moment, by kind and source too', async () => {
+describe('an export of an earlier revision', () => {
+  it('contains the documents of that revision, also by kind and source', async () => {
     await using api = await testApi();
     await apply(api, 'team', doc('Group', 'developers', 'name: Developers'));
     const then = await api.revision();

@@ -34,8 +34,8 @@ async function someone(own: TestApi, role: string): Promise<string> {
   return id;
 }
 
-describe('rights that end while something is done', () => {
-  it('end it: the account is deleted by nobody who is an owner no more', async () => {
+describe('a change by a caller who loses the right meanwhile', () => {
+  it('is refused: deletion of an account by a former owner', async () => {
     await using own = await testApi();
     const me = (await own.call('GET', '/api/users/current')).body.id;
     const next = await someone(own, 'admin');
@@ -47,7 +47,7 @@ describe('rights that end while something is done', () => {
     expect((await own.call('GET', '/api/users/current')).body).toMatchObject({ id: me, role: 'admin' });
   });
 
-  it('end it: who is blocked or became somebody else changes no tenant', async () => {
+  it('is refused: change of a tenant by a user who was blocked or got another role', async () => {
     await using own = await testApi();
     const made = (await own.call('POST', tenants, { name: 'T', domain: 'late.example.com', groups: [] })).body;
     for (const change of [{ role: 'user' }, { is_blocked: true }]) {
@@ -61,7 +61,7 @@ describe('rights that end while something is done', () => {
     }
   });
 
-  it('end it: nobody gets a token for a service user who is an admin no more', async () => {
+  it('is refused: token for a service user by a former admin', async () => {
     await using own = await testApi();
     const admin = await someone(own, 'admin');
     const robot = (await own.call('POST', '/api/users', person({ email: '', is_service_user: true, role: 'admin' })))
@@ -85,7 +85,7 @@ describe('rights that end while something is done', () => {
     expect((await own.call('GET', `/api/users/${robot.id}/tokens`)).body).toHaveLength(1);
   });
 
-  it('end it: an invite lets nobody in whose sender is an admin no more', async () => {
+  it('is refused: acceptance of an invite that a former admin sent', async () => {
     await using own = await testApi();
     const sender = await someone(own, 'admin');
     const body = invitee();
@@ -101,10 +101,10 @@ describe('rights that end while something is done', () => {
   });
 });
 
-describe('owners of tenants', () => {
+describe('grants of the owner role in tenants', () => {
   const api = sharedApi();
 
-  it('are made by owners alone: not by a tenant, nor by a user, nor by an invite', async () => {
+  it('are refused to admins, through a tenant as well as through a user or an invite', async () => {
     const { call } = api();
     const [lords, helpers] = [await api().group('lords'), await api().group('helpers')];
     const admin = await callAs(api(), await someone(api(), 'admin'));
@@ -130,10 +130,10 @@ describe('owners of tenants', () => {
   });
 });
 
-describe('enforced tests', () => {
+describe('enforced access tests', () => {
   const api = sharedApi();
 
-  it('E151 hold what is written in several accounts at once, and temporary access', async () => {
+  it('E151 refuse violating changes of several accounts at once, and violating temporary access', async () => {
     const { call, engine, account } = api();
     const [one = '', other = ''] = await api().peers('one', 'other');
     const [from, to] = [await api().group('from', [one]), await api().group('to', [other])];

@@ -10,7 +10,7 @@ import { sharedApi, type TestApi } from './setup.ts';
 
 const api = sharedApi({ edition: 'hosted' });
 
-it('every endpoint lets those in whom the matrix lets in, and nobody else', async () => {
+it('every endpoint allows the callers that the role matrix allows, and answers 403 to all others', async () => {
   const { app, call, engine } = api();
   const table = createRoleTable(engine.registry);
   const base = await app.listen({ host: '127.0.0.1', port: 0 });

@@ -26,8 +26,8 @@ const web = doc(
 const linesOf = (plan: Answer): readonly string[] =>
   plan.body.changes.map(({ action, kind, key }: Record<string, string>) => `${action} ${kind}/${key}`);
 
-describe('rolling back over HTTP', () => {
-  it('E111 makes a plan that brings back what was deleted, under its id, and suspends the source when it is applied', async () => {
+describe('a rollback over HTTP', () => {
+  it('E111 plans deleted objects back under their ids, and suspends the source when it is applied', async () => {
     await using api = await testApi();
     await apply(api, 'team', [developers, ops, web]);
     const then = await api.revision();
@@ -60,7 +60,7 @@ describe('rolling back over HTTP', () => {
     ]);
   });
 
-  it('E113 the same documents want an approval afterwards, once', async () => {
+  it('E113 requires one approval before the same documents are applied again', async () => {
     await using api = await testApi();
     await apply(api, 'team', [developers]);
     const then = await api.revision();
@@ -81,7 +81,7 @@ describe('rolling back over HTTP', () => {
     expect((await apply(api, 'team', [doc('Group', 'developers', 'name: Others')])).status).toBe(200);
   });
 
-  it('documents that say what was rolled back to settle it', async () => {
+  it('requires no approval for documents that state what was rolled back to', async () => {
     await using api = await testApi();
     await apply(api, 'team', [developers]);
     const then = await api.revision();
@@ -92,7 +92,7 @@ describe('rolling back over HTTP', () => {
     expect((await apply(api, 'team', [doc('Group', 'developers', 'name: Others')])).status).toBe(200);
   });
 
-  it('E112 lists everything that is missing, and nothing is stored or changed', async () => {
+  it('E112 lists every missing reference, and stores and changes nothing', async () => {
     await using api = await testApi();
     const [one, two] = [await api.group('one'), await api.group('two')];
     const policy = doc(
@@ -129,7 +129,7 @@ describe('rolling back over HTTP', () => {
     expect((await applyPlan(api, plan)).status).toBe(412);
   });
 
-  it('goes through the guards: a digest is approved, and no other', async () => {
+  it('is applied, when a guard stops it, with the digest of its plan', async () => {
     await using api = await testApi();
     await apply(api, 'team', [ops]);
     const then = await api.revision();
@@ -141,7 +141,7 @@ describe('rolling back over HTTP', () => {
     expect((await applyPlan(api, plan, { approve: plan.body.digest })).status).toBe(200);
   });
 
-  it('of one source leaves the others to run', async () => {
+  it('leaves other sources running when it is limited to one source', async () => {
     await using api = await testApi();
     await apply(api, 'a', [developers]);
     await apply(api, 'b', [ops]);
@@ -155,7 +155,7 @@ describe('rolling back over HTTP', () => {
     expect((await apply(api, 'b', [doc('Group', 'ops', 'name: Ops')])).status).toBe(200);
   });
 
-  it('says what it cannot go back to', async () => {
+  it('is refused for an unknown revision (404), an invalid scope (422) and a compacted revision (410)', async () => {
     await using api = await testApi();
     for (const name of ['a', 'b', 'c']) await api.group(name);
     expect((await rollBack(api, 99)).status).toBe(404);

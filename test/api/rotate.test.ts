@@ -42,7 +42,7 @@ async function work(api: TestApi, id: string, first: string, writes: boolean, is
   return secret;
 }
 
-it('secrets are sealed again while servers write and read them, and no old seal comes back', async () => {
+it('a rotation seals all secrets again while servers read and write them, and no old seal returns', async () => {
   await using made = await testDatabase('postgres');
   const server = async (vault: typeof old) => {
     const database = await openDatabase({ url: made.url ?? '' });

@@ -36,7 +36,7 @@ const body = (more: Members = {}): JsonObject => {
 const post = (value: JsonObject) => api().call('POST', '/api/routes', value);
 const put = (id: string, value: JsonObject) => api().call('PUT', `/api/routes/${id}`, value);
 
-it('makes, reads, lists, replaces and deletes a route to a network', async () => {
+it('a route to a network is created, read, listed, replaced and deleted', async () => {
   const made = await post(body({ description: 'why', network: '10.200.0.0/16' }));
   const { id } = made.body;
   expect([made.status, made.body]).toEqual([
@@ -69,7 +69,7 @@ it('makes, reads, lists, replaces and deletes a route to a network', async () =>
   expect((await put(id, body())).status).toBe(404);
 });
 
-it('answers a route to domains by way of groups, without what it has not', async () => {
+it('a route to domains through peer groups is returned without a network', async () => {
   const { body: made } = await post(
     body({
       peer: undefined,
@@ -85,14 +85,14 @@ it('answers a route to domains by way of groups, without what it has not', async
 });
 
 it.each(['description', 'network_id', 'enabled', 'metric', 'masquerade', 'groups', 'keep_route'])(
-  'requires %s',
+  'a route requires %s',
   async (name) => {
     const answer = await post(body({ [name]: undefined }));
     expect([answer.status, answer.body.message]).toEqual([422, `\`${name}\` is required; add it`]);
   },
 );
 
-it('tells all that is wrong at once', async () => {
+it('all faults of a route are reported at once', async () => {
   const answer = await post({ metric: 0, groups: 'x', network_id: '' });
   expect(problemsOf(answer)).toEqual(
     expect.arrayContaining(['value_out_of_range /metric', 'type_wrong /groups', 'value_too_short /network_id']),
@@ -137,7 +137,7 @@ it.each([
   [{ peer: null, peer_groups: [] }, ['route_router_exclusive ']],
   [{ peer_groups: 'GATES' }, ['type_wrong /peer_groups']],
   [{ peer_groups: ['GATES'] }, ['route_router_exclusive /peer_groups']],
-] as [Members, string[]][])('refuses %j', async (more, problems) => {
+] as [Members, string[]][])('a route with %j is refused', async (more, problems) => {
   const before = await api().revision();
   const filled = JSON.parse(JSON.stringify(body(more)).replaceAll('GATES', gateways));
   const answer = await post(filled);
@@ -145,11 +145,11 @@ it.each([
   expect(await api().revision()).toBe(before);
 });
 
-it('shows how a range with host bits should have been written', async () => {
+it('a network range with host bits is refused with the correct range', async () => {
   expect((await post(body({ network: '10.9.8.7/16' }))).body.message).toContain('10.9.0.0/16');
 });
 
-describe('limits', () => {
+describe('limits of a route', () => {
   const domains = (count: number) => Array.from({ length: count }, (_, at) => `d${at}.limits${count}.example`);
 
   it.each([
@@ -163,16 +163,16 @@ describe('limits', () => {
     [{ network: undefined, domains: domains(32) }],
     [{ network: '0.0.0.0/0', skip_auto_apply: true }],
     [{ network: 'fd12:3456::/32' }],
-  ] as [Members][])('%j is inside', async (more) => {
+  ] as [Members][])('allow %j', async (more) => {
     expect((await post(body(more as Members))).status).toBe(200);
   });
 
-  it('33 domains are too many', async () => {
+  it('refuse 33 domains', async () => {
     const answer = await post(body({ network: undefined, domains: domains(33) }));
     expect([answer.status, problemsOf(answer)]).toEqual([422, ['list_too_long /domains']]);
   });
 
-  it('tells IPv6', async () => {
+  it('allow an IPv6 network, and report its type as IPv6', async () => {
     expect((await post(body({ network: 'FD00:0:0::/48' }))).body).toMatchObject({
       network_type: 'IPv6',
       network: 'fd00::/48',
@@ -190,12 +190,12 @@ it.each([
   [{ network: '', domains: ['empty.example'] }],
   [{ network: null, domains: ['null.example'] }],
   [{ description: '', access_control_groups: null, skip_auto_apply: null }],
-])('an empty half of a pair is absent: %j', async (more) => {
+])('a route with an empty side of an exclusive pair is accepted: %j', async (more) => {
   const answer = await post(JSON.parse(JSON.stringify(body(more as Members)).replaceAll('GATES', gateways)));
   expect(answer.status).toBe(200);
 });
 
-it('writes nothing when it is given back what it answered', async () => {
+it('a route that is put back unchanged writes nothing', async () => {
   for (const more of [
     { access_control_groups: [users], skip_auto_apply: true },
     { peer: undefined, peer_groups: [gateways], network: undefined, domains: ['*.back.example', 'back.example'] },
@@ -209,7 +209,7 @@ it('writes nothing when it is given back what it answered', async () => {
   }
 });
 
-it('refuses a second way by one peer to one network, and names the first', async () => {
+it('a second route of the same peer to the same network is refused, naming the first one', async () => {
   const first = await post(body({ network_id: 'first way', network: '172.16.0.0/12' }));
   for (const more of [{}, { peer: undefined, peer_groups: [gateways] }]) {
     const answer = await post(body({ network: '172.16.0.0/12', ...more } as Members));

@@ -27,7 +27,7 @@ function operations({ digest, changes }: { readonly digest: string; readonly cha
   return { digest, changes: JSON.parse(JSON.stringify(bare)) };
 }
 
-it('E154 the same documents give the same plan by HTTP, as YAML, by the command line and from a directory', async () => {
+it('E154 the same documents give the same plan over HTTP, as YAML, from the command line and from a directory', async () => {
   await using own = await testApi();
   const list = Object.entries(files).map(([path, text]) => ({ path, text }));
   const sent = await own.call('POST', '/api/config/plans', { source: 'team', files: list });
@@ -64,7 +64,7 @@ async function planOfCommand({ app }: TestApi, path: string) {
   return JSON.parse(out);
 }
 
-it('E155 a group that comes twice through the API is refused, and one that comes from documents too is taken over', async () => {
+it('E155 a group created twice over the API is refused, and an existing one that documents state is claimed', async () => {
   await using own = await testApi();
   const body: JsonObject = { name: 'devs' };
   const { id } = (await own.call('POST', '/api/groups', body)).body;

@@ -125,7 +125,7 @@ function declaredPlaces(fields: Fields, prefix = ''): readonly string[] {
   });
 }
 
-it('plants a secret in every place that there is', () => {
+it('every secret field of every kind is covered by this test', () => {
   const known = productRegistry().kinds.flatMap((kind) =>
     declaredPlaces(kind.spec).map((place) => `${kind.name} ${place}`),
   );
@@ -353,10 +353,10 @@ async function sealedIn(api: TestApi, rows: readonly string[]): Promise<readonly
   return [...opened.values()];
 }
 
-describe('after a run over every kind with secrets', () => {
+describe('secrets of every kind', () => {
   const traces = (): Traces => ({ planted: [], heard: [], lines: [] });
 
-  it('E122 none is in any table, plan, export, revision, answer, error or log line', async () => {
+  it('E122 appear in no table, plan, export, revision, answer, error or log line', async () => {
     const left = traces();
     const made = await testDatabase('postgres');
     await using api = await apiOn(made.database, () => made[Symbol.asyncDispose](), optionsFor(left));
@@ -375,7 +375,7 @@ describe('after a run over every kind with secrets', () => {
     expect(opened.length).toBeGreaterThan(30);
   });
 
-  it('none is in the files of the embedded database', async () => {
+  it('appear in no file of the embedded database', async () => {
     const left = traces();
     const directory = await temporaryDirectory();
     await copyEmbedded(directory);

@@ -11,7 +11,7 @@ describe('documents of services', () => {
   const source = (text: string) => ({ source: 'git', files: [{ path: 'a.yaml', text }] });
   const counts = { create: 0, update: 0, delete: 0, claims: 0 };
 
-  it('plan to nothing after they were applied, the chosen port, the policy and all (E37)', async () => {
+  it('plan no change after they were applied, including the chosen port and the policy (E37)', async () => {
     await using api = await testApi();
     await api.peers('web', 'db');
     await addCluster(api, 'proxy.example.com');
@@ -65,7 +65,7 @@ describe('documents of services', () => {
     ]);
   });
 
-  it('let go of groups together with the private service that names them', async () => {
+  it('delete a group together with the private service that names it', async () => {
     await using api = await testApi();
     await addCluster(api, 'proxy.example.com');
     const service = (group: string) =>
@@ -89,7 +89,7 @@ describe('documents of services', () => {
     ]);
   });
 
-  it('cannot change the mode, make a cluster, or carry a secret', async () => {
+  it('cannot change the mode, create a cluster, or contain a literal secret', async () => {
     await using api = await testApi();
     const service = (spec: string) => document('ProxyService', 'a', `{domain: a.example.com, ${spec}}`);
     await api.call('POST', '/api/config/apply', source(service('mode: tcp')));
@@ -103,7 +103,7 @@ describe('documents of services', () => {
 });
 
 describe('clusters', () => {
-  it('are listed with what their proxies reported', async () => {
+  it('are listed with the abilities that their proxies reported', async () => {
     await using api = await testApi();
     expect((await api.call('GET', clusters)).body).toEqual([]);
     const abilities = {
@@ -122,7 +122,7 @@ describe('clusters', () => {
     ]);
   });
 
-  it('are removed by their address, percent-encoded or not, when they are the account’s', async () => {
+  it('are deleted by their address, percent-encoded or not, if they belong to the account', async () => {
     await using api = await testApi();
     await addCluster(api, 'one.example.com');
     await addCluster(api, 'two.example.com');
@@ -140,7 +140,7 @@ describe('clusters', () => {
   });
 });
 
-it('tells the audit trail what happened', async () => {
+it('changes of services and clusters are recorded as audit events', async () => {
   await using api = await testApi();
   const { engine, account } = api;
   const [web = ''] = await api.peers('web');

@@ -11,7 +11,7 @@ const without = (name: string): JsonObject =>
   Object.fromEntries(Object.entries(body).filter(([member]) => member !== name));
 
 describe('setup keys', () => {
-  it('are made, read, listed, replaced and deleted; the value is shown once', async () => {
+  it('are created, read, listed, replaced and deleted, and show their value once', async () => {
     await using own = await testApi();
     const group = await own.group('runners');
     const made = await own.call('POST', keys, { ...body, auto_groups: [group] });
@@ -56,7 +56,7 @@ describe('setup keys', () => {
     expect((await own.call('POST', keys, body)).body.id).toBe(2);
   });
 
-  it.each(['x', '0', '-1', '1.5'])('are not found under %s', async (id) => {
+  it.each(['x', '0', '-1', '1.5'])('return 404 for the id %s', async (id) => {
     expect((await api().call('GET', `${keys}/${id}`)).status).toBe(404);
   });
 
@@ -85,22 +85,22 @@ describe('setup keys', () => {
     [{ auto_groups: ['nobody'] }, 422, ['reference_unknown /auto_groups/0']],
     [{ auto_groups: null }, 200, []],
     [{ name: '' }, 422, ['value_too_short /name']],
-  ])('with %j: %i', async (change, status, problems) => {
+  ])('with %j are answered with %i', async (change, status, problems) => {
     const answer = await post(change);
     expect([answer.status, problemsOf(answer)]).toEqual([status, problems]);
   });
 
-  it('do not assign the group of all peers', async () => {
+  it('cannot assign the group All', async () => {
     const [all] = (await api().call('GET', '/api/groups?name=All')).body;
     const answer = await post({ auto_groups: [all.id] });
     expect([answer.status, problemsOf(answer)]).toEqual([422, ['group_all_assigned /auto_groups/0']]);
   });
 
-  it('work once when they are one-off', async () => {
+  it('have a usage limit of 1 when they are one-off', async () => {
     expect((await post({ type: 'one-off' })).body).toMatchObject({ type: 'one-off', usage_limit: 1 });
   });
 
-  it('write nothing when they are given back what they answered', async () => {
+  it('write nothing when they are put back unchanged', async () => {
     const { id } = (await post({ name: 'same', ephemeral: true })).body;
     const read = (await api().call('GET', `${keys}/${id}`)).body;
     const before = await api().revision();
@@ -131,7 +131,7 @@ spec: {type: reusable, expires_in: 86400}
 `;
 
 describe('documents of setup keys', () => {
-  it('hand their value over once, and E38 the same document later plans to nothing', async () => {
+  it('return their value once, and E38 plan no change when they are applied again later', async () => {
     await using own = await testApi();
     const applied = await own.call('POST', '/api/config/apply', files(document));
     expect(applied.body.outputs).toEqual([
@@ -149,7 +149,7 @@ describe('documents of setup keys', () => {
     expect((await own.call('GET', `${keys}/${key.id}`)).body).toEqual(expired);
   });
 
-  it('do not change what only creation sets', async () => {
+  it('cannot change what only creation sets', async () => {
     await using own = await testApi();
     await own.call('POST', '/api/config/apply', files(document));
     const longer = await own.call('POST', '/api/config/apply', files(document.replace('86400', '864000')));
@@ -164,7 +164,7 @@ describe('documents of setup keys', () => {
   });
 });
 
-it('a duration in place of a number of seconds is refused with the way to write it', async () => {
+it('a duration with a unit instead of a number of seconds is refused with the correct notation', async () => {
   const body = { name: 'k', type: 'reusable', expires_in: '30d', auto_groups: [], usage_limit: 0 };
   const answer = await api().call('POST', '/api/setup-keys', body);
   expect([answer.status, answer.body.problems]).toMatchObject([

@@ -72,7 +72,7 @@ async function holding(api: TestApi): Promise<readonly string[]> {
   return (await rowsOf(api.engine.database)).filter((row) => row.includes('let-'));
 }
 
-it('addresses that grant access to everyone who knows them are shown to readers of the object, and stored in no table in plain text', async () => {
+it('addresses that grant access are shown to readers of the object, and are in no table in plain text', async () => {
   const lines: string[] = [];
   await using api = await testApi('postgres', { log: (line) => lines.push(JSON.stringify(line)) });
   const key = { 'idempotency-key': 'once' };
@@ -90,7 +90,7 @@ it('addresses that grant access to everyone who knows them are shown to readers 
   expect(lines.filter((line) => line.includes('let-'))).toEqual([]);
 });
 
-it('a read that is written back, an export and the same documents change nothing', async () => {
+it('secret addresses do not change when an answer is put back, or an export or the same documents are planned', async () => {
   await using api = await testApi();
   await ask(api, 'POST', '/api/config/apply', { source: 'team', files: files(url) });
   expect(await planned(api, 'team', files(url))).toEqual([]);
@@ -113,7 +113,7 @@ it('a read that is written back, an export and the same documents change nothing
   expect(changed?.['units']).toEqual([{ path: 'config[url]', before: '(secret)', after: '(secret)' }]);
 });
 
-it('an address may come from a value, may go, and is refused where it is none', async () => {
+it('a secret address can come from a value and can be removed, and an invalid one is refused', async () => {
   await using api = await testApi();
   const from = { valueFrom: { envRef: 'HEDDLE_VALUE_HOOK' } };
   const spec = { ...channel(url), target: { url: from } };
@@ -138,7 +138,7 @@ it('an address may come from a value, may go, and is refused where it is none', 
   expect(blank.config).toEqual({ api_key: '****', api_url: '' });
 });
 
-it('a rollback brings an address back, and so does an archive, which changes nothing else', async () => {
+it('a rollback restores a secret address, and restoring an archive of the same state changes nothing', async () => {
   await using api = await testApi();
   await ask(api, 'POST', '/api/config/apply', { source: 'team', files: files(url) });
   const before = await api.revision();
@@ -153,7 +153,7 @@ it('a rollback brings an address back, and so does an archive, which changes not
   expect(await planned(api, 'team', files(url))).toEqual([]);
 });
 
-it('servers of the form before show, take and compare addresses as they are, until everything is sealed', async () => {
+it('servers of the former sealing form show, accept and compare addresses in plain text until all are sealed', async () => {
   const keys = [new Uint8Array(32).fill(3)];
   const made = await testDatabase('postgres');
   await made.database.asOwner([

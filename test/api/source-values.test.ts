@@ -33,16 +33,16 @@ async function apply({ api, upstream }: Running): Promise<void> {
   await api.call('POST', list, { name: 'net', type: 'git', url: upstream.url });
 }
 
-describe("the server's values", () => {
+describe('values of the server', () => {
   const values = { api: { valueFrom: () => secret } };
 
-  it("are for documents of the operator's account", async () => {
+  it("are available to documents of the operator's account", async () => {
     const scene = await running([], values);
     await apply(scene);
     await expect.poll(() => hasSecret(scene.api)).toBe(true);
   });
 
-  it('are not for documents of other accounts, whatever account created the source', async () => {
+  it('are refused to documents of other accounts, also for a source in the server configuration', async () => {
     const scene = await running([], { ...values, isOperators: false });
     const { api, upstream } = scene;
     await upstream.commit({ 'groups.yaml': null, 'edr.yaml': vendor });
@@ -56,7 +56,7 @@ describe("the server's values", () => {
     expect([refused.status, refused.body.problems[0].path]).toEqual([422, '/url']);
   });
 
-  it('are for a source of another account that is granted them by name', async () => {
+  it('are available to a source of another account that a grant names', async () => {
     const grants: ValueGrant[] = [];
     const stated = (url: string) => [{ name: 'own', type: 'git', url }] as const;
     const { upstream } = await running();
@@ -71,7 +71,7 @@ describe("the server's values", () => {
     await expect.poll(() => hasSecret(api)).toBe(true);
   });
 
-  it('are for no push to another account, also where pushes may name them', async () => {
+  it('are refused to pushes of another account, also where pushes may name them', async () => {
     const push = { source: 'own', files: [{ path: 'edr.yaml', text: vendor }] };
     const grants: ValueGrant[] = [];
     const { api } = await running([], { ...values, shareValues: true, isOperators: false, grants });
@@ -81,7 +81,7 @@ describe("the server's values", () => {
   });
 });
 
-describe('a credential', () => {
+describe('a credential of a Git source', () => {
   const names = { localhost: ['127.0.0.1'], 'evil.example.com': ['127.0.0.1'] };
 
   /** A server with a file in its directory of values, and a host that wants what is in it. */
@@ -98,7 +98,7 @@ describe('a credential', () => {
     return { ...scene, host, make };
   }
 
-  it("of the operator's account is bound to the host that it was used at first", async () => {
+  it("is bound, in the operator's account, to the host where it was used first", async () => {
     const environment = { PATH: process.env['PATH'] ?? '' };
     const scene = await withFile({ environment });
     const { api, host, make } = scene;
@@ -114,7 +114,7 @@ describe('a credential', () => {
     expect(host.asked.length).toBe(asked);
   });
 
-  it('is bound before a host sees it: one that takes it and fails keeps it from every other', async () => {
+  it('is bound before a host receives it, and stays bound when that host refuses it', async () => {
     const environment = { PATH: process.env['PATH'] ?? '' };
     const { api, host, valuesDir, make } = await withFile({ environment });
     Object.assign(environment, { GIT_SSL_CAINFO: host.authority });
@@ -126,7 +126,7 @@ describe('a credential', () => {
     await expect.poll(() => statusOf(api, 'net')).toContain('token is a credential for localhost');
   });
 
-  it('is shown to one host only by two sources at once', async () => {
+  it('is bound to a single host by two sources that use it at once', async () => {
     const { engine, account } = (await running()).api;
     const shown = { account, file: 'token' };
     const both = await Promise.all(['a.example.com', 'b.example.com'].map((host) => bindToHost(engine, shown, host)));
@@ -135,7 +135,7 @@ describe('a credential', () => {
     expect(both.map(({ hosts }) => hosts)).toEqual([first, first]);
   });
 
-  it('is free again after a host that never saw it, unless another source relied on that', async () => {
+  it('is released by a host that never received it, unless another source relied on the binding', async () => {
     const { engine, account } = (await running()).api;
     const shown = { account, file: 'token' };
     await (await bindToHost(engine, shown, 'tpyo.example.com')).release();
@@ -146,7 +146,7 @@ describe('a credential', () => {
     expect((await bindToHost(engine, shown, 'other.example.com')).hosts).toEqual(['git.example.com']);
   });
 
-  it('goes to the right host once the misspelt one is corrected', async () => {
+  it('is sent to the right host after a misspelt one is corrected', async () => {
     const environment = { PATH: process.env['PATH'] ?? '' };
     const { api, host, make } = await withFile({ environment });
     Object.assign(environment, { GIT_SSL_CAINFO: host.authority });
@@ -156,7 +156,7 @@ describe('a credential', () => {
     await expect.poll(() => statusOf(api, 'net')).toContain('"applied"');
   });
 
-  it('of another account is for the hosts that the operator grants, and no others', async () => {
+  it('is sent, in another account, only to the hosts that the operator grants', async () => {
     const grants: ValueGrant[] = [];
     const environment = { PATH: process.env['PATH'] ?? '' };
     const { api, host, make } = await withFile({ environment, grants, isOperators: false });
@@ -174,7 +174,7 @@ describe('a credential', () => {
     await expect.poll(() => statusOf(api, 'net')).toContain('"applied"');
   });
 
-  it('or another file is refused over the API in another account, with the setting that would allow it', async () => {
+  it('is refused in another account as a webhook secret file and as a file of allowed signers', async () => {
     const { api } = await withFile({ isOperators: false });
     const files = [
       [{ webhook: { secretFile: 'hook' } }, '/webhook/secretFile'],
@@ -190,7 +190,7 @@ describe('a credential', () => {
   });
 });
 
-describe('a grant', () => {
+describe('a grant of a value', () => {
   it.each([
     ['a1/net=env:HEDDLE_VALUE_B', { account: 'a1', source: 'net', value: 'env:HEDDLE_VALUE_B' }],
     ['a1/k8s/team=file:dir/x', { account: 'a1', source: 'k8s/team', value: 'file:dir/x' }],
@@ -199,12 +199,12 @@ describe('a grant', () => {
     ['a1/net=env:PATH', undefined],
     ['a1/net=env:HEDDLE_VALUE_B@h', undefined],
     ['a1/net=HEDDLE_VALUE_B', undefined],
-  ])('is read: %s', (text, expected) => {
+  ])('is parsed or refused: %s', (text, expected) => {
     expect(parseGrant(text)).toEqual(expected);
   });
 });
 
-it('an account makes so many Git sources and no more, and a deleted one makes room', async () => {
+it('an account may have a limited number of Git sources, and deleting one makes room', async () => {
   const { api, upstream } = await running([], { mostGitSources: 2 });
   const make = (name: string) => api.call('POST', list, { name, type: 'git', url: upstream.url });
   expect([(await make('a')).status, (await make('b')).status]).toEqual([201, 201]);
@@ -218,7 +218,7 @@ it('an account makes so many Git sources and no more, and a deleted one makes ro
   expect((await make('d')).status).toBe(201);
 });
 
-it('a source over the API takes up no more of the disk than is usual', async () => {
+it('a source created over the API may take up at most 512 MiB of disk', async () => {
   const { api, upstream } = await running();
   const make = (maxSizeMiB: number) =>
     api.call('POST', list, { name: 'net', type: 'git', url: upstream.url, maxSizeMiB });

@@ -21,10 +21,10 @@ const push = (api: TestApi, source: string, ...keys: readonly string[]) =>
 const groupNames = async (api: TestApi) =>
   (await api.call('GET', '/api/groups')).body.map(({ name }: { name: string }) => name).sort();
 
-describe('sources over HTTP', () => {
+describe('sources that are managed over HTTP', () => {
   const shared = sharedApi();
 
-  it('are made, read, changed and deleted, each change one revision', async () => {
+  it('are created, read, changed and deleted, with one revision for each change', async () => {
     const api = shared();
     const body = { name: 'net', type: 'git', url: 'https://git.example.com/net.git', interval: '10m' };
     const made = await api.call('POST', list, body);
@@ -78,13 +78,13 @@ describe('sources over HTTP', () => {
       '/credentials/passwordFile',
       /is a name in the directory of values/,
     ],
-  ])('are refused as %o', async (body, path, message) => {
+  ])('are refused for the body %o', async (body, path, message) => {
     const answer = await shared().call('POST', list, body);
     expect(answer.status).toBe(422);
     expect(answer.body.problems).toEqual([expect.objectContaining({ path, message: expect.stringMatching(message) })]);
   });
 
-  it('have one name each, and keep name and type', async () => {
+  it('have unique names, and cannot change name or type', async () => {
     const api = shared();
     await api.call('POST', list, { name: 'ci', type: 'push' });
     expect((await api.call('POST', list, { name: 'ci', type: 'push' })).body.message).toMatch(/already exists/);
@@ -95,7 +95,7 @@ describe('sources over HTTP', () => {
     expect((await api.call('PUT', `${list}/nobody`, {})).status).toBe(404);
   });
 
-  it('of a server’s configuration are changed there, and can be deleted when no server runs them any more', async () => {
+  it('from a server configuration cannot be changed, and can be deleted when no server runs them any more', async () => {
     const api = shared();
     const call = { account: api.account, actor: server };
     await recordSource(api.engine, call, { id: 'office', type: 'directory', spec: { path: 'x', managedBy: 'server' } });
@@ -115,7 +115,7 @@ describe('sources over HTTP', () => {
     expect((await api.call('DELETE', `${list}/office`)).status).toBe(200);
   });
 
-  it('that push have no loop to ask, and can be suspended all the same', async () => {
+  it('of type push cannot be reconciled, and can be suspended and resumed', async () => {
     const api = shared();
     await push(api, 'laptop', 'pushed');
     const refused = await api.call('POST', `${list}/laptop/reconcile`);
@@ -126,7 +126,7 @@ describe('sources over HTTP', () => {
       expect((await api.call('POST', `${list}/nobody/${verb}`)).status).toBe(404);
   });
 
-  it('that are suspended take nothing that is pushed, planned or not, until they are resumed', async () => {
+  it('refuse pushes and applies of stored plans while they are suspended', async () => {
     const api = shared();
     await push(api, 'paused', 'paused-1');
     const body = { source: 'paused', files: [{ path: 'a.yaml', text: groups('paused-1', 'paused-2') }] };
@@ -148,7 +148,7 @@ describe('sources over HTTP', () => {
     expect(await groupNames(api)).toContain('paused-2');
   });
 
-  it('that are detached let go of what they stated: it stays, and anybody may change it', async () => {
+  it('release their objects when they are detached: these stay, and can be changed by anyone', async () => {
     const api = shared();
     await push(api, 'team', 'kept-1', 'kept-2');
     const [group] = (await api.call('GET', '/api/groups?name=kept-1')).body;
@@ -160,7 +160,7 @@ describe('sources over HTTP', () => {
     expect(await groupNames(api)).toContain('kept-2');
   });
 
-  it('that are deleted leave their objects, or take them along as far as their guards let them', async () => {
+  it('leave their objects when they are deleted, or delete them as far as their guards allow', async () => {
     const api = shared();
     await push(api, 'orphans', 'orphan-1');
     expect((await api.call('DELETE', `${list}/orphans`)).body).toMatchObject({ released: 1, deleted: 0 });
@@ -177,7 +177,7 @@ describe('sources over HTTP', () => {
     expect((await api.call('GET', `${list}/temporary`)).status).toBe(404);
   });
 
-  it('have names with slashes', async () => {
+  it('may have slashes in their names', async () => {
     const api = shared();
     await api.call('POST', list, { name: 'k8s/team-a', type: 'push' });
     expect((await api.call('GET', `${list}/k8s%2Fteam-a`)).body.id).toBe('k8s/team-a');
@@ -185,8 +185,8 @@ describe('sources over HTTP', () => {
   });
 });
 
-describe('a Git source made over HTTP', () => {
-  it('may not name this machine or its networks, unless the operator allows it', async () => {
+describe('a Git source created over HTTP', () => {
+  it('may not name this machine or its networks unless the operator allows it', async () => {
     const { outbound } = outboundOf({ allow: ['10.7.0.0/16'] });
     const transports = ['https', 'ssh'] as const;
     const formerHosts = () => new Set(['127.0.0.9']);
@@ -206,7 +206,7 @@ describe('a Git source made over HTTP', () => {
     expect(await make('https://127.0.0.9/x.git')).toBe(201);
   });
 
-  it('stays unavailable while its host resolves to an address that users may not reach', async () => {
+  it('is unavailable while its host resolves to an address that users may not reach', async () => {
     const { outbound } = outboundOf({ names: { 'git.example.com': ['169.254.169.254'] } });
     const { api } = await running([], { outbound, transports: ['https'] });
     await api.call('POST', list, { name: 'net', type: 'git', url: 'https://git.example.com/x.git' });
@@ -215,7 +215,7 @@ describe('a Git source made over HTTP', () => {
       .toContain('git.example.com has no address that this server connects to for its users');
   });
 
-  it('is followed by the servers from then on, begins anew with other settings, and ends when it is deleted', async () => {
+  it('is followed by the servers, restarted when its settings change, and stopped when it is deleted', async () => {
     const { api, upstream } = await running();
     await upstream.commit({ 'deep/more.yaml': groups('second') });
     const body = { name: 'net', type: 'git', url: upstream.url, path: 'groups.yaml' };
@@ -247,7 +247,7 @@ const leases = ({ engine }: TestApi) =>
     return rows;
   });
 
-describe('E132: a hint of the host of a repository', () => {
+describe('E132: a webhook hint of a Git host', () => {
   const sign = (body: string, secret: string) => createHmac('sha256', secret).update(body).digest('hex');
   const hook = `${list}/net/webhook`;
   const payload = '{"ref": "refs/heads/main"}';
@@ -278,7 +278,7 @@ describe('E132: a hint of the host of a repository', () => {
     ['GitHub', (secret: string) => ({ 'x-hub-signature-256': `sha256=${sign(payload, secret)}` })],
     ['Gitea', (secret: string) => ({ 'x-gitea-signature': sign(payload, secret) })],
     ['GitLab', (secret: string) => ({ 'x-gitlab-token': secret })],
-  ])('of %s makes the source be looked at, when the secret is right', async (_, headersWith) => {
+  ])('of %s starts a reconciliation when its secret is right', async (_, headersWith) => {
     const { api, upstream } = await followed();
     await upstream.commit({ 'groups.yaml': groups('first', 'hinted') });
     const wrong = await send(api, headersWith('guess'));
@@ -291,7 +291,7 @@ describe('E132: a hint of the host of a repository', () => {
     await expect.poll(() => groupNames(api)).toEqual(['All', 'first', 'hinted']);
   });
 
-  it('is refused alike for a source that is not there, takes no hints, or whose body was changed', async () => {
+  it('is refused with the same 401 for an unknown source, a source without hints, and a changed body', async () => {
     const { api } = await followed();
     await api.call('POST', list, { name: 'quiet', type: 'push' });
     const good = { 'x-hub-signature-256': `sha256=${sign(payload, 'hook-secret')}` };
@@ -307,7 +307,7 @@ describe('E132: a hint of the host of a repository', () => {
     expect(answers[0]?.statusCode).toBe(401);
   });
 
-  it('does no more when it is sent again or a hundred times, and nothing that it says is believed', async () => {
+  it('is recorded once when it is sent 100 times, and its content is ignored', async () => {
     const { api } = await followed();
     const before = await api.revision();
     const body = '{"ref": "refs/heads/evil", "repository": {"url": "https://evil.example.com"}, "commits": [';
@@ -329,7 +329,7 @@ describe('E132: a hint of the host of a repository', () => {
     expect(large.statusCode).toBe(413);
   });
 
-  it('finds a source of the configuration too', async () => {
+  it('is accepted for a source of the server configuration too', async () => {
     const directory = await temporaryDirectory();
     const secretFile = join(directory, 'secret');
     await writeFile(secretFile, 'of-the-file');

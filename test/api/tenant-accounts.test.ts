@@ -9,8 +9,8 @@ import { type Ask, tenants, tenantsScene, timestamp } from './tenants-scene.ts';
 
 const { api, create, shown, act, prove, accountOf, signIn, addUser, codesOf, countAccounts } = tenantsScene();
 
-describe('an account that is there already', () => {
-  it('is invited, and its owner accepts', async () => {
+describe('an existing account', () => {
+  it('is invited as a tenant, and becomes active when its owner accepts', async () => {
     const { id, owner } = await accountOf('known.example.com');
     const accounts = await countAccounts();
     const made = await create('known.example.com');
@@ -37,7 +37,7 @@ describe('an account that is there already', () => {
     expect(await codesOf(id)).toEqual(expect.arrayContaining(['msp.tenant.invite', 'msp.tenant.accept']));
   });
 
-  it('may decline, and may be invited again', async () => {
+  it('may decline the invitation, and may be invited again', async () => {
     const { id, owner } = await accountOf('shy.example.com');
     await create('shy.example.com');
     const inside = await signIn(id, owner);
@@ -52,7 +52,7 @@ describe('an account that is there already', () => {
     expect((await act(id, 'invite')).body.status).toBe('invited');
   });
 
-  it('is answered for by its owner alone', async () => {
+  it('accepts an invitation through its owner only', async () => {
     const { id } = await accountOf('guarded.example.com');
     await create('guarded.example.com');
     await act(id, 'invite');
@@ -64,7 +64,7 @@ describe('an account that is there already', () => {
     expect((await act('nobody', 'invite', { value: 'accept' }, 'PUT')).status).toBe(404);
   });
 
-  it('has one keeper', async () => {
+  it('can have only one keeper', async () => {
     const { id } = await accountOf('wanted.example.com');
     await create('wanted.example.com');
     const rival = await accountOf('other-msp.example.com');
@@ -75,15 +75,15 @@ describe('an account that is there already', () => {
     expect([late.status, late.body.message]).toEqual([412, expect.stringContaining('somebody else')]);
   });
 
-  it('is not invited while its domain is to be proved, or when nobody knows it', async () => {
+  it('cannot be invited while its domain is unproved (412) or when it is unknown (404)', async () => {
     const made = await create('fresh.example.com');
     expect((await act(made.id, 'invite')).status).toBe(412);
     expect((await act('nobody', 'invite')).status).toBe(404);
   });
 });
 
-describe('letting a tenant go', () => {
-  it('gives its account to a person there, and ends the link', async () => {
+describe('unlinking a tenant', () => {
+  it('gives its account to the named person, and removes the link', async () => {
     const made = await create('freed.example.com');
     await prove(made);
     const [owner, service, blocked] = [
@@ -108,7 +108,7 @@ describe('letting a tenant go', () => {
     expect((await create('freed.example.com')).status).toBe('existing');
   });
 
-  it('wants an owner', async () => {
+  it('requires a person as the new owner', async () => {
     const made = await create('stuck.example.com');
     expect(problemsOf(await act(made.id, 'unlink', {}))).toEqual(['field_required ']);
     expect(problemsOf(await act(made.id, 'unlink', { owner: 7 }))).toEqual(['type_wrong /owner']);
@@ -127,12 +127,12 @@ describe('letting a tenant go', () => {
   });
 });
 
-describe('removing a tenant', () => {
+describe('deleting a tenant', () => {
   const remove = (id: string, ask: Ask = (method, url, body) => api().call(method, url, body)) =>
     ask('DELETE', `${tenants}/${id}`);
   const isThere = async (id: string) => (await findRevision(api().engine.database, id)) !== undefined;
 
-  it('takes the account along whose domain nobody proved; that wants an owner', async () => {
+  it('deletes its account when the domain is unproved, and is allowed to owners only', async () => {
     const made = await create('given-up.example.com');
     const admin = await signIn(api().account, await addUser(api().account, 'remover', { role: 'admin' }));
     expect((await remove(made.id, admin)).status).toBe(403);
@@ -144,7 +144,7 @@ describe('removing a tenant', () => {
     expect((await create('given-up.example.com')).status).toBe('pending');
   });
 
-  it('leaves an account alone that was there before, and takes the invitation back', async () => {
+  it('keeps an account that existed before, and withdraws the invitation', async () => {
     const { id } = await accountOf('left-alone.example.com');
     await create('left-alone.example.com');
     expect((await remove(id)).status).toBe(200);
@@ -156,7 +156,7 @@ describe('removing a tenant', () => {
     expect(await isThere(id)).toBe(true);
   });
 
-  it('is for what is not active', async () => {
+  it('is refused when the tenant is active', async () => {
     const made = await create('running.example.com');
     await prove(made);
     const answer = await remove(made.id);
@@ -164,8 +164,8 @@ describe('removing a tenant', () => {
   });
 });
 
-describe('a link', () => {
-  it('is let go by owners alone', async () => {
+describe('the link to a tenant', () => {
+  it('can be removed by owners only', async () => {
     const made = await create('owned.example.com');
     await prove(made);
     const next = await addUser(made.id, 'heir');
@@ -174,7 +174,7 @@ describe('a link', () => {
     expect((await act(made.id, 'unlink', { owner: next })).status).toBe(200);
   });
 
-  it('that only one side knows makes nobody an owner', async () => {
+  it('makes no user an owner when only one side has it', async () => {
     const { id } = await accountOf('claimed.example.com');
     const heir = await addUser(id, 'heir-of-claimed');
     await create('claimed.example.com');
@@ -188,7 +188,7 @@ describe('a link', () => {
     expect((await api().engine.snapshots.fresh(id)).get(heir)?.spec['role']).toBe('user');
   });
 
-  it('that makes owners keeps the claim that fills its group in the hands of owners', async () => {
+  it('lets only owners change the claim that fills its group when it grants the owner role', async () => {
     const { engine, account } = api();
     const kind = engine.registry.get('Group');
     const id = engine.newId();
@@ -220,7 +220,7 @@ describe('a link', () => {
 });
 
 describe('deleting an account', () => {
-  it('takes the accounts along that wait for a proof, and no invitation stays behind', async () => {
+  it('deletes its tenant accounts with an unproved domain, and withdraws its invitations', async () => {
     const { id, owner } = await accountOf('closing.example.com');
     const invited = await accountOf('was-invited.example.com');
     const inside = await signIn(id, owner);

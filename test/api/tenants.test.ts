@@ -7,7 +7,7 @@ const { api, records, tenant, create, shown, act, prove, accountOf, group, owner
   tenantsScene();
 
 describe('a tenant', () => {
-  it('is made with an account of its own, and waits for the proof of its domain', async () => {
+  it('is created with a separate account, and is pending until its domain is proved', async () => {
     const answer = await api().call('POST', tenants, tenant('Acme.Example.COM.'));
     const made = answer.body;
     expect([answer.status, made]).toEqual([
@@ -32,7 +32,7 @@ describe('a tenant', () => {
     expect((await inside('GET', '/api/config/revisions')).body).toMatchObject([{ revision: 1 }]);
   });
 
-  it('is active once its domain was proved, which makes one revision in each account', async () => {
+  it('becomes active when its domain is proved, with one revision in each account', async () => {
     const made = await create('proved.example.com');
     const before = await api().revision();
     const missing = await act(made.id, 'dns');
@@ -59,13 +59,13 @@ describe('a tenant', () => {
     expect(await codesOf(made.id)).toEqual(['msp.tenant.create', 'msp.tenant.verify']);
   });
 
-  it('is not proved by name servers that do not answer', async () => {
+  it('is not proved when no name server answers', async () => {
     const made = await create('broken.example.com');
     const answer = await act(made.id, 'dns');
     expect([answer.status, answer.body.message]).toEqual([412, expect.stringContaining('no name server answers')]);
   });
 
-  it('gets another name and other groups, never another domain', async () => {
+  it('can change its name and groups, but not its domain', async () => {
     const made = await create('renamed.example.com');
     const one = `${tenants}/${made.id}`;
     const other = await api().group('juniors');
@@ -94,14 +94,14 @@ describe('a tenant', () => {
     [{ groups: [{ role: 'admin' }] }, ['field_required /groups/0']],
     [{ groups: [{ id: 'x' }] }, ['field_required /groups/0', 'reference_unknown /groups/0/id']],
     [{ groups: [{ id: 'x', role: 'king' }] }, ['reference_unknown /groups/0/id', 'value_not_allowed /groups/0/role']],
-  ])('is refused with %j, and no account is made', async (more, problems) => {
+  ])('is refused with %j, and no account is created', async (more, problems) => {
     const accounts = await countAccounts();
     const answer = await api().call('POST', tenants, tenant('refused.example.com', more));
     expect([answer.status, problemsOf(answer)]).toEqual([422, problems]);
     expect(await countAccounts()).toBe(accounts);
   });
 
-  it('has a domain of its own', async () => {
+  it('must have a unique domain', async () => {
     await create('twice.example.com');
     const accounts = await countAccounts();
     const again = await api().call('POST', tenants, tenant('TWICE.example.com'));
@@ -109,7 +109,7 @@ describe('a tenant', () => {
     expect(await countAccounts()).toBe(accounts);
   });
 
-  it('of one domain is made once by 20 who try at the same time', async () => {
+  it('is created once by 20 simultaneous requests for one domain', async () => {
     const accounts = await countAccounts();
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => api().call('POST', tenants, tenant('contended.example.com'))),
@@ -118,14 +118,14 @@ describe('a tenant', () => {
     expect(await countAccounts()).toBe(accounts + 1);
   });
 
-  it('keeps a group in use', async () => {
+  it('keeps its groups from being deleted', async () => {
     const used = await api().group('used');
     await api().call('POST', tenants, tenant('uses.example.com', { groups: [{ id: used, role: 'user' }] }));
     const answer = await api().call('DELETE', `/api/groups/${used}`);
     expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining('msptenant')]);
   });
 
-  it('is served at the price that was last chosen', async () => {
+  it('stores the chosen price, and writes nothing when it is chosen again', async () => {
     const made = await create('priced.example.com');
     const chosen = await act(made.id, 'subscription', { priceID: 'price_team' });
     expect([chosen.status, chosen.body]).toEqual([200, '']);
@@ -141,7 +141,7 @@ describe('a tenant', () => {
   });
 });
 
-describe('a domain', () => {
+describe('the domain of a tenant', () => {
   it('belongs to the first account that proves it', async () => {
     const first = await create('raced.example.com');
     const rival = await create('rival-msp.example.com');
@@ -156,7 +156,7 @@ describe('a domain', () => {
     expect((await shown(first.id)).status).toBe('pending');
   });
 
-  it('is not its own tenant', async () => {
+  it('cannot be the domain of its keeper', async () => {
     const { id } = await accountOf('self.example.com');
     const inside = await ownerOf(id);
     const answer = await inside('POST', tenants, { name: 'Self', domain: 'self.example.com', groups: [] });
@@ -164,7 +164,7 @@ describe('a domain', () => {
   });
 });
 
-describe('documents', () => {
+describe('documents of tenants', () => {
   const file = (text: string) => ({ source: 'git', files: [{ path: 'tenants.yaml', text }] });
   const document = (domain: string) => `
 apiVersion: heddle.dev/v1
@@ -173,7 +173,7 @@ metadata: {name: ${domain}}
 spec: {name: By document, domain: ${domain}, groups: [{id: consultants, role: auditor}]}
 `;
 
-  it('state tenants that are there, by their domain, and never make one', async () => {
+  it('state existing tenants by their domain, and create none', async () => {
     const made = await create('stated.example.com');
     const plan = await api().call('POST', '/api/config/plans', file(document('absent.example.com')));
     expect(plan.body.warnings.map(({ code }: JsonObject) => code)).toEqual(['object_pending']);

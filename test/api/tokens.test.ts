@@ -37,7 +37,7 @@ const make = (user: string, body: JsonObject = { name: 'CI', expires_in: 30 }, c
   call('POST', `/api/users/${user}/tokens`, body);
 
 describe('personal access tokens', () => {
-  it('are made, shown once, listed, read, used and deleted', async () => {
+  it('are created, shown once, listed, read, used and deleted', async () => {
     const id = await me();
     const made = await make(id);
     expect([made.status, made.headers['cache-control']]).toEqual([200, 'no-store']);
@@ -61,7 +61,7 @@ describe('personal access tokens', () => {
     expect((await withToken(value)('GET', '/api/groups')).status).toBe(401);
   });
 
-  it('are listed in the audit log, with who and whose', async () => {
+  it('are recorded in the audit log with their creator and their user', async () => {
     const program = await visitor('user', true);
     const { personal_access_token: record } = (await make(program.id)).body;
     await api().call('DELETE', `/api/users/${program.id}/tokens/${record.id}`);
@@ -86,11 +86,11 @@ describe('personal access tokens', () => {
     expect([answer.status, answer.body.problems.map(({ path }: JsonObject) => path)]).toEqual([422, paths]);
   });
 
-  it.each([1, 365])('last %i days when that is asked for', async (days) => {
+  it.each([1, 365])('may last %i days', async (days) => {
     expect((await make(await me(), { name: 'edge', expires_in: days })).status).toBe(200);
   });
 
-  it('are everybody’s own: nobody makes or sees those of another person', async () => {
+  it('can be created and read only by the person to which they belong', async () => {
     const ana = await visitor('user');
     expect((await make(ana.id, undefined, ana.call)).status).toBe(200);
     expect((await ana.call('GET', `/api/users/${ana.id}/tokens`)).body).toHaveLength(2);
@@ -105,7 +105,7 @@ describe('personal access tokens', () => {
     ['network_admin', 403, 200],
     ['auditor', 403, 200],
     ['user', 403, 403],
-  ])('of service users are made by %s: %i, and read: %i', async (role, making, reading) => {
+  ])('of service users are created by %s with status %i, and read with status %i', async (role, making, reading) => {
     const program = await visitor('user', true);
     const { call } = await visitor(role);
     expect((await make(program.id, undefined, call)).status).toBe(making);
@@ -113,7 +113,7 @@ describe('personal access tokens', () => {
   });
 });
 
-describe('a token that only plans', () => {
+describe('a plan-only token', () => {
   const text = doc('Group', 'planned', 'name: Planned');
 
   it('reads and plans, and writes nothing', async () => {
@@ -136,7 +136,7 @@ describe('a token that only plans', () => {
     expect((await api().call('GET', '/api/groups')).body.map(({ name }: JsonObject) => name)).not.toContain('written');
   });
 
-  it('is refused by every route that writes, whichever it is', async () => {
+  it('is refused by every route that writes', async () => {
     const made = await make(await me(), { name: 'walks', expires_in: 1, plan_only: true });
     const call = withToken(made.body.plain_token);
     const { paths } = (await api().call('GET', '/api/openapi.json')).body;
@@ -162,7 +162,7 @@ describe('a token that only plans', () => {
 });
 
 describe('the last use of a token', () => {
-  it('is written once for very many uses, and soon after the first', async () => {
+  it('is written once for 20000 uses, and again for a use a minute later', async () => {
     const { engine, account } = api();
     const id = engine.newId();
     const hash = hashToken(makeToken('nbp_', randomBytes(32)));
@@ -194,7 +194,7 @@ describe('the last use of a token', () => {
 });
 
 describe('audit events', () => {
-  it('are listed newest first, and older ones on request', async () => {
+  it('are listed newest first, and older ones with `before`', async () => {
     await api().group('audited-one');
     await api().group('audited-two');
     const events = (await api().call('GET', '/api/events/audit')).body;
@@ -208,12 +208,12 @@ describe('audit events', () => {
     expect((await api().call('GET', '/api/events')).body).toEqual(events);
   });
 
-  it('are for those who may read events', async () => {
+  it('are returned only to roles that may read events', async () => {
     expect((await (await visitor('auditor')).call('GET', '/api/events/audit')).status).toBe(200);
     expect((await (await visitor('user')).call('GET', '/api/events/audit')).status).toBe(403);
   });
 
-  it('say who did it also when that user has gone since', async () => {
+  it('keep the e-mail address of their initiator after that user is deleted', async () => {
     const gone = await visitor('admin');
     await gone.call('POST', '/api/groups', { name: 'by-gone' });
     await api().call('DELETE', `/api/users/${gone.id}`);
@@ -223,8 +223,8 @@ describe('audit events', () => {
   });
 });
 
-describe('rights', () => {
-  it('are those of the role at this moment, also in documents, change by change', async () => {
+describe('rights of a user', () => {
+  it('are those of the current role, also right after it changes', async () => {
     const { id, call } = await visitor('network_admin');
     expect((await call('POST', '/api/groups', { name: 'allowed' })).status).toBe(200);
     const refused = await call('POST', '/api/setup-keys', {
@@ -245,7 +245,7 @@ describe('rights', () => {
     expect((await call('POST', '/api/groups', { name: 'not any more' })).status).toBe(403);
   });
 
-  it('of a user are their own profile and nothing else', async () => {
+  it('are limited to the own profile for the role `user`', async () => {
     const { id, call } = await visitor('user');
     const listed = (await call('GET', '/api/users')).body;
     expect(listed.map((user: JsonObject) => user['id'])).toEqual([id]);
@@ -255,7 +255,7 @@ describe('rights', () => {
       expect([path, (await call('GET', path)).status]).toEqual([path, 403]);
   });
 
-  it('of a service user are reading everything, whatever its role', async () => {
+  it('are reading everything and writing nothing for a service user of any role', async () => {
     const { call } = await visitor('user', true);
     for (const path of ['/api/groups', '/api/users', '/api/config/export', '/api/accounts'])
       expect([path, (await call('GET', path)).status]).toEqual([path, 200]);

@@ -37,7 +37,7 @@ async function callAs(own: TestApi, user: string): Promise<Call> {
 const never = '0001-01-01T00:00:00Z';
 
 describe('users', () => {
-  it('are made, listed, replaced and deleted', async () => {
+  it('are created, listed, replaced and deleted', async () => {
     await using own = await testApi();
     const group = await own.group('developers');
     const made = await post(person({ email: 'ana@example.com', role: 'ADMIN', auto_groups: [group] }), own);
@@ -76,12 +76,12 @@ describe('users', () => {
       expect([answer.status, answer.body.message]).toEqual([404, `user ${id} not found`]);
   });
 
-  it('are not read one by one', async () => {
+  it('cannot be read one by one (405)', async () => {
     const { id } = (await post(program)).body;
     expect((await api().call('GET', `${users}/${id}`)).status).toBe(405);
   });
 
-  it('are asked for by a flag that is one', async () => {
+  it('cannot be filtered by a `service_user` that is not a boolean', async () => {
     const answer = await api().call('GET', `${users}?service_user=maybe`);
     expect([answer.status, problemsOf(answer)]).toEqual([422, ['filter_invalid /service_user']]);
   });
@@ -110,18 +110,18 @@ describe('users', () => {
     expect([answer.status, problemsOf(answer)]).toEqual([422, problems]);
   });
 
-  it('do not get the group of all peers assigned', async () => {
+  it('cannot be assigned the group All', async () => {
     const [all] = (await api().call('GET', '/api/groups?name=All')).body;
     expect((await post({ ...program, auto_groups: [all.id] })).status).toBe(422);
   });
 
-  it('share no e-mail address, whatever its case', async () => {
+  it('have a unique e-mail address, whatever its case', async () => {
     await post(person({ email: 'unique@example.com' }));
     const again = await post(person({ email: 'Unique@Example.com' }));
     expect([again.status, again.body.message]).toEqual([409, expect.stringContaining('already exists')]);
   });
 
-  it('write nothing when they are given back what they answered', async () => {
+  it('write nothing when they are put back unchanged', async () => {
     const { body: made } = await post(person());
     const { password: _, ...body } = made;
     const before = await api().revision();
@@ -137,7 +137,7 @@ describe('users', () => {
     expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining('linked to user: CI')]);
   });
 
-  it('go with their tokens, in one step', async () => {
+  it('are deleted together with their tokens', async () => {
     await using own = await testApi();
     const { id } = (await post(program, own)).body;
     const call = await callAs(own, id);
@@ -150,8 +150,8 @@ describe('users', () => {
   });
 });
 
-describe('the user who asks', () => {
-  it('is shown with what an owner may do: everything', async () => {
+describe('the current user', () => {
+  it('is returned with all permissions when it is the owner', async () => {
     await using own = await testApi();
     const { status, body } = await own.call('GET', `${users}/current`);
     const all = { read: true, create: true, update: true, delete: true };
@@ -162,7 +162,7 @@ describe('the user who asks', () => {
     expect(listed).toEqual(Object.fromEntries(Object.entries(body).filter(([name]) => name !== 'permissions')));
   });
 
-  it('may be a service user, restricted where the account says so', async () => {
+  it('may be a service user, with permissions that are marked as restricted', async () => {
     await using own = await testApi();
     const { id } = (await post(program, own)).body;
     const call = await callAs(own, id);
@@ -172,14 +172,14 @@ describe('the user who asks', () => {
     expect(seen.map((user: { id: string }) => user.id)).toEqual([id]);
   });
 
-  it('every kind belongs to a module that rights are given for', () => {
+  it('has permissions for the module of every kind', () => {
     const known: readonly string[] = modules;
     expect(api().engine.registry.kinds.filter(({ module }) => !known.includes(module))).toEqual([]);
   });
 });
 
-describe('ownership', () => {
-  it('is handed over by an owner, who becomes an admin', async () => {
+describe('ownership of an account', () => {
+  it('is transferred by the owner, who becomes an admin', async () => {
     await using own = await testApi();
     const { id } = (await post(person(), own)).body;
     const owner = await ownerOf(own);
@@ -194,7 +194,7 @@ describe('ownership', () => {
     expect((await newOwner('DELETE', `${users}/${owner['id']}`)).status).toBe(200);
   });
 
-  it('is kept: owners are neither blocked nor deleted, and do not let go of their own role', async () => {
+  it('is kept: owners cannot be blocked or deleted, and cannot give up their own role', async () => {
     const id = String((await ownerOf(api()))['id']);
     expect((await put(id, { role: 'admin' })).status).toBe(403);
     expect((await put(id, { role: 'owner', is_blocked: true })).status).toBe(403);
@@ -202,7 +202,7 @@ describe('ownership', () => {
     expect([self.status, problemsOf(self)]).toEqual([422, ['user_is_caller ']]);
   });
 
-  it('of somebody who has not signed in yet is not to be had by inviting them again', async () => {
+  it('cannot be taken over by inviting an owner again who has not signed in yet', async () => {
     await using own = await testApi();
     const { id } = (await post(person(), own)).body;
     expect((await own.call('POST', `${users}/${id}/invite`)).status).toBe(200);
@@ -212,7 +212,7 @@ describe('ownership', () => {
     expect([again.status, again.headers['heddle-invite-link']]).toEqual([403, undefined]);
   });
 
-  it('is nothing for programs', async () => {
+  it('cannot be given to a service user', async () => {
     const { id } = (await post(program)).body;
     expect((await put(id, { role: 'owner' })).status).toBe(403);
   });
@@ -230,7 +230,7 @@ describe('peers of a user', () => {
     return ids;
   }
 
-  it('are signed out when the user is blocked, join its new groups, and go with it', async () => {
+  it('are signed out when the user is blocked, join its new groups, and are deleted with it', async () => {
     await using own = await testApi();
     const { id } = (await post(person(), own)).body;
     const [laptop = ''] = await peersOf(own, id);
@@ -261,7 +261,7 @@ spec: {name: Ana Lima, email: ana@example.com, role: admin}
 `;
   const source = (documents: string) => ({ source: 'git', files: [{ path: 'users.yaml', text: documents }] });
 
-  it('make service users and invite people, and give roles', async () => {
+  it('create service users, invite people, and assign roles', async () => {
     await using own = await testApi();
     expect((await own.call('POST', '/api/config/apply', source(text))).status).toBe(200);
     const shown = (await own.call('GET', users)).body.filter(({ role }: { role: string }) => role !== 'owner');
@@ -277,7 +277,7 @@ spec: {name: Ana Lima, email: ana@example.com, role: admin}
     expect([owner.status, owner.body.message]).toEqual([200, undefined]);
   });
 
-  it('leave the owner of the installation out of an export', async () => {
+  it('leave the machine owner out of an export', async () => {
     await using own = await testApi();
     await post(program, own);
     const exported = JSON.stringify((await own.call('GET', '/api/config/export?kind=User')).body);

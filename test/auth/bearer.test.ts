@@ -37,7 +37,7 @@ const refusal = (token: string) =>
   );
 
 describe('a signed token', () => {
-  it('of the provider is accepted, with what it says about the person', async () => {
+  it('from the provider is accepted and yields the claims about the person', async () => {
     const claims = { email: ' Ana@Example.com', email_verified: true, name: 'Ana', hd: 'Example.com' };
     const verified = await bearer.verify(await provider.token('ana', claims));
     expect(verified).toMatchObject({ subject: 'ana', email: 'Ana@Example.com', emailVerified: true, name: 'Ana' });
@@ -45,7 +45,7 @@ describe('a signed token', () => {
     expect(verified.expiresAt).toBeGreaterThan(Date.now());
   });
 
-  it('has an address that is proved only when the provider says so', async () => {
+  it('has a verified address only when the provider states so', async () => {
     const proved = async (claims: Readonly<Record<string, unknown>>) =>
       (await bearer.verify(await provider.sign({ email: 'ana@example.com', ...claims }))).emailVerified;
     expect(await proved({})).toBe(false);
@@ -54,14 +54,14 @@ describe('a signed token', () => {
     expect(await proved({ email_verified: 'true' })).toBe(true);
   });
 
-  it('is checked once, and its keys are read once', async () => {
+  it("is verified repeatedly with a single read of the provider's keys", async () => {
     const token = await provider.token('ana');
     const before = provider.keyReads();
     for (let count = 0; count < 50; count++) await bearer.verify(token);
     expect(provider.keyReads() - before).toBe(1);
   });
 
-  it('counts no longer than it lasts, and a clock may be five seconds off', async () => {
+  it('is accepted until it expires, with five seconds of clock skew', async () => {
     const seconds = Math.floor(Date.now() / 1000);
     const token = await provider.sign({ exp: seconds + 60 });
     expect(await refusal(token)).toBe('accepted');
@@ -71,7 +71,7 @@ describe('a signed token', () => {
     expect(await refusal(token)).toBe('Unauthenticated: token expired');
   });
 
-  it('of the future does not count, by more than a clock may be off', async () => {
+  it('is refused when `iat` is in the future by more than the clock skew', async () => {
     const seconds = Math.floor(Date.now() / 1000);
     expect(await refusal(await provider.sign({ iat: seconds + 4, exp: seconds + 600 }))).toBe('accepted');
     expect(await refusal(await provider.sign({ iat: seconds + 60, exp: seconds + 600 }))).toBe(
@@ -79,7 +79,7 @@ describe('a signed token', () => {
     );
   });
 
-  it('counts after the provider has changed its key, and one of the old key does not', async () => {
+  it('is accepted after the provider rotates its key; a token of the old key is refused', async () => {
     const old = await provider.sign({});
     const kept = await provider.sign({ jti: 'kept' });
     expect(await refusal(kept)).toBe('accepted');
@@ -90,7 +90,7 @@ describe('a signed token', () => {
   });
 });
 
-describe('refused is a token', () => {
+describe('token validation', () => {
   const invalid = 'Unauthenticated: token invalid';
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const claims = () => ({ iss: provider.issuer, aud: audience, sub: 'ana', exp: Math.floor(Date.now() / 1000) + 300 });
@@ -149,16 +149,16 @@ describe('refused is a token', () => {
     ['of two parts', () => 'abc.def'],
   ];
 
-  it.each(cases)('%s', async (_, make) => {
+  it.each(cases)('refuses as invalid a token %s', async (_, make) => {
     expect(await refusal(await make())).toBe(invalid);
   });
 
-  it('that has expired, in words of its own', async () => {
+  it('refuses an expired token with a separate message', async () => {
     const token = await provider.sign({ exp: Math.floor(Date.now() / 1000) - 60 });
     expect(await refusal(token)).toBe('Unauthenticated: token expired');
   });
 
-  it('of an unknown key without asking the provider each time', async () => {
+  it("refuses tokens with unknown keys without reading the provider's keys each time", async () => {
     bearer = accepting({ cooldownMs: 60_000 });
     await bearer.verify(await provider.token('ana'));
     const before = provider.keyReads();
@@ -167,8 +167,8 @@ describe('refused is a token', () => {
   });
 });
 
-describe('a provider that does not answer', () => {
-  it('leaves known keys working, and is reported for the others', async () => {
+describe('an unusable identity provider', () => {
+  it('that is down leaves tokens with known keys valid; for other keys it is reported as unavailable', async () => {
     bearer = accepting({ keysLastMs: 0 });
     await bearer.verify(await provider.token('ana'));
     const [known, unknown] = [await provider.sign({}), await provider.sign({}, { kid: 'not-read-yet' })];
@@ -182,7 +182,7 @@ describe('a provider that does not answer', () => {
     expect(await refusal(known)).toBe('accepted');
   });
 
-  it('that calls itself otherwise is believed nothing', async () => {
+  it('with another issuer in its discovery document is reported and its tokens are refused', async () => {
     const issuer = createExternalIssuer({
       issuer: provider.issuer.replace('127.0.0.1', 'localhost'),
       outbound: plainOutbound,

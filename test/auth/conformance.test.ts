@@ -22,8 +22,8 @@ async function ago<Value>(minutes: number, work: () => Promise<Value>): Promise<
 const revoke = (fields: Readonly<Record<string, string>>) =>
   fetch(`${scene().url}/oidc/token/revocation`, { method: 'POST', body: new URLSearchParams(fields) });
 
-describe('a browser that comes with a form', () => {
-  it('gets to the sign-in and to the end of its session', async () => {
+describe('a browser that sends a form to an OIDC endpoint by POST', () => {
+  it('can sign in and end its session', async () => {
     const { surfer, email, tokens } = await signedIn();
     const { challenge } = pkce();
     const address = new URL(authorization(challenge, { prompt: 'login' }), scene().url);
@@ -36,19 +36,19 @@ describe('a browser that comes with a form', () => {
     expect((await surfer.go('/signin/account')).title).toBe('Sign in – Heddle');
   });
 
-  it('is reported when the form is too long for an address', async () => {
+  it('gets 413 when the form is too long for a URL', async () => {
     const shown = await openSurfer(scene().url).forge('/oidc/auth', { state: 'x'.repeat(20_000) });
     expect([shown.status, JSON.parse(shown.text).error]).toEqual([413, 'invalid_request']);
   });
 });
 
-describe('a request with the code of a device and without a session', () => {
+describe('a device code request without a session', () => {
   it.each([
     ['POST', '/oidc/device', { user_code: 'BBBB-BBBB' }],
     ['POST', '/oidc/device', {}],
     ['GET', '/oidc/device/auth', undefined],
     ['GET', '/oidc/device/made-up', undefined],
-  ] as const)('%s %s: is shown the page that begins one', async (_method, path, fields) => {
+  ] as const)('%s %s shows the page that asks for the code', async (_method, path, fields) => {
     const surfer = openSurfer(scene().url);
     surfer.cookies.set('heddle_session', 'made-up');
     const shown = fields === undefined ? await surfer.go(path) : await surfer.forge(path, fields);
@@ -58,8 +58,8 @@ describe('a request with the code of a device and without a session', () => {
   });
 });
 
-describe('a refresh', () => {
-  it('may repeat offline_access, and nothing else that was not granted', async () => {
+describe('a refresh token request', () => {
+  it('may repeat the scope offline_access, but no other scope that was not granted', async () => {
     const { surfer, email } = await visitor();
     const { verifier, challenge } = pkce();
     await surfer.go(authorization(challenge, { scope: 'openid email offline_access' }));
@@ -76,7 +76,7 @@ describe('a refresh', () => {
 });
 
 describe('an access token', () => {
-  it('is taken back by the program that got it, with all that hangs on it', async () => {
+  it('can be revoked only by the client that got it, together with its refresh token', async () => {
     const { tokens } = await signedIn();
     const form = { client_id: 'heddle-cli', token: tokens.access_token };
     const other = await revoke({ ...form, client_id: 'heddle-dashboard' });
@@ -98,13 +98,13 @@ describe('an access token', () => {
     [{ token: 'x', client_id: 'nobody' }, 401, 'invalid_client'],
     [{ token: 'x', client_id: 'heddle-cli' }, 200, undefined],
     [{ token: 'a.b.c', client_id: 'heddle-cli' }, 200, undefined],
-  ] as const)('%j is answered with %i', async (fields, status, error) => {
+  ] as const)('revocation request %j is answered with %i', async (fields, status, error) => {
     const answer = await revoke(fields);
     const text = await answer.text();
     expect([answer.status, text === '' ? undefined : JSON.parse(text).error]).toEqual([status, error]);
   });
 
-  it('ends with the refresh token, with the password, and with the session of a dashboard', async () => {
+  it('becomes invalid when its refresh token, the password or the dashboard session ends', async () => {
     const first = await signedIn();
     await revoke({ client_id: 'heddle-cli', token: first.tokens.refresh_token });
     expect(await api(first.tokens.access_token)).toBe(401);
@@ -134,8 +134,8 @@ describe('an access token', () => {
   });
 });
 
-describe('a device', () => {
-  it('that polls too often gets slow_down, and its tokens at once when it is approved', async () => {
+describe('a device sign-in', () => {
+  it('gets slow_down when it polls too often, and its tokens at once when it is approved', async () => {
     const { surfer, email } = await visitor();
     const device = await ask('/device/auth', { scope: 'openid' });
     const grant_type = 'urn:ietf:params:oauth:grant-type:device_code';
@@ -153,8 +153,8 @@ describe('a device', () => {
   });
 });
 
-describe('somebody who signed in long ago', () => {
-  it('signs in again before they make or delete a token or change the second factor on their page', async () => {
+describe('step-up authentication', () => {
+  it('requires a new sign-in after 15 minutes to make or delete a token or set up a second factor on the account page', async () => {
     const { surfer, email, id } = await visitor();
     await surfer.go('/signin/account');
     await surfer.send({ step: 'password', email, password });
@@ -182,7 +182,7 @@ describe('somebody who signed in long ago', () => {
     expect(await count()).toBe(0);
   });
 
-  it('does so before they make or delete a token at the API, and keeps the tokens that they have', async () => {
+  it('requires a new sign-in to make or delete a token by the API; existing tokens keep working', async () => {
     const { id, tokens } = await ago(16, signedIn);
     const path = `/api/users/${id}/tokens`;
     const body = { name: 'CI', expires_in: 7 };
@@ -201,7 +201,7 @@ describe('somebody who signed in long ago', () => {
     expect(await api(renewed.access_token)).toBe(200);
   });
 
-  it('makes tokens at the API when the sign-in is fresh, and by a token whenever they like', async () => {
+  it('is not required by the API after a recent sign-in or with a personal access token', async () => {
     const { id, tokens } = await signedIn();
     const path = `/api/users/${id}/tokens`;
     const made = await scene().call('POST', path, { name: 'CI', expires_in: 7 }, `Bearer ${tokens.access_token}`);

@@ -36,8 +36,8 @@ async function askSilently(surfer: Surfer) {
 
 const refresh = (token: string) => ask('/token', { ...client, grant_type: 'refresh_token', refresh_token: token });
 
-describe('sign-in at a dashboard of another server', () => {
-  it('gets the person back with a code, which PKCE alone redeems, for tokens that the API takes', async () => {
+describe('sign-in at a dashboard on another server', () => {
+  it('redirects back with a code that is redeemed with PKCE alone, for tokens that the API accepts', async () => {
     const { id, email, back, tokens } = await atDashboard();
     expect([back.origin + back.pathname, back.searchParams.get('state')]).toEqual([signedInAt, 's']);
     expect(back.searchParams.get('iss')).toBe(`${scene().url}/oidc`);
@@ -46,7 +46,7 @@ describe('sign-in at a dashboard of another server', () => {
     expect(await api(tokens.access_token)).toBe(200);
   });
 
-  it('is found by discovery, and its pages may ask from their origin', async () => {
+  it("is announced by discovery, and its endpoints allow CORS from the dashboard's origin", async () => {
     const headers = { origin };
     const found = await fetch(`${scene().url}/oidc/.well-known/openid-configuration`, { headers });
     const known = (await found.json()) as Readonly<Record<string, string>>;
@@ -71,7 +71,7 @@ describe('sign-in at a dashboard of another server', () => {
 });
 
 describe('silent renewal', () => {
-  it('gives a hidden page a code without a question while the person is signed in', async () => {
+  it('with prompt=none returns a code without interaction while the person is signed in', async () => {
     const { id, surfer } = await atDashboard();
     const { back, said, verifier } = await askSilently(surfer);
     expect([back, said['state'], said['error']]).toEqual([renewedAt, 's', undefined]);
@@ -80,12 +80,12 @@ describe('silent renewal', () => {
     expect(await api(tokens.access_token)).toBe(200);
   });
 
-  it('says login_required to a hidden page when nobody is signed in, and shows no page', async () => {
+  it('with prompt=none returns login_required and shows no page when there is no session', async () => {
     const { back, said } = await askSilently(openSurfer(scene().url));
     expect([back, said['error'], said['state']]).toEqual([renewedAt, 'login_required', 's']);
   });
 
-  it('by a refresh token goes on for the same person, once for each token', async () => {
+  it('by a refresh token returns tokens for the same person; each refresh token works once', async () => {
     const { id, tokens } = await atDashboard();
     const renewed = await refresh(tokens.refresh_token);
     expect(renewed).toMatchObject({ status: 200, scope: expect.stringContaining('openid') });
@@ -96,7 +96,7 @@ describe('silent renewal', () => {
 });
 
 describe('sign-out', () => {
-  it('gets the person back, and leaves no session behind: not in the browser, not at a hidden page, not in tokens', async () => {
+  it('redirects back and ends the session in the browser, at silent renewal and for all tokens', async () => {
     const { surfer, tokens, email } = await atDashboard();
     const query = { id_token_hint: tokens.id_token, post_logout_redirect_uri: origin, state: 'out' };
     await surfer.go(`/oidc/session/end?${new URLSearchParams(query)}`);
@@ -114,7 +114,7 @@ describe('sign-out', () => {
     expect((await surfer.go('/signin/account')).text).not.toContain(email);
   });
 
-  it('gets the person back when there is no session any more, without a question', async () => {
+  it('redirects back without a question when there is no session any more', async () => {
     const { tokens } = await atDashboard();
     const query = new URLSearchParams({ id_token_hint: tokens.id_token, post_logout_redirect_uri: `${origin}/` });
     const outsider = openSurfer(scene().url);
@@ -124,7 +124,7 @@ describe('sign-out', () => {
     expect(gone.url.origin).toBe(origin);
   });
 
-  it('goes back to no page that the operator did not name', async () => {
+  it('refuses to redirect to a page that the operator did not configure', async () => {
     const { surfer, tokens } = await atDashboard();
     const query = { id_token_hint: tokens.id_token, post_logout_redirect_uri: 'https://evil.example/' };
     const shown = await surfer.go(`/oidc/session/end?${new URLSearchParams(query)}`);
@@ -132,7 +132,7 @@ describe('sign-out', () => {
   });
 });
 
-describe('revocation', () => {
+describe('token revocation', () => {
   const revoke = (fields: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>> = {}) =>
     fetch(`${scene().url}/oidc/token/revocation`, {
       method: 'POST',
@@ -150,7 +150,7 @@ describe('revocation', () => {
     ['an empty secret', { ...client, client_secret: '' }, {}],
     ['the id in a header, with an empty password', {}, basic],
     ['the id in both', client, basic],
-  ])('takes a refresh token back that comes with %s, with all that hangs on it', async (_, fields, headers) => {
+  ])('revokes a refresh token sent with %s, together with its access token', async (_, fields, headers) => {
     const { tokens } = await atDashboard();
     const answer = await revoke({ token: tokens.refresh_token, ...fields }, headers);
     expect([answer.status, await answer.text()]).toEqual([200, '']);
@@ -166,7 +166,7 @@ describe('revocation', () => {
     ['names two programs', client, `Basic ${btoa('heddle-cli:')}`, 'invalid_request'],
     ['has a header that says nothing', {}, 'Basic %%%', 'invalid_request'],
     ['has a header of another kind', {}, 'Bearer x', 'invalid_request'],
-  ])('refuses what %s', async (_, fields, authorization, error) => {
+  ])('refuses a request that %s', async (_, fields, authorization, error) => {
     const answer = await revoke({ token: 'x', ...fields }, { authorization });
     expect([answer.status, ((await answer.json()) as { error: string }).error]).toEqual([400, error]);
   });

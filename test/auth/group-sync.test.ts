@@ -75,8 +75,8 @@ const codes = async (count: number) =>
     .map((event: { readonly activity_code: string }) => event.activity_code)
     .sort();
 
-describe('groups that a token names', () => {
-  it('are made once, given to the user, and taken away again', async () => {
+describe('groups named in a token', () => {
+  it('are created once, assigned to the user, and removed again', async () => {
     const ana = await come('ana', ['dev', 'ops', 'dev', ' ', 7]);
     expect(await namesOf(await come('ana', ['dev', 'ops']))).toEqual(['dev', 'ops']);
     expect((await groups()).map(({ name, issued }) => [name, issued]).sort()).toEqual([
@@ -92,7 +92,7 @@ describe('groups that a token names', () => {
     expect(await namesOf(await come('ana', undefined))).toEqual([]);
   });
 
-  it('cost nothing while they stay the same', async () => {
+  it('cause no revision while they stay unchanged', async () => {
     await come('cleo', ['dev', 'ops']);
     const revision = await api.revision();
     for (const roles of [
@@ -103,7 +103,7 @@ describe('groups that a token names', () => {
     expect(await api.revision()).toBe(revision);
   });
 
-  it('stay beside groups of people, also those of the same name', async () => {
+  it('are separate from groups made by people, even of the same name', async () => {
     const own = await api.group('dev');
     const dan = (await come('dan', [])).body;
     const body = { role: 'user', auto_groups: [own], is_blocked: false };
@@ -114,7 +114,7 @@ describe('groups that a token names', () => {
     expect((await come('dan', [])).body.auto_groups).toEqual([own]);
   });
 
-  it('are left alone by documents, which state groups of their own', async () => {
+  it('are kept when a document states other groups of the user', async () => {
     const eli = (await come('eli', ['dev'])).body;
     const text = [
       doc('Group', 'staff', 'name: staff'),
@@ -133,7 +133,7 @@ describe('groups that a token names', () => {
     expect(await api.revision()).toBe(revision);
   });
 
-  it('keep out who has none of those that are let in, and nobody is made', async () => {
+  it('refuse the sign-in, and create no user, when none of them is in jwt_allow_groups', async () => {
     await setSettings({ jwt_allow_groups: ['dev', 'board'] });
     const refused = await come('zoe', ['ops']);
     expect([refused.status, refused.body.message]).toEqual([401, 'token invalid']);
@@ -146,13 +146,13 @@ describe('groups that a token names', () => {
   });
 });
 
-describe('a caller who changes which groups may sign in', () => {
+describe('a caller who changes jwt_allow_groups', () => {
   const asOwner = async (roles: unknown) => {
     const claims = { sub: 'ola', email: 'ola@example.com', email_verified: true, roles };
     return { authorization: `Bearer ${await provider.sign(claims)}` };
   };
 
-  it('does not keep themselves out, by a request or by a document', async () => {
+  it('cannot lock themselves out, neither by a request nor by a document', async () => {
     const { id } = (await come('ola', ['dev'])).body;
     await api.call('PUT', `/api/users/${id}`, { role: 'owner', auto_groups: [], is_blocked: false });
     const [account] = (await api.call('GET', '/api/accounts')).body;
@@ -182,7 +182,7 @@ describe('a caller who changes which groups may sign in', () => {
     await setSettings({ jwt_allow_groups: [] });
   });
 
-  it('may do so with a personal access token, which lets them take it back', async () => {
+  it('may exclude their own groups with a personal access token, which can undo the change', async () => {
     await setSettings({ jwt_allow_groups: ['board'] });
     expect((await come('ola', ['dev'])).status).toBe(401);
     await setSettings({ jwt_allow_groups: [] });
@@ -190,8 +190,8 @@ describe('a caller who changes which groups may sign in', () => {
   });
 });
 
-describe('groups of a user', () => {
-  it('reach the peers when the account starts to want it, and follow from then on', async () => {
+describe('auto_groups of a user', () => {
+  it("reach the user's peers when the account enables propagation, and changes follow", async () => {
     const fay = (await come('fay', ['dev', 'ops'])).body;
     const laptop = await peerOf(fay.id, 'fay-laptop');
     expect(await origins('dev', laptop)).toBeUndefined();
@@ -213,7 +213,7 @@ describe('groups of a user', () => {
     expect(await codes(6)).toEqual(expect.arrayContaining(['peer.group.add', 'peer.group.delete', 'user.group.add']));
   });
 
-  it('reach the peers by the API too, beside what others put there', async () => {
+  it("reach the user's peers by the API too, and are kept apart from memberships set otherwise", async () => {
     const gil = (await come('gil', [])).body;
     const phone = await peerOf(gil.id, 'gil-phone');
     const group = await api.group('phones', [phone]);
@@ -225,7 +225,7 @@ describe('groups of a user', () => {
     expect(await origins('phones', phone)).toEqual(['api']);
   });
 
-  it('of two users who change in one plan reach the peers of both', async () => {
+  it('reach the peers of both users when two users change in one plan', async () => {
     const users = [(await come('hal', [])).body, (await come('ivy', [])).body];
     const peers = await Promise.all(users.map(({ id, name }) => peerOf(id, `${name.split('@')[0]}-pc`)));
     const text = [

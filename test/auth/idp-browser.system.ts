@@ -60,8 +60,8 @@ async function typeAndEnter(...texts: readonly string[]): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-describe('a person with a keyboard and a browser without scripts', () => {
-  it('signs in by `heddle login`, makes a token on their own page, and uses it at the API and with `heddle plan`', async () => {
+describe('a person with only a keyboard and a browser without scripts', () => {
+  it('signs in by `heddle login`, makes a token on the account page, and uses it at the API and with `heddle plan`', async () => {
     const { ran, shown } = heddle(['login', '--no-browser'], /(http\S+\/oidc\/auth\S+)\n/);
     await page.goto(await shown);
     await expect.poll(() => page.title()).toBe('Sign in – Heddle');
@@ -112,7 +112,7 @@ describe('a person with a keyboard and a browser without scripts', () => {
     expect(asked.filter((origin) => origin !== scene().url && !origin.startsWith('http://127.0.0.1:'))).toEqual([]);
   });
 
-  it('runs commands as themselves from then on, with tokens that are renewed when they end', async () => {
+  it('runs commands under their own name afterwards, with tokens that are renewed when they expire', async () => {
     const before = await storedLogin();
     expect((await heddle(['status']).ran).code).toBe(0);
     expect(await storedLogin()).toEqual(before);
@@ -133,7 +133,7 @@ describe('a person with a keyboard and a browser without scripts', () => {
     expect(reported).toEqual([{ initiator_email: email }]);
   });
 
-  it('signs out, after which the server knows the tokens no more', async () => {
+  it('signs out, after which the server refuses the tokens', async () => {
     const { tokenEndpoint, refreshToken } = await storedLogin();
     expect((await heddle(['logout']).ran).out).toBe(`Signed out from ${scene().url}.\n`);
     const fields = { grant_type: 'refresh_token', client_id: 'heddle-cli', refresh_token: refreshToken };
@@ -145,7 +145,7 @@ describe('a person with a keyboard and a browser without scripts', () => {
     expect((await heddle(['logout']).ran).out).toBe(`You are not signed in to ${scene().url}.\n`);
   });
 
-  it('signs a machine without a browser in by `heddle login --device`, and reports when that ends', async () => {
+  it('signs in a machine without a browser by `heddle login --device`, which reports when the sign-in ends', async () => {
     const { ran, shown } = heddle(['login', '--device'], /or open (\S+)\n/);
     await page.goto(await shown);
     expect(await page.getByLabel('Code').getAttribute('aria-describedby')).toBe('user_code-hint');
@@ -171,7 +171,7 @@ describe('a person with a keyboard and a browser without scripts', () => {
     });
   });
 
-  it('finds one heading, a language, labels for every field and room for a small screen on each page', async () => {
+  it('gets on each page one heading, a language, a label for every field and a layout that fits 320 pixels', async () => {
     await page.setViewportSize({ width: 320, height: 640 });
     const visit = async () => {
       const markup = await page.content();

@@ -17,7 +17,7 @@ async function settings(scene: ReturnType<ReturnType<typeof idpScene>>) {
 describe('a server that refuses passwords (local_auth_disabled)', () => {
   const scene = idpScene({ localAuthDisabled: true, publicUrl: 'https://heddle.example.com' });
 
-  it('says so in the settings, on a page of its own, and looks at no password', async () => {
+  it('shows so in the settings and on the sign-in page, and refuses password forms', async () => {
     expect(await settings(scene())).toEqual({ embedded_idp_enabled: true, local_auth_disabled: true });
     await scene().person(email, password);
     const surfer = openSurfer(scene().url);
@@ -29,7 +29,7 @@ describe('a server that refuses passwords (local_auth_disabled)', () => {
     expect(sent.status).toBe(403);
   });
 
-  it('uses the address that it was configured with, whatever a client says, and then sets secure cookies for https', async () => {
+  it('uses its configured public URL regardless of client headers, and sets secure cookies for https', async () => {
     const headers = { host: 'evil.example', 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'http' };
     const found = await fetch(`${scene().url}/oidc/.well-known/openid-configuration`, { headers });
     const { issuer, authorization_endpoint: place } = (await found.json()) as Record<string, string>;
@@ -39,7 +39,7 @@ describe('a server that refuses passwords (local_auth_disabled)', () => {
     for (const cookie of cookies) expect(cookie).toMatch(/; secure;/);
   });
 
-  it('slows down an address that begins one sign-in after the other', async () => {
+  it('rate-limits an address that makes many requests to the identity provider', async () => {
     const begin = async () => (await fetch(`${scene().url}/oidc/jwks`)).status;
     const statuses: number[] = [];
     for (let round = 0; round < 10; round++) statuses.push(...(await Promise.all(Array.from({ length: 80 }, begin))));
@@ -47,10 +47,10 @@ describe('a server that refuses passwords (local_auth_disabled)', () => {
   });
 });
 
-describe('a server that leaves signing in to others (HEDDLE_IDP=off)', () => {
+describe('a server without an identity provider (HEDDLE_IDP=off)', () => {
   const scene = idpScene({ idp: 'off' });
 
-  it('has no pages, says so in the settings, and `heddle login` tells what to do instead', async () => {
+  it('has no sign-in pages, shows so in the settings, and `heddle login` states the alternative', async () => {
     expect(await settings(scene())).toEqual({ embedded_idp_enabled: false, local_auth_disabled: false });
     for (const path of ['/oidc/auth', '/oidc/jwks', '/signin/account'])
       expect((await fetch(`${scene().url}${path}`)).status).toBe(404);

@@ -9,8 +9,8 @@ import { openSurfer, pkce } from './surfer.ts';
 const scene = idpScene();
 const { visitor, authorization, refresh, signedIn, api } = signingIn(scene);
 
-describe('the pages of a sign-in', () => {
-  it('refuse a form from elsewhere, one of another sign-in, and one without its cookie', async () => {
+describe('the sign-in pages', () => {
+  it('refuse a form from another site, a form of another sign-in, and a form without its cookie', async () => {
     const { surfer, email } = await visitor();
     const first = await surfer.go(authorization(pkce().challenge));
     const fields = { step: 'password', email, password };
@@ -28,7 +28,7 @@ describe('the pages of a sign-in', () => {
     expect((await surfer.forge(first.url.pathname, { ...fields, csrf: own }, site)).status).toBe(403);
   });
 
-  it('give the browser a new session when somebody signs in, so that one planted before is worth nothing', async () => {
+  it('give the browser a new session at sign-in, so that a session planted before is useless', async () => {
     const attacker = openSurfer(scene().url);
     await attacker.go('/oidc/device');
     const planted = [...attacker.cookies].filter(([name]) => name.startsWith('heddle_session'));
@@ -41,7 +41,7 @@ describe('the pages of a sign-in', () => {
     expect((await attacker.go('/signin/account')).title).toBe('Sign in – Heddle');
   });
 
-  it('let nothing in from elsewhere, and stay out of caches and frames', async () => {
+  it('set headers that forbid foreign content, caching and framing', async () => {
     const { surfer } = await visitor();
     const { headers } = await surfer.go(authorization(pkce().challenge));
     expect(headers.get('content-security-policy')).toMatch(
@@ -53,7 +53,7 @@ describe('the pages of a sign-in', () => {
     expect(set).toMatch(/^heddle_session=[^;]+; path=\/; samesite=lax; httponly; expires=[^;]+$/m);
   });
 
-  it('say the same of a wrong password and of an unknown address, and slow guessing down', async () => {
+  it('answer the same to a wrong password and an unknown address, and slow guessing down', async () => {
     const { surfer, email } = await visitor();
     await surfer.go(authorization(pkce().challenge));
     const wrong = await surfer.send({ step: 'password', email, password: 'wrong' });
@@ -68,7 +68,7 @@ describe('the pages of a sign-in', () => {
     expect((await surfer.send({ step: 'password', email, password })).status).toBe(429);
   });
 
-  it('say at the field what is missing', async () => {
+  it('show at the field what is missing', async () => {
     const { surfer } = await visitor();
     await surfer.go(authorization(pkce().challenge));
     const shown = await surfer.send({ step: 'password', email: '', password: '' });
@@ -76,7 +76,7 @@ describe('the pages of a sign-in', () => {
     expect(shown.text).toMatch(/<input id="email"[^>]* aria-describedby="email-fault" aria-invalid="true" autofocus/);
   });
 
-  it('tell blocked people that they are, and only them', async () => {
+  it('report that the user is blocked only after the right password', async () => {
     const { surfer, email, id } = await visitor({ role: 'user' });
     const blocked = { role: 'user', auto_groups: [], is_blocked: true };
     expect((await scene().call('PUT', `/api/users/${id}`, blocked)).status).toBe(200);
@@ -85,7 +85,7 @@ describe('the pages of a sign-in', () => {
     expect((await surfer.send({ step: 'password', email, password })).title).toBe('Problem: You are blocked – Heddle');
   });
 
-  it('tell people who wait for an approval that they do', async () => {
+  it('report that the user waits for approval', async () => {
     const { surfer, email, id } = await visitor({ role: 'user' });
     const { engine } = scene().server;
     const account = present(scene().server.account);
@@ -102,7 +102,7 @@ describe('the pages of a sign-in', () => {
     expect([shown.status, shown.title]).toEqual([403, expect.stringMatching('Your access waits for approval')]);
   });
 
-  it('end what a person had when they are blocked: session and refresh token', async () => {
+  it('end the session and the refresh token of a user who is blocked', async () => {
     const { surfer, id, tokens } = await signedIn();
     const blocked = { role: 'admin', auto_groups: [], is_blocked: true };
     expect((await scene().call('PUT', `/api/users/${id}`, blocked)).status).toBe(200);
@@ -111,7 +111,7 @@ describe('the pages of a sign-in', () => {
     expect((await surfer.go('/signin/account')).title).toBe('Sign in – Heddle');
   });
 
-  it('want a password of the person’s own in place of one that works once', async () => {
+  it('require a new password after sign-in with a one-time password', async () => {
     const { surfer, email } = await visitor({ oneTime: true });
     await surfer.go('/signin/account');
     expect((await surfer.send({ step: 'password', email, password })).title).toBe('Choose a password – Heddle');
@@ -125,7 +125,7 @@ describe('the pages of a sign-in', () => {
     expect(saved.title).toBe('Your account – Heddle');
   });
 
-  it('take one new password for one that works once: who knew that one too comes too late', async () => {
+  it('accept one new password for a one-time password; a second sign-in with it is refused', async () => {
     const { surfer, email } = await visitor({ oneTime: true });
     const other = openSurfer(scene().url);
     for (const one of [surfer, other]) {
@@ -145,7 +145,7 @@ describe('the pages of a sign-in', () => {
     );
   });
 
-  it('let people refuse', async () => {
+  it('return access_denied when the person refuses consent', async () => {
     const { surfer, email } = await visitor();
     await surfer.go(authorization(pkce().challenge));
     await surfer.send({ step: 'password', email, password });
@@ -155,7 +155,7 @@ describe('the pages of a sign-in', () => {
 });
 
 describe('a second factor', () => {
-  it('is set up on a person’s own page, asked for from then on, and takes each code once', async () => {
+  it('is set up on the account page, required from then on, and accepts each code once', async () => {
     const { surfer, email } = await visitor();
     await surfer.go('/signin/account');
     await surfer.send({ step: 'password', email, password });
@@ -178,7 +178,7 @@ describe('a second factor', () => {
     expect(rows).not.toContain(secret);
   });
 
-  it('is replaced by recovery codes, each once, and writes audit events when it is set up and removed', async () => {
+  it('can be replaced by recovery codes, each once, and writes audit events when set up and removed', async () => {
     const { surfer, email, id } = await visitor();
     await surfer.go('/signin/account');
     await surfer.send({ step: 'password', email, password });
@@ -221,7 +221,7 @@ describe('a second factor', () => {
   });
 });
 
-describe('a person’s own page', () => {
+describe('the account page', () => {
   it('makes tokens, shows them once, and deletes them', async () => {
     const { surfer, email, id } = await visitor();
     await surfer.go('/signin/account');
@@ -243,7 +243,7 @@ describe('a person’s own page', () => {
     );
   });
 
-  it('changes the password, which ends every other session and refresh token', async () => {
+  it('changes the password and ends every other session and refresh token', async () => {
     const { surfer, email, tokens } = await signedIn();
     const other = openSurfer(scene().url);
     await other.go('/signin/account');
@@ -261,7 +261,7 @@ describe('a person’s own page', () => {
     );
   });
 
-  it('refuses a form that another page sends', async () => {
+  it('refuses a form from another page', async () => {
     const { surfer, email } = await visitor();
     await surfer.go('/signin/account');
     await surfer.send({ step: 'password', email, password });

@@ -7,8 +7,8 @@ const dashboard = 'https://console.example.com/callback';
 const scene = idpScene({ idpRedirectUris: [dashboard] });
 const { visitor, authorization, codeFor, ask, redeem, refresh, signedIn, api } = signingIn(scene);
 
-describe('a sign-in on the command line', () => {
-  it('ends with a token for the API, in the name of the person, and makes them active', async () => {
+describe('command-line sign-in', () => {
+  it('yields an API token for the person and makes them active', async () => {
     const { id, email, tokens } = await signedIn();
     const { url } = scene();
     expect(bodyOf(tokens.access_token)).toMatchObject({ sub: id, email, iss: `${url}/oidc`, aud: `${url}/api` });
@@ -19,7 +19,7 @@ describe('a sign-in on the command line', () => {
     expect(users.find((user) => user.id === id)?.status).toBe('active');
   });
 
-  it('says that an address is verified when its person followed a link that was mailed to it, and not before', async () => {
+  it('marks the address as verified only after the person followed a mailed link', async () => {
     const { id, tokens } = await signedIn();
     const claimed = async (given: Readonly<Record<'access_token' | 'id_token', string>>) => {
       const headers = { authorization: `Bearer ${given.access_token}` };
@@ -31,7 +31,7 @@ describe('a sign-in on the command line', () => {
     expect(await claimed(await refresh(tokens.refresh_token))).toEqual([true, true, true]);
   });
 
-  it('goes back to any port of a loopback address, and to no other place', async () => {
+  it('redirects to any port of a loopback address, and nowhere else', async () => {
     const { surfer } = await visitor();
     const { challenge } = pkce();
     expect((await surfer.go(authorization(challenge, { redirect_uri: 'http://[::1]:999/callback' }))).title).toBe(
@@ -51,7 +51,7 @@ describe('a sign-in on the command line', () => {
     }
   });
 
-  it('wants PKCE with S256, and the secret that belongs to the code', async () => {
+  it('requires PKCE with S256 and the verifier that matches the code', async () => {
     const { surfer } = await visitor();
     const { challenge } = pkce();
     const query = { client_id: 'heddle-cli', response_type: 'code', scope: 'openid', redirect_uri: callback };
@@ -64,13 +64,13 @@ describe('a sign-in on the command line', () => {
     expect(await redeem(code, pkce().verifier)).toMatchObject({ status: 400, error: 'invalid_grant' });
   });
 
-  it('gives one token for a code: the second use takes back what the first one got', async () => {
+  it('issues one token per code: a second use revokes what the first one got', async () => {
     const { code, verifier, tokens } = await signedIn();
     expect(await redeem(code, verifier)).toMatchObject({ status: 400, error: 'invalid_grant' });
     expect(await refresh(tokens.refresh_token)).toMatchObject({ status: 400, error: 'invalid_grant' });
   });
 
-  it('gives one token for a code that is used twice at once', async () => {
+  it('issues at most one token for a code that is used twice at once', async () => {
     const person = await visitor();
     const { verifier, challenge } = pkce();
     const code = await codeFor(person.surfer, person.email, challenge);
@@ -78,7 +78,7 @@ describe('a sign-in on the command line', () => {
     expect(both.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1);
   });
 
-  it('renews tokens, each refresh token once; a copy that is used later ends all of them', async () => {
+  it('renews tokens, each refresh token once; reuse of an old one revokes all of them', async () => {
     const { tokens } = await signedIn();
     const renewed = await refresh(tokens.refresh_token);
     expect(renewed).toMatchObject({ status: 200, token_type: 'Bearer' });
@@ -87,7 +87,7 @@ describe('a sign-in on the command line', () => {
     expect(await refresh(renewed.refresh_token)).toMatchObject({ status: 400, error: 'invalid_grant' });
   });
 
-  it('is taken back by the program that signs out', async () => {
+  it('is revoked by the client that signs out', async () => {
     const { tokens } = await signedIn();
     const answer = await fetch(`${scene().url}/oidc/token/revocation`, {
       method: 'POST',
@@ -97,7 +97,7 @@ describe('a sign-in on the command line', () => {
     expect(await refresh(tokens.refresh_token)).toMatchObject({ status: 400, error: 'invalid_grant' });
   });
 
-  it('keeps nothing in the database with which somebody could sign in', async () => {
+  it('stores nothing in the database that would allow a sign-in', async () => {
     const { tokens, surfer, code } = await signedIn();
     const rows = JSON.stringify(await scene().sql('select * from idp_records'));
     for (const secret of [tokens.refresh_token, surfer.cookies.get('heddle_session') ?? '?', code])
@@ -108,7 +108,7 @@ describe('a sign-in on the command line', () => {
 });
 
 describe('a dashboard', () => {
-  it('of the operator’s needs nobody’s consent, and gets people back at its own pages only', async () => {
+  it('configured by the operator needs no consent, and redirects only to its registered page', async () => {
     const { surfer, email } = await visitor();
     const { verifier, challenge } = pkce();
     const asked = { client_id: 'heddle-dashboard', redirect_uri: dashboard };
@@ -124,7 +124,7 @@ describe('a dashboard', () => {
 });
 
 describe('a machine without a browser', () => {
-  it('is let in by a code that a person enters', async () => {
+  it('is signed in by a code that a person enters', async () => {
     const { surfer, email } = await visitor();
     const device = await ask('/device/auth', { scope: 'openid' });
     const poll = () =>
@@ -142,7 +142,7 @@ describe('a machine without a browser', () => {
     expect(await poll()).toMatchObject({ status: 400, error: 'invalid_grant' });
   });
 
-  it('only has its code filled in by a link: a person sends it', async () => {
+  it('has its code only filled in by a link; a person must submit it', async () => {
     const { surfer } = await visitor();
     const device = await ask('/device/auth', { scope: 'openid' });
     const link = new URL(device.verification_uri_complete);
@@ -153,7 +153,7 @@ describe('a machine without a browser', () => {
     }
   });
 
-  it('is reported when the person refuses', async () => {
+  it('gets access_denied when the person refuses', async () => {
     const { surfer } = await visitor();
     const device = await ask('/device/auth', { scope: 'openid' });
     await surfer.go('/oidc/device');
@@ -167,8 +167,8 @@ describe('a machine without a browser', () => {
   });
 });
 
-describe('the keys that sign', () => {
-  it('change without anybody noticing: tokens of the one before are good until they end', async () => {
+describe('the signing keys', () => {
+  it('can be rotated: tokens signed with the previous key stay valid until that key is removed', async () => {
     const { tokens } = await signedIn();
     const before = await keys();
     expect(await rotate()).toMatchObject({ key: expect.stringMatching(/^[\w-]{16}$/) });

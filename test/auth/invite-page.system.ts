@@ -23,7 +23,7 @@ afterAll(() => browser?.close());
 
 const heading = () => page.getByRole('heading').textContent();
 
-it('a person with a keyboard accepts an invite on its page, once', async () => {
+it('a person with only a keyboard accepts an invite on its page, once', async () => {
   const invited = invitee({ name: 'Zoë <b>' });
   const { invite_token: token } = (await api().call('POST', '/api/users/invites', invited)).body;
   await page.goto(`${base}/invite/${token}`);

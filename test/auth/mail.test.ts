@@ -72,7 +72,7 @@ describe('a server with a mail server', () => {
     }),
   });
 
-  it('sends new people a link by which they come in', async () => {
+  it('sends new users an invite link that sets their password', async () => {
     const body = person({ name: 'Zoë' });
     const made = await api().call('POST', '/api/users', body);
     expect([made.status, made.body.password, made.headers['heddle-notice']]).toEqual([200, undefined, undefined]);
@@ -91,7 +91,7 @@ describe('a server with a mail server', () => {
     expect(accepted.status).toBe(200);
   });
 
-  it('sends invitations again, and invites', async () => {
+  it('mails repeated invitations and invites', async () => {
     const { id, email } = (await api().call('POST', '/api/users', person())).body;
     const again = await api().call('POST', `/api/users/${id}/invite`);
     expect([again.status, again.headers['heddle-invite-link'], received.at(-1)?.to]).toEqual([200, undefined, [email]]);
@@ -102,7 +102,7 @@ describe('a server with a mail server', () => {
     expect(received.at(-1)?.text).toContain(`/invite/${renewed.body.invite_token}`);
   });
 
-  it('proves the address by its link, and not by the token that the account is shown', async () => {
+  it('verifies an address by the mailed link, and not by the token that the API returns', async () => {
     const proved = async (email: string) => (await findCredentials(api().engine.database, email))[0]?.proved;
     const accept = (token: string, proof?: string) =>
       api().call('POST', `/api/users/invites/${token}/accept`, { password: 'correct horse', proof: proof ?? 'x.y' });
@@ -127,7 +127,7 @@ describe('a server with a mail server', () => {
     ]);
   });
 
-  it('makes nothing when the mail server refuses the address', async () => {
+  it('creates nothing when the mail server refuses the address', async () => {
     const refused = await api().call('POST', '/api/users', person({ email: 'refused@example.com' }));
     expect([refused.status, problemsOf(refused)]).toEqual([422, ['email_refused /email']]);
     expect((await api().call('POST', '/api/users/invites', invitee({ email: 'refused@example.com' }))).status).toBe(
@@ -145,7 +145,7 @@ describe('a server with a mail server', () => {
       () => `smtp://heddle:wrong-password@127.0.0.1:${port}/?ignoreTLS=true`,
       'refuses the user and password',
     ],
-  ])('makes nothing when the mail server %s, and says so', async (_, url, why) => {
+  ])('creates nothing when the mail server %s, and reports it', async (_, url, why) => {
     const away = mailerAt(typeof url === 'string' ? url : url());
     current = () => away;
     const refused = await api().call('POST', '/api/users', person({ email: 'later@example.com' }));
@@ -156,7 +156,7 @@ describe('a server with a mail server', () => {
     expect(await rowsOf(api(), 'invites', "email = 'later@example.com'")).toBe(0);
   });
 
-  it('sends nothing for what is refused anyway', async () => {
+  it('sends no mail for a request that is refused', async () => {
     const { email } = (await api().call('POST', '/api/users', person())).body;
     const before = received.length;
     expect((await api().call('POST', '/api/users', person({ email }))).status).toBe(409);
@@ -166,8 +166,8 @@ describe('a server with a mail server', () => {
   });
 });
 
-describe('the mail of an invitation', () => {
-  it('is short, plain, and says what to do', () => {
+describe('the invitation mail', () => {
+  it('is short, plain, and states what to do', () => {
     const { subject, text } = inviteMail({
       account: 'acc1',
       ...{ to: 'a@example.com', name: 'Ana', invitedBy: 'Ben', link: 'https://x/invite/nbi_1' },
@@ -190,7 +190,7 @@ If you do not expect this invitation, you need not do anything.
     );
   });
 
-  it('has no line that a name wrote', () => {
+  it('contains no line break from a name', () => {
     const { text } = inviteMail({
       account: 'acc1',
       ...{ to: 'a@example.com', name: 'Ana\r\nBcc: x', invitedBy: 'Ben\u2028\u0007Co', link: 'l' },

@@ -7,14 +7,14 @@ import { temporaryDirectory } from '../setup/database.ts';
 
 const api = sharedApi();
 
-it("the operator's token opens what is the operator's, and no account", async () => {
+it("the operator's token gives access to operator endpoints, and to no account", async () => {
   const { call } = api();
   expect((await call('GET', '/metrics', undefined, asOperator)).status).toBe(200);
   const refused = await call('GET', '/api/groups', undefined, asOperator);
   expect([refused.status, refused.body.message]).toEqual([401, expect.stringContaining('opens no account')]);
 });
 
-it("only the operator's token is the operator's, and strangers see less", async () => {
+it("operator endpoints accept only the operator's token: 403 for an owner, 401 without a valid token", async () => {
   const { call, app } = api();
   const owner = await call('GET', '/metrics');
   expect([owner.status, owner.body.message]).toEqual([403, expect.stringContaining('for its operator alone')]);
@@ -23,12 +23,12 @@ it("only the operator's token is the operator's, and strangers see less", async 
     expect((await call('GET', '/metrics', undefined, { authorization: `Bearer ${token}` })).status).toBe(401);
 });
 
-it('is closed to everybody where there is no token', () => {
+it('without a configured operator token every token is refused', () => {
   expect(isOperatorToken(undefined, '')).toBe(false);
   expect(isOperatorToken(undefined, 'undefined')).toBe(false);
 });
 
-it('is made once, for its owner to read', async () => {
+it('the operator token is created once, readable by its owner only', async () => {
   const dataDir = await temporaryDirectory();
   const reported: string[] = [];
   const options = { dataDir, token: undefined, report: (_: string, message: string) => reported.push(message) };
@@ -42,7 +42,7 @@ it('is made once, for its owner to read', async () => {
   expect(await readFile(path, 'utf8')).toBe('nonsense');
 });
 
-it('goes on without one where no file can be kept, and says how to give one', async () => {
+it('without a writable file the server starts without an operator token and reports how to set one', async () => {
   const dataDir = join(await temporaryDirectory(), 'file');
   await writeFile(dataDir, '');
   const reported: string[] = [];

@@ -17,15 +17,18 @@ describe('a password', () => {
     ['PassWord', 'must not be one of the most common ones, which are tried first'],
     ['12345678', 'must not be one of the most common ones, which are tried first'],
     ['trustno1', 'must not be one of the most common ones, which are tried first'],
-  ])('that is %j is refused', (password, fault) => {
+  ])('%j is refused', (password, fault) => {
     expect(passwordFault(password)).toBe(fault);
   });
 
-  it.each(['aaaaaaaa', '        ', '🧵🧵🧵🧵🧵🧵🧵🧵', '🧵'.repeat(1024)])('follows no other rule: %j', (password) => {
-    expect(passwordFault(password)).toBeUndefined();
-  });
+  it.each(['aaaaaaaa', '        ', '🧵🧵🧵🧵🧵🧵🧵🧵', '🧵'.repeat(1024)])(
+    'has no other rule: %j is accepted',
+    (password) => {
+      expect(passwordFault(password)).toBeUndefined();
+    },
+  );
 
-  it('is stored as argon2id, with its cost and a salt of its own', async () => {
+  it('is stored as argon2id, with its cost and a separate salt', async () => {
     const [one, two] = await Promise.all([hashPassword(costs, 'correct horse'), hashPassword(costs, 'correct horse')]);
     expect(one).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/);
     expect(one).not.toBe(two);
@@ -33,7 +36,7 @@ describe('a password', () => {
     expect(await verifyPassword(costs, one, 'correct horsf')).toBe(false);
   });
 
-  it('costs that on every server', async () => {
+  it('is hashed at that cost by default on every server', async () => {
     await using made = await testDatabase('postgres');
     expect(createEngine({ database: made.database }).passwordCost).toEqual({
       memory: 19_456,
@@ -42,23 +45,23 @@ describe('a password', () => {
     });
   });
 
-  it('is compared byte for byte: spellings that look alike are different', async () => {
+  it('is compared byte for byte: spellings that look alike differ', async () => {
     const stored = await hashPassword(costs, 'caf\u00e9 at ten');
     expect(await verifyPassword(costs, stored, 'cafe\u0301 at ten')).toBe(false);
     expect(await verifyPassword(costs, stored, 'caf\u00e9 at ten')).toBe(true);
   });
 
-  it('made elsewhere, at another cost, is checked at that cost', async () => {
+  it('hashed elsewhere at another cost is verified at that cost', async () => {
     const stored = '$argon2id$v=19$m=64,t=1,p=1$c29tZXNhbHQ$8iVicxCnXgp2sHmYbAHOOg4MYhRYOxTOX3nmDyPeuKM';
     expect(await verifyPassword(costs, stored, 'not this one')).toBe(false);
   });
 
-  it('is never right for somebody who is not there', async () => {
+  it('is never right for an unknown user', async () => {
     expect(await verifyPassword(costs, undefined, '')).toBe(false);
     expect(await verifyPassword(costs, undefined, 'anything at all')).toBe(false);
   });
 
-  it('is hashed while other work goes on', async () => {
+  it('is hashed without blocking the event loop', async () => {
     let turns = 0;
     const hashes = Promise.all(['a', 'b', 'c', 'd'].map((letter) => hashPassword(costs, letter.repeat(8))));
     let isDone = false;

@@ -18,7 +18,7 @@ async function require(local_mfa_enabled: boolean): Promise<JsonObject> {
 
 const secretIn = (text: string) => /id="totp-secret">([A-Z2-7]{32})</.exec(text)?.[1] ?? '';
 
-it('an account that wants a second factor lets nobody in by a password alone: who has none sets it up on the way', async () => {
+it('local_mfa_enabled refuses sign-in by password alone: a user without a second factor must set it up', async () => {
   const { surfer, email, id } = await visitor();
   expect((await require(true))['local_mfa_enabled']).toBe(true);
   await surfer.go('/signin/account');
@@ -47,7 +47,7 @@ it('an account that wants a second factor lets nobody in by a password alone: wh
   expect((await other.send({ step: 'code', code: next() })).title).toBe('Your account – Heddle');
 });
 
-it('nobody switches a second factor off that their account wants', async () => {
+it('a second factor cannot be removed while the account requires it', async () => {
   const { surfer, email } = await visitor();
   await require(false);
   await surfer.go('/signin/account');
@@ -64,7 +64,7 @@ it('nobody switches a second factor off that their account wants', async () => {
   expect((await surfer.send({ step: 'totp-remove', code: second })).text).toContain('The second factor is off.');
 });
 
-it('is written to the audit trail', async () => {
+it('a change of local_mfa_enabled is written to the audit trail', async () => {
   await require(true);
   await require(false);
   const rows = await scene().sql<{ code: string }>(

@@ -49,11 +49,11 @@ async function tokenOf(surfer: Surfer, verifier: string) {
   return { ...bodyOf(access_token), current: ((await seen.json()) as { readonly id: string }).id };
 }
 
-describe('an address that users of two accounts have', () => {
+describe('an address of users in two accounts', () => {
   it.each([
     ['the one password', password],
     ['the other password', 'another password'],
-  ])('leads by %s to the account that has it', async (_, used) => {
+  ])('with %s signs in to the matching account', async (_, used) => {
     const { email, id, there, surfer, account: other } = await twoUsers('another password');
     const { verifier, challenge } = pkce();
     await surfer.go(authorization(challenge));
@@ -62,7 +62,7 @@ describe('an address that users of two accounts have', () => {
     expect(await tokenOf(surfer, verifier)).toMatchObject({ sub: user, account, current: user });
   });
 
-  it('asks for the account where the password is that of both', async () => {
+  it('offers a choice of account when both users have the same password', async () => {
     const { email, there, surfer, account: other } = await twoUsers(password);
     const { verifier, challenge } = pkce();
     await surfer.go(authorization(challenge));
@@ -75,7 +75,7 @@ describe('an address that users of two accounts have', () => {
     expect(await tokenOf(surfer, verifier)).toMatchObject({ sub: there, account: other });
   });
 
-  it('opens no account that was not offered, nor one whose password was changed since', async () => {
+  it('refuses an account that was not offered, or an account after a change of its password', async () => {
     const { email, there, surfer, account: other } = await twoUsers(password);
     for (const account of ['elsewhere', other]) {
       await surfer.go(authorization(pkce().challenge));
@@ -87,7 +87,7 @@ describe('an address that users of two accounts have', () => {
     }
   });
 
-  it('leads to the account that is named', async () => {
+  it('signs in to the account that is named', async () => {
     const { email, there, surfer, account: other } = await twoUsers(password);
     const { verifier, challenge } = pkce();
     await surfer.go(authorization(challenge));
@@ -98,7 +98,7 @@ describe('an address that users of two accounts have', () => {
     expect(await tokenOf(surfer, verifier)).toMatchObject({ sub: there, account: other });
   });
 
-  it('leads a person behind a dozen older users with the address to the account that is named', async () => {
+  it('signs in to the named account even behind a dozen older users with the same address', async () => {
     const { email, id, surfer } = await visitor();
     const own = present(scene().server.account);
     const hash = await hashPassword({ passwordCost: cheapPasswordCost }, 'of a squatter');
@@ -121,11 +121,11 @@ describe('an address that users of two accounts have', () => {
   });
 });
 
-describe('an address that users of two accounts have, at what passwords cost a server', () => {
+describe('an address of users in two accounts, at the default password cost', () => {
   const dear = idpScene({ passwordCost: usualPasswordCost });
   const { twoUsers: usual } = sharing(dear, signingIn(dear));
 
-  it('costs no more to try than one that nobody has', async () => {
+  it('takes no more CPU time per try than an unknown address', async () => {
     const { email } = await usual('another password', usualPasswordCost);
     const surfer = openSurfer(dear().url);
     await surfer.go(authorization(pkce().challenge));
@@ -145,8 +145,8 @@ describe('an address that users of two accounts have, at what passwords cost a s
   });
 });
 
-describe('guesses', () => {
-  it('at a person are slowed down for addresses that were right about another user with the address', () => {
+describe('sign-in limits', () => {
+  it('slow down guesses at a user by clients that knew the password of another user with the same address', () => {
     const guesses = createSignInLimits(() => 0);
     const person = 'ana@example.com';
     for (let at = 0; at < 60; at++) {

@@ -12,7 +12,7 @@ const tries = (count: number, address: (at: number) => string, person: (at: numb
 const passed = (answers: readonly number[]): number => answers.filter((seconds) => seconds === 0).length;
 
 describe('guessing a password', () => {
-  it('of one person from one address is slowed down after ten mistakes, and says for how long', () => {
+  it('of one person from one address is slowed down after ten mistakes, and states the wait', () => {
     const answers = tries(
       12,
       () => 'a',
@@ -23,7 +23,7 @@ describe('guessing a password', () => {
     expect(guesses.begin({ address: 'a', person: 'ANA@example.com' })).toBe(0);
   });
 
-  it('of many people from one address is slowed down', () => {
+  it('of many people from one address is slowed down after 60 tries', () => {
     expect(
       passed(
         tries(
@@ -35,7 +35,7 @@ describe('guessing a password', () => {
     ).toBe(60);
   });
 
-  it('of one person from many addresses is slowed down', () => {
+  it('of one person from many addresses is slowed down after 50 tries', () => {
     expect(
       passed(
         tries(
@@ -47,7 +47,7 @@ describe('guessing a password', () => {
     ).toBe(50);
   });
 
-  it('does not lock the person out where they have signed in, nor others for good', () => {
+  it('does not lock the person out at an address where they signed in, nor other addresses permanently', () => {
     const home = { address: 'home', person: 'ana@example.com' };
     expect(guesses.begin(home)).toBe(0);
     guesses.right(home);
@@ -62,7 +62,7 @@ describe('guessing a password', () => {
     expect(guesses.begin({ ...home, address: 'elsewhere' })).toBe(0);
   });
 
-  it('does not count what was right', () => {
+  it('does not count tries that were right', () => {
     const home = { address: 'home', person: 'ana@example.com' };
     for (let at = 0; at < 200; at++) {
       expect(guesses.begin(home)).toBe(0);
@@ -70,7 +70,7 @@ describe('guessing a password', () => {
     }
   });
 
-  it('that is refused takes nothing from the other counts', () => {
+  it('does not count a refused try towards the other limits', () => {
     tries(
       500,
       () => 'a',

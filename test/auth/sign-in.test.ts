@@ -63,8 +63,8 @@ const events = async (on: TestApi | As): Promise<readonly string[]> => {
   return answer.body.map((event: { readonly activity_code: string }) => event.activity_code);
 };
 
-describe('on a server of one account', () => {
-  it('a new user waits for an admin, who sees them', async () => {
+describe('a server with a single account', () => {
+  it('lets a new user wait for an admin, who sees them', async () => {
     const ana = await visitor(one, 'ana', proved('ana@example.com'));
     const answer = await ana('GET', '/api/groups');
     expect([answer.status, answer.body.message]).toEqual([403, 'user is pending approval']);
@@ -74,7 +74,7 @@ describe('on a server of one account', () => {
     expect((await events(one)).slice(0, 1)).toEqual(['user.join']);
   });
 
-  it('a new user is active where no approval is required, and the sign-in is recorded once', async () => {
+  it('makes a new user active when no approval is required, and records the sign-in once', async () => {
     await setSettings(one, { extra: { user_approval_required: false } });
     const signedIn = Math.floor(Date.now() / 1000) - 10;
     const bob = await visitor(one, 'bob', { ...proved('bob@example.com'), auth_time: signedIn });
@@ -96,7 +96,7 @@ describe('on a server of one account', () => {
     expect((await events(one)).slice(0, 2)).toEqual(['dashboard.login', 'dashboard.login']);
   });
 
-  it('twenty first requests at once make one user', async () => {
+  it('creates one user for twenty simultaneous first requests', async () => {
     const callers = await Promise.all(
       Array.from({ length: 20 }, (_, jti) => visitor(one, 'eve', { ...proved('eve@example.com'), jti: String(jti) })),
     );
@@ -107,7 +107,7 @@ describe('on a server of one account', () => {
     expect(reported.filter((code) => code === 'user.join')).toHaveLength(1);
   });
 
-  it('an invited person becomes the user who was invited', async () => {
+  it('signs in an invited person as the user who was invited', async () => {
     const body = { email: 'Ida@example.com', name: 'Ida', role: 'admin', auto_groups: [], is_service_user: false };
     const invited = (await one.call('POST', '/api/users', body)).body;
     const ida = await visitor(one, 'ida', proved('ida@example.com'));
@@ -116,7 +116,7 @@ describe('on a server of one account', () => {
     expect((await events(one)).slice(0, 2)).toEqual(['dashboard.login', 'user.join']);
   });
 
-  it('an address that is not proved is nobody yet, and one that somebody has is theirs', async () => {
+  it('refuses an unverified address of an invited user, and a verified address of another user', async () => {
     const body = { email: 'max@example.com', name: 'Max', role: 'owner', auto_groups: [], is_service_user: false };
     await one.call('POST', '/api/users', { ...body, role: 'admin' });
     const liar = await visitor(one, 'liar', { email: 'max@example.com', email_verified: false });
@@ -132,13 +132,13 @@ describe('on a server of one account', () => {
     expect([taken.status, taken.body.message]).toEqual([403, expect.stringContaining('somebody else')]);
   });
 
-  it('somebody without an address is known by the provider alone', async () => {
+  it("identifies a person without an address by the provider's subject alone", async () => {
     const nameless = await visitor(one, 'robot-7');
     const current = (await nameless('GET', '/api/users/current')).body;
     expect(current).toMatchObject({ email: '', name: 'robot-7', is_service_user: false });
   });
 
-  it('somebody who is deleted is new when they come again', async () => {
+  it('creates a new user when a deleted one signs in again', async () => {
     const gus = await visitor(one, 'gus', proved('gus@example.com'));
     const { id } = (await gus('GET', '/api/users/current')).body;
     expect((await one.call('DELETE', `/api/users/${id}`)).status).toBe(200);
@@ -147,7 +147,7 @@ describe('on a server of one account', () => {
     expect(again.body.id).not.toBe(id);
   });
 
-  it('blocked people get that as the reason', async () => {
+  it('reports to blocked users that they are blocked', async () => {
     const tom = await visitor(one, 'tom', proved('tom@example.com'));
     const { id } = (await tom('GET', '/api/users/current')).body;
     await one.call('PUT', `/api/users/${id}`, { role: 'user', auto_groups: [], is_blocked: true });
@@ -155,7 +155,7 @@ describe('on a server of one account', () => {
     expect([refused.status, refused.body.message]).toEqual([403, 'user is blocked']);
   });
 
-  it('a token that is none is refused, and nothing is made of it', async () => {
+  it('refuses an invalid token and creates nothing', async () => {
     const revision = await one.revision();
     const answer = await one.call('GET', '/api/users/current', undefined, { authorization: 'Bearer ey.ey.ey' });
     expect([answer.status, answer.body.message]).toEqual([401, 'token invalid']);
@@ -170,8 +170,8 @@ describe('on a server of one account', () => {
   });
 });
 
-describe('on a server of many accounts', () => {
-  it('the first of a domain owns a new account, and the next one joins it', async () => {
+describe('a server with many accounts', () => {
+  it('makes the first person of a domain owner of a new account, which the next person joins', async () => {
     const first = await visitor(many, 'first', proved('first@acme.example'));
     const current = (await first('GET', '/api/users/current')).body;
     expect(current).toMatchObject({ email: 'first@acme.example', role: 'owner', status: 'active' });
@@ -192,7 +192,7 @@ describe('on a server of many accounts', () => {
     ]);
   });
 
-  it('twenty people of a new domain at once make one account with one owner', async () => {
+  it('creates one account with one owner for twenty simultaneous people of a new domain', async () => {
     const callers = await Promise.all(
       Array.from({ length: 20 }, (_, at) => visitor(many, `p${at}`, proved(`p${at}@rush.example`))),
     );
@@ -202,7 +202,7 @@ describe('on a server of many accounts', () => {
     expect((await owner?.('GET', '/api/users'))?.body).toHaveLength(20);
   });
 
-  it('people of mail providers have an account each', async () => {
+  it('creates a separate account for each person at a public mail provider', async () => {
     const [kim, lee] = await Promise.all(
       ['kim', 'lee'].map((name) => visitor(many, name, proved(`${name}@gmail.com`))),
     );
@@ -212,19 +212,19 @@ describe('on a server of many accounts', () => {
     expect([a.domain_category, b.domain]).toEqual(['', '']);
   });
 
-  it('an address that is not proved joins no organisation', async () => {
+  it('does not add a person with an unverified address to the account of its domain', async () => {
     const outsider = await visitor(many, 'stranger', { email: 'stranger@acme.example' });
     expect((await outsider('GET', '/api/users')).body).toHaveLength(1);
   });
 
-  it('an address that is not proved is kept from nobody whose it is', async () => {
+  it('does not let an unverified address block its real owner', async () => {
     const squatter = await visitor(many, 'squatter', { email: 'vic@gmail.com', name: 'Vic' });
     expect((await squatter('GET', '/api/users/current')).body).toMatchObject({ role: 'owner', name: 'Vic', email: '' });
     const victim = await visitor(many, 'vic', proved('vic@gmail.com'));
     expect((await victim('GET', '/api/users/current')).body).toMatchObject({ role: 'owner', email: 'vic@gmail.com' });
   });
 
-  it('a row that leads nowhere keeps nobody out', async () => {
+  it('ignores an identity row of a user that does not exist', async () => {
     const { database } = one.engine;
     const values = [one.account, provider.issuer, 'late'];
     await database.asOwner(async (run) => {
@@ -237,7 +237,7 @@ describe('on a server of many accounts', () => {
     expect((await late('GET', '/api/users/current')).status).toBe(200);
   });
 
-  it('an invitation of somebody else does not go before the organisation of the address', async () => {
+  it("prefers the account of the address's domain to an invitation of another account", async () => {
     const rival = await visitor(many, 'rival', proved('rival@rival.example'));
     const body = { email: 'new@acme.example', name: 'New', role: 'admin', auto_groups: [], is_service_user: false };
     expect((await rival('POST', '/api/users', body)).status).toBe(200);
@@ -245,7 +245,7 @@ describe('on a server of many accounts', () => {
     expect((await newUser('GET', '/api/users/current')).body.message).toBe('user is pending approval');
   });
 
-  it('an address that several accounts wrote down leads to none of them before its person chooses', async () => {
+  it('lets the person choose when several accounts claim the address', async () => {
     const body = {
       email: 'wanted@gmail.com',
       name: 'Wanted',
@@ -272,7 +272,7 @@ describe('on a server of many accounts', () => {
     expect((await other('GET', '/api/users/current?account=new')).body).toMatchObject({ role: 'owner' });
   });
 
-  it('an address that a dozen accounts claim leads to the one that its person names, wherever it stands', async () => {
+  it('signs in to the named account when a dozen accounts claim the address, whatever the position', async () => {
     const body = { email: 'ada@gmail.com', name: 'Ada', role: 'auditor', auto_groups: [], is_service_user: false };
     const owners = await Promise.all(
       Array.from({ length: 13 }, (_, at) => visitor(many, `claims-${at}`, { name: `Claim ${at}` })),
@@ -291,7 +291,7 @@ describe('on a server of many accounts', () => {
     expect((await ada('GET', '/api/accounts')).body[0].id).toBe(last);
   });
 
-  it('an address that nobody proved is kept for 30 days and no longer', async () => {
+  it('ignores a claim on an unverified address after 30 days', async () => {
     const squatter = await visitor(many, 'squatter-of-old', { name: 'Old' });
     const account = (await squatter('GET', '/api/accounts')).body[0].id;
     const body = { email: 'late@gmail.com', name: 'Late', role: 'user', auto_groups: [], is_service_user: false };
@@ -300,7 +300,7 @@ describe('on a server of many accounts', () => {
     expect((await late('GET', '/api/users/current')).body).toMatchObject({ role: 'owner', email: 'late@gmail.com' });
   });
 
-  it('an invitation goes before an account of one’s own', async () => {
+  it('prefers an invitation to a new account', async () => {
     const owner = await visitor(many, 'host', proved('host@host.example'));
     const body = { email: 'guest@gmail.com', name: 'Guest', role: 'auditor', auto_groups: [], is_service_user: false };
     expect((await owner('POST', '/api/users', body)).status).toBe(200);

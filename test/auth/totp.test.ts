@@ -4,7 +4,7 @@ import { matchingStep, newTotpSecret, stepAt, totpCode, totpUri } from '../../sr
 /** The secret of RFC 6238, appendix B, in base32. */
 const secret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';
 
-describe('the codes of a second factor', () => {
+describe('the TOTP codes', () => {
   it.each([
     [59, '287082'],
     [1_111_111_109, '081804'],
@@ -16,7 +16,7 @@ describe('the codes of a second factor', () => {
     expect(totpCode(secret, stepAt(seconds * 1000))).toBe(code);
   });
 
-  it('match one step to either side, with or without a space, and no further', () => {
+  it('match one step to either side and no further, with or without a space', () => {
     const time = 1_234_567_890_000;
     const now = stepAt(time);
     const typed = (step: number) => totpCode(secret, step).replace(/^.../, '$& ');
@@ -25,7 +25,7 @@ describe('the codes of a second factor', () => {
     expect(matchingStep(secret, '', time)).toBeUndefined();
   });
 
-  it('come from secrets of 160 bits that no two people share, in the form that apps take', () => {
+  it('come from unique secrets of 160 bits, with the URI that apps read', () => {
     const secrets = new Set(Array.from({ length: 50 }, newTotpSecret));
     expect(secrets.size).toBe(50);
     for (const one of secrets) expect(one).toMatch(/^[A-Z2-7]{32}$/);

@@ -24,7 +24,7 @@ async function rendered(over: object = {}): Promise<readonly Rule[]> {
 }
 
 describe('the alerts', () => {
-  test.each(alerts.map((rule) => [rule.alert, rule] as const))('%s asks for metrics that there are', (_, { expr }) => {
+  test.each(alerts.map((rule) => [rule.alert, rule] as const))('%s queries metrics that exist', (_, { expr }) => {
     const series = seriesIn(expr);
     expect(series.length).toBeGreaterThan(0);
     expect(series.flatMap(seriesFaults)).toEqual([]);
@@ -32,7 +32,7 @@ describe('the alerts', () => {
     expect(expr.match(/job="heddle"/g)).toHaveLength(series.length);
   });
 
-  test('say how bad it is, what it means, and what to do by commands that exist', () => {
+  test('state their severity, meaning and remedy, with commands that exist', () => {
     for (const { alert, labels, annotations } of alerts) {
       expect(['critical', 'warning', 'info'], alert).toContain(labels?.severity);
       expect(annotations?.summary, alert).toBeTruthy();
@@ -45,13 +45,13 @@ describe('the alerts', () => {
     expect(calls.map(callFault).filter((fault) => fault !== undefined)).toEqual([]);
   });
 
-  test('name results of reconciling that there are', () => {
+  test('name reconcile results that exist', () => {
     const results = [...text.matchAll(/result=~?"([^"]+)"/g)].flatMap(([, words = '']) => words.split('|'));
     expect(results.length).toBeGreaterThan(0);
     expect(results.filter((result) => !sourceStates.some((state) => state === result))).toEqual([]);
   });
 
-  test('use labels that their expression keeps', () => {
+  test('use only labels that their expression keeps', () => {
     for (const { alert, expr, annotations } of alerts) {
       const used = [...JSON.stringify(annotations).matchAll(/\$labels\.(\w+)/g)].map(([, label]) => label);
       const kept = /by \(([^)]*)\)/.exec(expr)?.[1]?.split(', ') ?? [];
@@ -62,13 +62,13 @@ describe('the alerts', () => {
     }
   });
 
-  test('are those that the operations page lists', () => {
+  test('are listed on the operations page', () => {
     const page = readFileSync('docs/operations.md', 'utf8');
     const listed = [...page.matchAll(/^\| \[`(Heddle\w+)`\]/gm)].map(([, alert]) => alert);
     expect(listed).toEqual(alerts.map(name));
   });
 
-  test('lead to a runbook that says what they mean, what to look at and what to do, by commands that exist', () => {
+  test('link to a runbook with meaning, checks and remedy, with commands and panels that exist', () => {
     const page = readFileSync('docs/runbooks.md', 'utf8');
     const runbooks = new Map(
       page
@@ -96,7 +96,7 @@ describe('the alerts', () => {
 });
 
 describe('the PrometheusRule', () => {
-  test('has the alerts of this release, without those that are left out, and more', async () => {
+  test('has the alerts of this release, without those excluded and with those added by the values', async () => {
     const rules = await rendered();
     const kept = alerts.map(name).filter((alert) => alert !== 'HeddleDrift');
     expect(rules.map(name)).toEqual([...kept, 'HeddleMemory']);
@@ -106,14 +106,14 @@ describe('the PrometheusRule', () => {
       expect(rule).toEqual({ ...alerts[at], expr: alerts[at]?.expr.replaceAll('job="heddle"', selector) });
   });
 
-  test('links to the runbooks where they are published', async () => {
+  test('links to the runbooks at the configured URL', async () => {
     const over = { prometheusRule: { runbookUrl: 'https://wiki.example.com/heddle' } };
     const links = (await rendered(over)).flatMap(({ annotations }) => annotations?.runbook_url ?? []);
     expect(links[0]).toBe('https://wiki.example.com/heddle#heddleaway');
     expect(links.every((link) => link.startsWith('https://wiki.example.com/heddle#heddle'))).toBe(true);
   });
 
-  test('looks for the metrics where the ServiceMonitor has them labelled', async () => {
+  test('selects the metrics by the labels that the ServiceMonitor sets, or by the configured selector', async () => {
     const over = { server: { metricsPort: 0, openEndpoints: ['/metrics'] } };
     expect((await rendered(over))[0]?.expr).toContain('job="office-heddle"}');
     const selector = 'cluster="a", job=~"heddle.*"';

@@ -58,7 +58,7 @@ async function kubeconfigOf(name: string): Promise<string> {
   return JSON.stringify({ ...config, users: [{ name: 'admin', user: { token: token.trim() } }] });
 }
 
-test('the rights of the chart are enough to follow a namespace, deletions included, and to say how it fares', async () => {
+test("the chart's rights suffice to follow a namespace, including deletions, and to write status and events", async () => {
   await admin.apply(pathOf('a'), group('a'));
   await admin.apply(pathOf('b'), group('b'));
   const office = await openOffice();
@@ -73,7 +73,7 @@ test('the rights of the chart are enough to follow a namespace, deletions includ
   await expect.poll(office.groups).toEqual(['b']);
 });
 
-test('the rights of the chart are enough to show plans and to take them away', async () => {
+test("the chart's rights suffice to create and delete plans, but not to approve them", async () => {
   const plans = '/apis/heddle.dev/v1/namespaces/rights/plans';
   const metadata = { name: 'waiting', namespace: 'rights' };
   await server.create(plans, { apiVersion: 'heddle.dev/v1', kind: 'Plan', metadata, spec: {} });
@@ -88,6 +88,6 @@ test.each<[string, () => Promise<unknown>]>([
   ['change what a resource states', () => server.patch(pathOf('c'), { spec: { name: 'other' } })],
   ['delete resources', () => server.delete(pathOf('c'))],
   ['change namespaces', () => server.patch('/api/v1/namespaces/rights', { metadata: { labels: { a: 'b' } } })],
-])('the rights of the chart are not enough to %s', async (_, attempt) => {
+])("the chart's rights do not suffice to %s", async (_, attempt) => {
   await expect(attempt()).rejects.toMatchObject({ status: 403, reason: 'Forbidden' });
 });

@@ -11,13 +11,13 @@ import { containerOf, environmentOf, podOf, type Variable } from './shape.ts';
 const everything = parse(readFileSync(new URL('values/everything.yaml', import.meta.url), 'utf8'));
 
 describe('the documents of the chart', () => {
-  test('arrive byte by byte as they were written', async () => {
+  test('are rendered into the ConfigMap byte for byte', async () => {
     const config = { ...everything.config, 'last.json': '{"kind": "Group"}', 'deep.yaml': '\n  # {{ .Values }}\n\n' };
     const manifests = await render({ values: ['everything'], over: { config } });
     expect(at(only(manifests, 'ConfigMap', '-config'), 'data')).toEqual(config);
   });
 
-  test('are a source called like the release, in a directory that the server watches', async () => {
+  test('are a source with the name of the release, in a directory that the server watches', async () => {
     const manifests = await render({ values: ['embedded'] });
     expect(environmentOf(manifests)['HEDDLE_SOURCE']).toBe('office=/etc/heddle/config');
     expect(at(containerOf(manifests), 'volumeMounts')).toContainEqual({
@@ -31,7 +31,7 @@ describe('the documents of the chart', () => {
     });
   });
 
-  test('stand beside the sources of other ConfigMaps, Secrets and volumes', async () => {
+  test('are a source beside those of other ConfigMaps, Secrets and volumes', async () => {
     const manifests = await render({ values: ['everything'] });
     const sources = nameSources((environmentOf(manifests)['HEDDLE_SOURCE'] ?? '').split(','));
     expect(sources).toEqual([
@@ -45,27 +45,27 @@ describe('the documents of the chart', () => {
     expect(sources.filter(({ path }) => !paths.includes(path))).toEqual([]);
   });
 
-  test('may be absent; then there is no source and no ConfigMap', async () => {
+  test('may be absent, which leaves out the source and the ConfigMap', async () => {
     const manifests = await render({ values: ['postgres'] });
     expect(environmentOf(manifests)).not.toHaveProperty('HEDDLE_SOURCE');
     expect(manifests.filter(({ kind }) => kind === 'ConfigMap')).toEqual([]);
   });
 });
 
-describe('a change of', () => {
+describe('a change of the values', () => {
   const checksums = async (over: object) => {
     const deployment = only(await render({ values: ['embedded'], over }), 'Deployment');
     return { release: deployment.metadata.annotations, pod: at(deployment, 'spec.template.metadata.annotations') };
   };
   const documents = (text: string) => ({ config: { 'groups.yaml': text } });
 
-  test('documents shows on the Deployment and leaves the pods alone', async () => {
+  test('in documents changes the checksum of the Deployment and leaves the pods running', async () => {
     const [before, after] = [await checksums(documents('a')), await checksums(documents('b'))];
     expect(after.release?.['checksum/config']).not.toBe(before.release?.['checksum/config']);
     expect(after.pod).toEqual(before.pod);
   });
 
-  test('documents replaces the pods where that is asked for', async () => {
+  test('in documents replaces the pods with restartOnConfigChange', async () => {
     const asked = { restartOnConfigChange: true };
     const before = await checksums({ ...documents('a'), ...asked });
     expect((await checksums({ ...documents('b'), ...asked })).pod).not.toEqual(before.pod);
@@ -75,17 +75,17 @@ describe('a change of', () => {
     ['the configuration of the server', { serverConfig: { sources: [{ name: 'git' }] } }],
     ['the key', { secretKey: { value: `${'A'.repeat(43)}=` } }],
     ['the token', { bootstrapToken: { value: `nbp_${'a'.repeat(36)}` } }],
-  ])('%s replaces the pods', async (_, over) => {
+  ])('in %s replaces the pods', async (_, over) => {
     expect((await checksums(over)).pod).not.toEqual((await checksums({})).pod);
   });
 
-  test('nothing replaces nothing, although keys were made', async () => {
+  test('is not caused by generated keys: equal values leave the pods running', async () => {
     expect((await checksums({})).pod).toEqual((await checksums({})).pod);
   });
 });
 
 describe('the database', () => {
-  test('is the Postgres of a Secret', async () => {
+  test('is Postgres with its URL in an existing Secret', async () => {
     const manifests = await render({ values: ['everything'] });
     expect(at(containerOf(manifests), 'env')).toContainEqual({
       name: 'HEDDLE_DATABASE_URL',
@@ -94,7 +94,7 @@ describe('the database', () => {
     expect(manifests.filter(({ kind }) => kind === 'Secret' || kind === 'PersistentVolumeClaim')).toEqual([]);
   });
 
-  test('may be named by its URL, which the Secret of the chart keeps', async () => {
+  test('may be given by its URL, which is stored in the Secret of the chart', async () => {
     const url = 'postgres://heddle:p%40ss@db:5432/heddle?sslmode=verify-full';
     const manifests = await render({ over: { database: { url } } });
     const reference = { name: 'office-heddle', key: 'database-url' };
@@ -107,7 +107,7 @@ describe('the database', () => {
     expect(JSON.stringify(manifests)).not.toContain('p%40ss');
   });
 
-  test('may be the embedded one, on a volume that outlives the release', async () => {
+  test('may be embedded, on a volume that is kept on uninstall', async () => {
     const manifests = await render({ values: ['embedded'] });
     expect(only(manifests, 'PersistentVolumeClaim').metadata).toMatchObject({
       name: 'office-heddle-data',
@@ -126,15 +126,15 @@ describe('the database', () => {
   test.each([
     ['a claim that exists', { existingClaim: 'old' }, { persistentVolumeClaim: { claimName: 'old' } }],
     ['no volume at all', { enabled: false }, { emptyDir: {} }],
-  ])('may be the embedded one on %s', async (_, persistence, volume) => {
+  ])('may be embedded on %s', async (_, persistence, volume) => {
     const manifests = await render({ values: ['embedded'], over: { embedded: { persistence } } });
     expect(at(podOf(manifests), 'volumes.0')).toEqual({ name: 'data', ...volume });
     expect(manifests.filter(({ kind }) => kind === 'PersistentVolumeClaim')).toEqual([]);
   });
 });
 
-describe('several servers', () => {
-  test('are replaced one by one, spread over the nodes, and never all away', async () => {
+describe('replicas of the server', () => {
+  test('roll out one by one, are spread over the nodes, and have a disruption budget', async () => {
     const manifests = await render({ values: ['postgres'], over: { replicas: 2 } });
     expect(at(only(manifests, 'Deployment'), 'spec')).toMatchObject({
       replicas: 2,
@@ -144,7 +144,7 @@ describe('several servers', () => {
     expect(at(podOf(manifests), 'topologySpreadConstraints.0.topologyKey')).toBe('kubernetes.io/hostname');
   });
 
-  test('are not assumed: one server has neither budget nor spread', async () => {
+  test('have neither a disruption budget nor a spread when there is only one', async () => {
     const manifests = await render({ values: ['postgres'] });
     expect(manifests.filter(({ kind }) => kind === 'PodDisruptionBudget')).toEqual([]);
     expect(podOf(manifests)).not.toHaveProperty('topologySpreadConstraints');
@@ -152,7 +152,7 @@ describe('several servers', () => {
 });
 
 describe('the metrics', () => {
-  test('are collected with a token, or without one where they are open', async () => {
+  test('are collected with a token, or without one when the endpoint is open', async () => {
     const token = {
       operatorToken: { existingSecret: 'heddle-metrics', key: 'token' },
       serviceMonitor: { enabled: true, tokenSecret: 'heddle-metrics' },
@@ -172,7 +172,7 @@ describe('the metrics', () => {
 });
 
 describe('the settings of the server', () => {
-  test('are given as the server reads them', async () => {
+  test('are passed in the form that the server reads', async () => {
     const manifests = await render({ values: ['everything'] });
     const given = environmentOf(manifests);
     expect(given).toMatchObject({
@@ -195,7 +195,7 @@ describe('the settings of the server', () => {
     expect(readConfig({ ...given, HEDDLE_SMTP_URL: 'smtp://mail.example.com' }, {}, all)).toMatchObject({ ok: true });
   });
 
-  test('all have a value of the chart', async () => {
+  test('of `heddle serve` all have a value in the chart', async () => {
     const manifests = [...(await render({ values: ['everything'] })), ...(await render({ values: ['operators'] }))];
     const containers = manifests.filter(({ kind }) => kind === 'Deployment').map((one) => containerOf([one]));
     const given = containers.flatMap((container) => at(container, 'env') as readonly Variable[]);
@@ -212,13 +212,13 @@ describe('the settings of the server', () => {
     ]);
   });
 
-  test('are left to the settings file where they have no value', async () => {
+  test('are left to the settings file when they have no value', async () => {
     const names = Object.keys(environmentOf(await render({ values: ['postgres'] })));
     const file = ['HISTORY_DAYS', 'LEASE', 'IDP', 'CORS_ORIGINS', 'SINGLE_ACCOUNT', 'OIDC_ISSUER', 'PUBLIC_URL'];
     expect(names.filter((name) => file.includes(name.replace('HEDDLE_', '')))).toEqual([]);
   });
 
-  test('may give the metrics a port of their own, which is collected without a token', async () => {
+  test('may give the metrics a separate port, which is scraped without a token', async () => {
     const manifests = await render({ values: ['operators'] });
     expect(environmentOf(manifests)['HEDDLE_METRICS_LISTEN']).toBe('0.0.0.0:9100');
     expect(at(containerOf(manifests), 'ports')).toContainEqual({
@@ -235,7 +235,7 @@ describe('the settings of the server', () => {
 
 describe('the server of the chart', () => {
   test.each(['postgres', 'embedded'])(
-    'is started and tested by commands that exist, with the values of %s',
+    'and its test pod run commands that exist, with the values of %s',
     async (values) => {
       const manifests = await render({ values: [values] });
       for (const container of [containerOf(manifests), at(only(manifests, 'Pod'), 'spec.containers.0')])
@@ -243,7 +243,7 @@ describe('the server of the chart', () => {
     },
   );
 
-  test('gets the path of its configuration, where there is one', async () => {
+  test('gets the path of its settings file, if there is one', async () => {
     const manifests = await render({ values: ['everything'] });
     expect(at(containerOf(manifests), 'args')).toEqual(['serve', '--config', '/etc/heddle/server/heddle.yaml']);
     expect(at(containerOf(manifests), 'volumeMounts')).toContainEqual({

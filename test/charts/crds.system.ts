@@ -9,11 +9,11 @@ const chart = 'charts/heddle-crds';
 const isCrd = ({ kind }: { readonly kind: string }) => kind === 'CustomResourceDefinition';
 const kubernetes = (version: string) => ['--kube-version', version];
 
-test('the chart of the CRDs passes the strict lint of helm', async () => {
+test('the CRD chart passes `helm lint --strict`', async () => {
   expect(await helm(['lint', chart, '--strict'])).toMatchObject({ code: 0 });
 });
 
-test('the chart of the CRDs has one for every kind with documents and for sources and plans, and uninstalling leaves them (E73)', async () => {
+test('the CRD chart has a CRD for every document kind, sources and plans, and uninstalling keeps them (E73)', async () => {
   const manifests = (await render({ chart })).filter(isCrd);
   const kinds = manifests.map((manifest) => String(at(manifest, 'spec.names.kind')));
   expect(kinds.sort()).toEqual([...documentKinds.map(({ name }) => name), 'Plan', 'Source'].sort());
@@ -21,7 +21,7 @@ test('the chart of the CRDs has one for every kind with documents and for source
   expect(annotations).toEqual(new Set(['{"helm.sh/resource-policy":"keep"}']));
 });
 
-test('requests that would drop unknown fields without a word are warned of and recorded', async () => {
+test('requests that would silently drop unknown fields are warned about and audited by default', async () => {
   const manifests = await render({ chart });
   const policy = only(manifests, 'ValidatingAdmissionPolicy', 'unknown-fields');
   const binding = only(manifests, 'ValidatingAdmissionPolicyBinding', 'unknown-fields');
@@ -36,13 +36,13 @@ test('requests that would drop unknown fields without a word are warned of and r
   expect(binding['spec']).toEqual({ policyName: policy.metadata.name, validationActions: ['Warn', 'Audit'] });
 });
 
-test('such requests are refused where a value says so', async () => {
+test('requests with unknown fields are refused with unknownFields: [Deny]', async () => {
   const manifests = await render({ chart, over: { unknownFields: ['Deny'] } });
   const binding = only(manifests, 'ValidatingAdmissionPolicyBinding', 'unknown-fields');
   expect(at(binding, 'spec.validationActions')).toEqual(['Deny']);
 });
 
-test('who approves a plan has to give the own name, unless a value says otherwise', async () => {
+test('an approver of a plan must give their own name, unless approvedBy is empty', async () => {
   const manifests = await render({ chart });
   const policy = only(manifests, 'ValidatingAdmissionPolicy', 'approved-by');
   const binding = only(manifests, 'ValidatingAdmissionPolicyBinding', 'approved-by');
@@ -52,7 +52,7 @@ test('who approves a plan has to give the own name, unless a value says otherwis
   expect(without.filter(({ metadata }) => metadata.name === 'heddle-approved-by')).toEqual([]);
 });
 
-test('tools that can send no other requests may be excepted by their field manager', async () => {
+test('tools may be excepted from the unknown-fields policy by their field manager', async () => {
   const conditions = async (over: object) =>
     at(only(await render({ chart, over }), 'ValidatingAdmissionPolicy', '-unknown-fields'), 'spec.matchConditions');
   expect(await conditions({})).toBeUndefined();
@@ -67,18 +67,21 @@ test('tools that can send no other requests may be excepted by their field manag
 test.each([
   ['values say so', { chart, over: { unknownFields: [], approvedBy: [] } }],
   ['Kubernetes has none', { chart, over: { approvedBy: ['Audit'] }, args: kubernetes('1.29.3') }],
-])('there is no admission policy when %s', async (_, options) => {
+])('no admission policy is rendered when %s', async (_, options) => {
   const kinds = (await render(options)).map(({ kind }) => kind);
   expect(kinds.filter((kind) => kind.startsWith('ValidatingAdmission'))).toEqual([]);
 });
 
-test.each(['unknownFields', 'approvedBy'])('refusing needs a Kubernetes that can (%s)', async (value) => {
-  const over = { unknownFields: [], approvedBy: [], [value]: ['Deny'] };
-  const said = await refusal({ chart, over, args: kubernetes('1.29.3') });
-  expect(said).toMatch(new RegExp(`upgrade the cluster, or set ${value} to \\[\\]`));
-});
+test.each(['unknownFields', 'approvedBy'])(
+  '%s: [Deny] is refused when Kubernetes has no admission policies',
+  async (value) => {
+    const over = { unknownFields: [], approvedBy: [], [value]: ['Deny'] };
+    const said = await refusal({ chart, over, args: kubernetes('1.29.3') });
+    expect(said).toMatch(new RegExp(`upgrade the cluster, or set ${value} to \\[\\]`));
+  },
+);
 
-test('an author may change every document and no plan, an approver plans and no document', async () => {
+test('the author role may change every document but no plan, the approver role only plans', async () => {
   const manifests = await render({ chart });
   const changing = (role: string) =>
     (at(only(manifests, 'ClusterRole', role), 'rules') as readonly { verbs: string[]; resources: string[] }[])
@@ -92,7 +95,7 @@ test('an author may change every document and no plan, an approver plans and no 
   expect(typeFaults(manifests.filter(({ kind }) => kind === 'ClusterRole'))).toBe('');
 });
 
-test('a user who may view or edit a namespace has the roles there where a value says so, and nobody approves by that', async () => {
+test('roles.aggregate adds the viewer and author roles to those of the namespace, and never the approver role', async () => {
   const labelled = async (aggregate: boolean) =>
     (await render({ chart, over: { roles: { aggregate } } }))
       .filter(({ kind, metadata }) => kind === 'ClusterRole' && metadata.labels !== undefined)
@@ -109,6 +112,6 @@ test.each([
   ['a value that it does not know', { keep: false }, "additional properties 'keep' not allowed"],
   ['an action that Kubernetes does not know', { unknownFields: ['Refuse'] }, '/unknownFields/0'],
   ['two actions that exclude each other', { unknownFields: ['Deny', 'Warn'] }, '/unknownFields'],
-])('the chart of the CRDs refuses %s', async (_, over, says) => {
+])('the CRD chart refuses %s', async (_, over, says) => {
   expect(await refusal({ chart, over })).toContain(says);
 });

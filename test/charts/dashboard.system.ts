@@ -31,7 +31,7 @@ const variables = dashboard.templating.list.flatMap(({ query }) => {
 });
 
 describe('the dashboard', () => {
-  test('names only metrics and labels that the server exposes', () => {
+  test('uses only metrics and labels that the server exposes', () => {
     const named = [...queries, ...variables].flatMap(seriesIn);
     expect(named.length).toBeGreaterThan(15);
     expect(named.flatMap(seriesFaults)).toEqual([]);
@@ -42,7 +42,7 @@ describe('the dashboard', () => {
     expect(Object.keys(metrics).filter((name) => !shown.has(name))).toEqual([]);
   });
 
-  test('explains every panel, and overlaps none', () => {
+  test('has a description for every panel, and no overlapping panels', () => {
     const taken = new Map<string, string>();
     for (const { title, gridPos, type, description } of dashboard.panels) {
       if (type !== 'row') expect(description, title).toBeTruthy();
@@ -54,7 +54,7 @@ describe('the dashboard', () => {
     expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
   });
 
-  test('asks the data source that its reader chose', () => {
+  test('queries the data source that the viewer selects', () => {
     const others = dashboard.panels.filter(
       ({ type, datasource }) => type !== 'row' && !/^\$\{datasource\}$/.test(datasource?.uid ?? ''),
     );
@@ -66,7 +66,7 @@ describe('the dashboard', () => {
     expect([...new Set(used)].sort()).toEqual([...names].sort());
   });
 
-  test('reaches Grafana as a ConfigMap, unchanged', async () => {
+  test('is delivered to Grafana as a ConfigMap, unchanged', async () => {
     const map = only(await render({ values: ['everything'] }), 'ConfigMap', '-dashboard');
     expect(map.metadata.labels).toMatchObject({ grafana_dashboard: '1' });
     expect(map.metadata.annotations).toEqual({ grafana_folder: 'Mesh' });

@@ -40,9 +40,9 @@ async function dryRun(command: readonly string[], items: readonly Manifest[]): P
   return out.trim().split('\n');
 }
 
-describe('an API server that holds pods to the restricted profile', () => {
+describe('an API server that enforces the restricted Pod Security Standard', () => {
   test.each(valueSets)(
-    'creates all that the chart renders with the values of %s, without a warning',
+    'creates everything that the chart renders with the values of %s, without a warning',
     async (_, options) => {
       const manifests = await render({ ...options, args: ['--namespace', namespace] });
       const { name } = only(manifests, 'ServiceAccount').metadata;
@@ -58,20 +58,20 @@ describe('an API server that holds pods to the restricted profile', () => {
     },
   );
 
-  test('refuses a pod that asks for more, and warns of a Deployment that does', async () => {
+  test('warns about a Deployment with pods that violate the profile', async () => {
     const over = { securityContext: { allowPrivilegeEscalation: true } };
     const manifests = await render({ values: ['postgres'], over, args: ['--namespace', namespace] });
     const said = dryRun(['create'], [only(manifests, 'Deployment')]);
     await expect(said).rejects.toThrow(/would violate PodSecurity "restricted:latest"/);
   });
 
-  test('finds what is mistyped in an object of a kind of others', async () => {
+  test('refuses a misspelt field in an object of a third-party kind', async () => {
     const [route] = (await render({ values: ['operators'] })).filter(({ kind }) => kind === 'HTTPRoute');
     const wrong = JSON.parse(JSON.stringify(route).replace('backendRefs', 'backendRef').replaceAll('mesh', namespace));
     await expect(dryRun(['create'], [wrong])).rejects.toThrow(/unknown field "spec.rules\[0\].backendRef"/);
   });
 
-  test('creates the Postgres that CloudNativePG is asked for', async () => {
+  test('creates the Postgres cluster of the CloudNativePG example', async () => {
     const manifests = readManifests(await readFile('examples/kubernetes/cloudnative-pg/cluster.yaml', 'utf8'));
     expect(await dryRun(['create'], manifests)).toEqual([
       'cluster.postgresql.cnpg.io/heddle-db created (server dry run)',
@@ -79,7 +79,7 @@ describe('an API server that holds pods to the restricted profile', () => {
   });
 
   test.each([[{}], [{ unknownFields: ['Deny'], roles: { create: true, aggregate: true } }]])(
-    'applies all that the chart of the CRDs renders with %o, without a warning',
+    'applies everything that the CRD chart renders with %o, without a warning',
     async (over) => {
       const manifests = await render({ chart: 'charts/heddle-crds', over, args: ['--kube-version', '1.37.0'] });
       const lines = await dryRun(['apply', '--server-side', '--force-conflicts'], manifests);

@@ -14,13 +14,13 @@ describe.each(valueSets)('the chart with the values of %s', (_, options) => {
     manifests = await render(options);
   });
 
-  test('passes the strict lint of helm', async () => {
+  test('passes `helm lint --strict`', async () => {
     const run = await withValues(options, (flags) => helm(['lint', 'charts/heddle', '--strict', ...flags]));
     expect(run).toMatchObject({ code: 0, out: expect.stringContaining('0 chart(s) failed') });
     expect(run.out).not.toMatch(/\[(?:WARNING|ERROR)\]/);
   });
 
-  test('renders what Kubernetes knows, each object once and in its namespace, unless it is of the whole cluster', () => {
+  test('renders valid Kubernetes objects, each once, in the release namespace unless cluster-scoped', () => {
     expect(typeFaults(manifests.filter((manifest) => !isForeign(manifest)))).toBe('');
     const names = manifests.map(({ kind, metadata }) => `${kind} ${metadata.namespace} ${metadata.name}`);
     expect(new Set(names).size).toBe(names.length);
@@ -33,11 +33,11 @@ describe.each(valueSets)('the chart with the values of %s', (_, options) => {
     expect(paths).toEqual([]);
   });
 
-  test('mounts every volume that it declares, and declares every volume that it mounts', () => {
+  test('mounts exactly the volumes that it declares', () => {
     expect(namesIn(at(containerOf(manifests), 'volumeMounts'))).toEqual(namesIn(at(podOf(manifests), 'volumes')));
   });
 
-  test('gives the server settings that it understands', () => {
+  test('passes only settings that the server accepts', () => {
     const env = { ...environmentOf(manifests), HEDDLE_DATABASE_URL: 'postgres://db/heddle' };
     const known = new Set(Object.values(settings).map(({ variable }) => variable));
     expect(Object.keys(env).filter((name) => name.startsWith('HEDDLE_') && !known.has(name))).toEqual([]);
@@ -45,7 +45,7 @@ describe.each(valueSets)('the chart with the values of %s', (_, options) => {
     expect(readConfig(env, {}, expected)).toMatchObject({ ok: true });
   });
 
-  test('keeps to the restricted Pod Security Standard in every pod', () => {
+  test('meets the restricted Pod Security Standard in every pod', () => {
     for (const pod of [podOf(manifests), at(only(manifests, 'Pod'), 'spec')]) {
       expect(pod).toMatchObject({
         securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
@@ -58,17 +58,17 @@ describe.each(valueSets)('the chart with the values of %s', (_, options) => {
     }
   });
 
-  test('runs the pod of the test as the service account of the servers, which a namespace may demand', () => {
+  test('runs the test pod with the service account of the servers', () => {
     const account = at(podOf(manifests), 'serviceAccountName');
     expect(at(only(manifests, 'Pod'), 'spec.serviceAccountName')).toBe(account);
   });
 
-  test('runs the pod of the test where servers may run', () => {
+  test('runs the test pod on the same nodes as the servers', () => {
     for (const field of ['imagePullSecrets', 'nodeSelector', 'tolerations'])
       expect(at(only(manifests, 'Pod'), `spec.${field}`)).toEqual(at(podOf(manifests), field));
   });
 
-  test('asks the server how it is, and bounds what it takes', () => {
+  test("probes the server's health, and sets its resource requests and limits", () => {
     expect(containerOf(manifests)).toMatchObject({
       livenessProbe: { httpGet: { path: '/healthz', port: 'http' } },
       startupProbe: { httpGet: { path: '/healthz', port: 'http' } },
@@ -77,7 +77,7 @@ describe.each(valueSets)('the chart with the values of %s', (_, options) => {
     });
   });
 
-  test('sends requests of the Service to servers, and not to the pod of the test', () => {
+  test('routes requests of the Service to servers, and not to the test pod', () => {
     for (const { kind, spec } of manifests) {
       if (kind !== 'Service') continue;
       const selector = Object(at(spec, 'selector'));
@@ -88,7 +88,7 @@ describe.each(valueSets)('the chart with the values of %s', (_, options) => {
 });
 
 describe.each(['heddle', 'heddle-crds'])('the chart %s', (chart) => {
-  test('carries its icon, and names nobody', () => {
+  test('embeds its icon, and names no person as maintainer', () => {
     const text = readFileSync(`charts/${chart}/Chart.yaml`, 'utf8');
     const { icon, maintainers, kubeVersion } = parse(text);
     const [, image = ''] = /^data:image\/svg\+xml;base64,(.*)$/.exec(icon) ?? [];
@@ -97,7 +97,7 @@ describe.each(['heddle', 'heddle-crds'])('the chart %s', (chart) => {
     expect(kubeVersion).toMatch(/^>=1\.\d+\.0-0$/);
   });
 
-  test('is linted without a remark', async () => {
+  test('passes `helm lint --strict` without a message', async () => {
     const flags = chart === 'heddle' ? ['--set', 'embedded.enabled=true'] : [];
     const { out } = await helm(['lint', `charts/${chart}`, '--strict', ...flags]);
     expect(out).toContain('1 chart(s) linted, 0 chart(s) failed');

@@ -18,20 +18,20 @@ function settingsFile(manifests: readonly Manifest[]) {
   return parse(data['heddle.yaml'] ?? '');
 }
 
-describe('resources of Kubernetes', () => {
-  test('are a source of the settings file, where they are read', async () => {
+describe('the Kubernetes source of the chart', () => {
+  test('is written to the settings file when it is enabled', async () => {
     const manifests = await render({ values: ['postgres'], over: enabled });
     expect(settingsFile(manifests)).toEqual({ sources: [{ name: 'k8s', type: 'kubernetes', namespaces }] });
     expect(at(containerOf(manifests), 'args')).toEqual(['serve', '--config', '/etc/heddle/server/heddle.yaml']);
   });
 
-  test('stand beside the other sources, in a file that the server accepts', async () => {
+  test('is listed beside the other sources, in a file that the server accepts', async () => {
     const file = settingsFile(await render({ values: ['everything'] }));
     expect(file.sources.map(({ name }: { readonly name: string }) => name)).toEqual(['git', 'mesh']);
     expect(serverFileFaults(file, options)).toEqual([]);
   });
 
-  test('are read by the settings that the page shows, in a cluster and outside of it', async () => {
+  test('is configured as docs/kubernetes.md shows, in a cluster and outside of it', async () => {
     const page = readFileSync('docs/kubernetes.md', 'utf8');
     const [values, file] = [...page.matchAll(/^```yaml\n(.*?)^```/gms)].map(([, text = '']) => parse(text));
     const files = [settingsFile(await render({ values: ['postgres'], over: values })), file];
@@ -40,20 +40,20 @@ describe('resources of Kubernetes', () => {
     expect(files.flatMap((one) => serverFileFaults(one, options))).toEqual([]);
   });
 
-  test('may be ruled by all that a rule of the server can say', () => {
+  test("supports every member of the server's namespace rules", () => {
     const known = at(kubernetesMembers, 'namespaces.items.properties');
     const rule = at(schema, 'definitions.namespaceRule.properties');
     expect(Object.keys(Object(rule)).sort()).toEqual(Object.keys(Object(known)).sort());
   });
 
-  test('are what the pod of the server, and no other, has a token for', async () => {
+  test("gives a service account token to the server's pod and no other", async () => {
     const manifests = await render({ values: ['postgres'], over: enabled });
     expect(at(podOf(manifests), 'automountServiceAccountToken')).toBe(true);
     expect(only(manifests, 'ServiceAccount')).toMatchObject({ automountServiceAccountToken: false });
     expect(at(only(manifests, 'Pod'), 'spec.automountServiceAccountToken')).toBe(false);
   });
 
-  test('need rights to read them and to say how they fare, and no others', async () => {
+  test('has rights to read resources and to write their status, plans and events, and no others', async () => {
     const manifests = await render({ values: ['postgres'], over: enabled });
     const role = only(manifests, 'ClusterRole');
     expect(at(role, 'rules')).toEqual([
@@ -73,7 +73,7 @@ describe('resources of Kubernetes', () => {
   test.each([
     [{ read: true, write: false }, ['get']],
     [{ read: false, write: true }, ['get', 'create', 'patch']],
-  ])('use Secrets as far as %o permits, which takes a right more', async (secrets, verbs) => {
+  ])('uses Secrets as far as %o permits, which adds a right', async (secrets, verbs) => {
     const kubernetes = { ...enabled.kubernetes, secrets };
     const manifests = await render({ values: ['postgres'], over: { kubernetes } });
     expect(at(only(manifests, 'ClusterRole'), 'rules')).toContainEqual({
@@ -84,7 +84,7 @@ describe('resources of Kubernetes', () => {
     expect(serverFileFaults(file, options)).toEqual([]);
   });
 
-  test('name Services where that is permitted, which takes a right more', async () => {
+  test('reads Services when permitted, which adds a right', async () => {
     const manifests = await render({
       ...{ values: ['postgres'], over: { kubernetes: { ...enabled.kubernetes, services: { read: true } } } },
     });
@@ -96,7 +96,7 @@ describe('resources of Kubernetes', () => {
     expect(serverFileFaults(file, options)).toEqual([]);
   });
 
-  test('need rights in the namespaces that rules name alone, where they are not to have any in the cluster', async () => {
+  test('has rights only in the namespaces that its rules name when clusterWide is false', async () => {
     const rules = [{ names: ['team-a', 'team-b'] }, { names: ['team-a', 'mesh'] }];
     const over = { kubernetes: { enabled: true, clusterWide: false, namespaces: rules } };
     const manifests = await render({ values: ['postgres'], over });
@@ -120,20 +120,20 @@ describe('resources of Kubernetes', () => {
     expect(serverFileFaults(settingsFile(manifests), options)).toEqual([]);
   });
 
-  test('give the releases of two namespaces rights of different names', async () => {
+  test('has cluster roles of different names for releases in two namespaces', async () => {
     const names = async (args: readonly string[]) =>
       (await render({ values: ['postgres'], over: enabled, args })).filter(isOfCluster).map((one) => one.metadata.name);
     expect(await names([])).toEqual(['mesh:office-heddle', 'mesh:office-heddle']);
     expect(await names(['--namespace', 'lab'])).toEqual(['lab:office-heddle', 'lab:office-heddle']);
   });
 
-  test('are not read unless that is asked for: no token, no rights, no settings', async () => {
+  test('is off by default: no token, no rights, no settings', async () => {
     const manifests = await render({ values: ['postgres'], over: { kubernetes: { namespaces } } });
     expect(manifests.filter((one) => isOfCluster(one) || one.kind === 'ConfigMap')).toEqual([]);
     expect(at(podOf(manifests), 'automountServiceAccountToken')).toBe(false);
   });
 
-  test('change the pods when their rules change', async () => {
+  test('replaces the pods when its rules change', async () => {
     const checksum = async (kubernetes: object) =>
       at(
         only(await render({ values: ['postgres'], over: { kubernetes } }), 'Deployment'),

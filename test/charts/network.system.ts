@@ -10,7 +10,7 @@ async function specOf(kind: string, options: RenderOptions, suffix = ''): Promis
 }
 
 describe('the Service', () => {
-  test('is reached from outside as the values say', async () => {
+  test('is exposed outside the cluster as the values state', async () => {
     expect(await specOf('Service', { values: ['everything'] })).toMatchObject({
       type: 'LoadBalancer',
       loadBalancerClass: 'example.com/internal',
@@ -20,18 +20,18 @@ describe('the Service', () => {
     });
   });
 
-  test.each(['-heddle', '-metrics'])('%s has the families of addresses that are asked for', async (suffix) => {
+  test.each(['-heddle', '-metrics'])('%s has the requested IP families', async (suffix) => {
     const spec = await specOf('Service', { values: ['operators'] }, suffix);
     expect(spec).toMatchObject({ ipFamilyPolicy: 'PreferDualStack', ipFamilies: ['IPv4'] });
   });
 
-  test('leaves everything else to the cluster', async () => {
+  test('leaves all other fields to the cluster', async () => {
     expect(Object.keys(Object(await specOf('Service', postgres({})))).sort()).toEqual(['ports', 'selector', 'type']);
   });
 });
 
-describe('the API is reached', () => {
-  test('by an Ingress, at the path that its controller wants', async () => {
+describe('access to the API', () => {
+  test('is routed by an Ingress, at the path that its controller requires', async () => {
     expect(await specOf('Ingress', { values: ['everything'] })).toMatchObject({
       rules: ['heddle.example.com', '*.mesh.example.com'].map((host) => ({
         host,
@@ -42,7 +42,7 @@ describe('the API is reached', () => {
     expect(at(plain, 'rules.0.http.paths.0')).toMatchObject({ path: '/', pathType: 'Prefix' });
   });
 
-  test('by a Gateway, through the Service', async () => {
+  test('is routed by a Gateway, through the Service', async () => {
     const route = await specOf('HTTPRoute', { values: ['operators'] });
     expect(route).toMatchObject({
       parentRefs: [{ name: 'public', namespace: 'gateways', sectionName: 'https' }],
@@ -74,13 +74,13 @@ const portsOf = (list: readonly Rule[]) =>
   list.flatMap(({ ports }) => (ports === undefined ? [] : [ports.map(({ port }) => port)]));
 
 describe('the NetworkPolicy', () => {
-  test('is there unless it is switched off', async () => {
+  test('is rendered unless it is switched off', async () => {
     const manifests = await render(postgres({ networkPolicy: { enabled: false } }));
     expect(manifests.filter(({ kind }) => kind === 'NetworkPolicy')).toEqual([]);
     expect(await specOf('NetworkPolicy', postgres({}))).toMatchObject({ policyTypes: ['Ingress', 'Egress'] });
   });
 
-  test('lets the pods reach DNS, Postgres and public addresses, and nothing else', async () => {
+  test('allows the pods to reach DNS, Postgres and public addresses, and nothing else', async () => {
     const { egress } = await policy({});
     expect(portsOf(egress)).toEqual([[53, 53, 5353, 5353], [5432]]);
     expect(at(egress, '0.ports')).toContainEqual({ port: 53, protocol: 'UDP' });
@@ -88,7 +88,7 @@ describe('the NetworkPolicy', () => {
     expect(at(egress, '2.to')).toHaveLength(2);
   });
 
-  test('holds for public what the server holds for it', async () => {
+  test('treats the same addresses as public as the server does', async () => {
     const { egress } = await policy({});
     const [four, six] = egress[2]?.to ?? [];
     const except = four?.ipBlock?.except ?? [];
@@ -104,16 +104,16 @@ describe('the NetworkPolicy', () => {
     ['the mail server', { smtp: { existingSecret: 'mail', from: 'a@example.com' } }, [[5432], [25, 465, 587]]],
     ['the identity provider', { oidc: { issuer: 'https://id.mesh', audience: ['a'] } }, [[5432], [443]]],
     ['a pooler', { networkPolicy: { postgres: { ports: [6432] } } }, [[6432]]],
-  ])('lets the pods reach %s where the values name it', async (_, over, ports) => {
+  ])('allows the pods to reach %s when the values configure it', async (_, over, ports) => {
     const { egress } = await policy(over);
     expect(portsOf(egress).slice(1)).toEqual(ports);
   });
 
-  test('lets servers with the embedded database reach no Postgres', async () => {
+  test('allows servers with the embedded database to reach no Postgres', async () => {
     expect(portsOf((await policy({}, 'embedded')).egress)).toHaveLength(1);
   });
 
-  test('narrows each of them to the peers that the values name', async () => {
+  test('narrows each rule to the peers that the values name', async () => {
     const { egress } = await policy({}, 'everything');
     expect(egress).toContainEqual({
       ports: [{ port: 5432, protocol: 'TCP' }],
@@ -125,7 +125,7 @@ describe('the NetworkPolicy', () => {
     });
   });
 
-  test('permits what is stated besides, and the addresses that the server was permitted', async () => {
+  test('allows additional egress rules and the addresses of server.outboundAllow', async () => {
     const outboundAllow = ['10.1.0.0/16', '192.0.2.7', 'fd00::1', 'fd01::/16', 'git.internal'];
     const egress = [{ ports: [{ port: 22 }], to: [{ podSelector: {} }] }];
     const found = await policy({ server: { outboundAllow }, networkPolicy: { publicAddresses: false, egress } });
@@ -133,12 +133,12 @@ describe('the NetworkPolicy', () => {
     expect(found.egress.slice(2)).toEqual([{ to: ranges.map((cidr) => ({ ipBlock: { cidr } })) }, ...egress]);
   });
 
-  test('takes connections to the ports of the server alone', async () => {
+  test('allows connections only to the ports of the server', async () => {
     expect((await policy({})).ingress).toEqual([{ ports: [{ port: 'http', protocol: 'TCP' }] }]);
     expect(portsOf((await policy({}, 'operators')).ingress)).toEqual([['http'], ['metrics']]);
   });
 
-  test('lets the pod of the test in where it names who may connect', async () => {
+  test('admits the test pod when the values restrict who may connect', async () => {
     const manifests = await render({ values: ['everything'] });
     const from = at(only(manifests, 'NetworkPolicy'), 'spec.ingress.0.from') as readonly object[];
     const test = only(manifests, 'Pod').metadata.labels;
@@ -148,7 +148,7 @@ describe('the NetworkPolicy', () => {
     expect(without.ingress[0]?.from).toHaveLength(1);
   });
 
-  test('gives the metrics to those who may have them', async () => {
+  test('admits to the metrics only the configured peers', async () => {
     const from = (name: string) => [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': name } } }];
     const server = { metricsPort: 9100 };
     const own = await policy({ server }, 'everything');

@@ -6,14 +6,14 @@ const everything: RenderOptions = { values: ['everything'] };
 const postgres = (over: object): RenderOptions => ({ values: ['postgres'], over });
 
 describe('the pods', () => {
-  test('have the containers of the values before and beside the server', async () => {
+  test('have the configured containers before and beside the server', async () => {
     const pod = podOf(await render(everything));
     expect(namesIn(at(pod, 'initContainers'))).toEqual(['places']);
     expect(namesIn(at(pod, 'containers'))).toEqual(['git-proxy', 'heddle']);
     expect(at(pod, 'containers.0.name')).toBe('heddle');
   });
 
-  test('may be replaced otherwise than one by one', async () => {
+  test('may use another update strategy than one by one', async () => {
     const rollingUpdate = { maxSurge: 0, maxUnavailable: 1 };
     const deployment = only(await render(everything), 'Deployment');
     expect(at(deployment, 'spec.strategy')).toEqual({ type: 'RollingUpdate', rollingUpdate });
@@ -21,13 +21,13 @@ describe('the pods', () => {
     expect(at(other, 'spec.strategy')).toEqual({ type: 'Recreate' });
   });
 
-  test('of the embedded database may be none at all', async () => {
+  test('of the embedded database may be scaled to zero', async () => {
     const manifests = await render({ values: ['embedded'], over: { replicas: 0 } });
     expect(at(only(manifests, 'Deployment'), 'spec.replicas')).toBe(0);
   });
 });
 
-describe('a pod that ends', () => {
+describe('a terminating pod', () => {
   const endOf = async (options: RenderOptions) => {
     const manifests = await render(options);
     return [at(containerOf(manifests), 'lifecycle'), at(podOf(manifests), 'terminationGracePeriodSeconds')];
@@ -45,7 +45,7 @@ describe('a pod that ends', () => {
 });
 
 describe('the probes', () => {
-  test('can be set one by one', async () => {
+  test('can be configured one by one', async () => {
     const container = containerOf(await render(everything));
     const get = (path: string) => ({ httpGet: { path, port: 'http' } });
     expect(at(container, 'livenessProbe')).toEqual({
@@ -63,14 +63,14 @@ describe('the probes', () => {
     ['two minutes, and four more', { server: { waitForDatabaseSeconds: 120 } }, 360],
     ['as long when it is asked less often', { probes: { startup: { periodSeconds: 7 } } }, 301],
     ['as long as the values say', { probes: { startup: { failureThreshold: 5 } } }, 10],
-  ])('let a start take %s', async (_, over, seconds) => {
+  ])('allow a start to take %s', async (_, over, seconds) => {
     const probe = at(containerOf(await render(postgres(over))), 'startupProbe');
     expect(Number(at(probe, 'periodSeconds')) * Number(at(probe, 'failureThreshold'))).toBe(seconds);
   });
 });
 
-describe('more objects', () => {
-  test('are rendered as they are written, with the templates in them', async () => {
+describe('extraObjects', () => {
+  test('are rendered as written, with their templates evaluated', async () => {
     const map = only(await render(everything), 'ConfigMap', '-team-a');
     expect(map).toEqual({
       ...{ apiVersion: 'v1', kind: 'ConfigMap' },

@@ -7,7 +7,7 @@ import { objectsBelow } from './shape.ts';
 const mebibyte = 1024 * 1024;
 const schema: unknown = JSON.parse(readFileSync('charts/heddle/values.schema.json', 'utf8'));
 
-describe('the chart refuses', () => {
+describe('the chart', () => {
   test.each<[string, readonly string[], object, RegExp]>([
     ['to run without a database', [], {}, /Heddle needs a database: name a Secret .* database\.existingSecret/],
     ['two databases', ['embedded'], { database: { existingSecret: 'pg' } }, /embedded\.enabled and database are both/],
@@ -169,7 +169,7 @@ describe('the chart refuses', () => {
       { extraVolumeMounts: [{ name: 'x', mountPath: '/x', subPath: 'a.yaml' }] },
       /the mount at \/x has a subPath/,
     ],
-  ])('%s', async (_, values, over, message) => {
+  ])('refuses %s', async (_, values, over, message) => {
     expect(await refusal({ values, over })).toMatch(message);
   });
 
@@ -177,7 +177,7 @@ describe('the chart refuses', () => {
     ['httpRoute', 'gateway.networking.k8s.io/v1/HTTPRoute'],
     ['serviceMonitor', 'monitoring.coreos.com/v1/ServiceMonitor'],
     ['prometheusRule', 'monitoring.coreos.com/v1/PrometheusRule'],
-  ])('%s where the cluster does not know the kind', async (value, missing) => {
+  ])('refuses %s when the cluster does not know its kind', async (value, missing) => {
     const kinds = foreignKinds.filter((kind) => kind !== missing);
     const all = ['httpRoute', 'serviceMonitor', 'prometheusRule'];
     const over = Object.fromEntries(all.map((name) => [name, { enabled: name === value }]));
@@ -190,26 +190,29 @@ describe('the chart refuses', () => {
   test.each([
     ['database', 'postgres', 'postgres://heddle:pass@db.internal:25060/heddle', '25060'],
     ['smtp', 'smtp', 'smtp://heddle:pass@mail.internal:2525', '2525'],
-  ])('a port in the Secret of %s that the NetworkPolicy would cut off, and shows no more of it', async (...row) => {
-    const [value, peer, url, port] = row;
-    const metadata = { name: 'urls', namespace: 'mesh' };
-    const data = { url: Buffer.from(`${url}\n`).toString('base64') };
-    await using cluster = await startCluster([{ apiVersion: 'v1', kind: 'Secret', metadata, data }]);
-    const options = {
-      ...{ values: ['postgres'], kubeconfig: cluster.kubeconfig },
-      args: ['--dry-run=server', '--disable-openapi-validation'],
-    };
-    const over = { serverConfig: { mailFrom: 'a@example.com' }, [value]: { existingSecret: 'urls', key: 'url' } };
-    const said = await refusal({ ...options, over });
-    expect(said).toContain(
-      `networkPolicy.${peer}.ports does not permit the port ${port} that the URL of ${value} names`,
-    );
-    expect(said).not.toContain('pass');
-    await render({ ...options, over: { ...over, networkPolicy: { [peer]: { ports: [Number(port)] } } } });
-    await render({ ...options, over: { ...over, networkPolicy: { enabled: false } } });
-  });
+  ])(
+    'refuses a port in the Secret of %s that the NetworkPolicy blocks, without showing the rest of the URL',
+    async (...row) => {
+      const [value, peer, url, port] = row;
+      const metadata = { name: 'urls', namespace: 'mesh' };
+      const data = { url: Buffer.from(`${url}\n`).toString('base64') };
+      await using cluster = await startCluster([{ apiVersion: 'v1', kind: 'Secret', metadata, data }]);
+      const options = {
+        ...{ values: ['postgres'], kubeconfig: cluster.kubeconfig },
+        args: ['--dry-run=server', '--disable-openapi-validation'],
+      };
+      const over = { serverConfig: { mailFrom: 'a@example.com' }, [value]: { existingSecret: 'urls', key: 'url' } };
+      const said = await refusal({ ...options, over });
+      expect(said).toContain(
+        `networkPolicy.${peer}.ports does not permit the port ${port} that the URL of ${value} names`,
+      );
+      expect(said).not.toContain('pass');
+      await render({ ...options, over: { ...over, networkPolicy: { [peer]: { ports: [Number(port)] } } } });
+      await render({ ...options, over: { ...over, networkPolicy: { enabled: false } } });
+    },
+  );
 
-  test('documents of more than 1 MiB, in bytes, before anything is made (E144)', async () => {
+  test('refuses documents of more than 1 MiB, in bytes, before anything is created (E144)', async () => {
     // Letters of two bytes: characters do not count.
     const config = { 'a.yaml': 'ä'.repeat(mebibyte / 4), 'b.yaml': 'a'.repeat(mebibyte / 2) };
     await render({ values: ['postgres'], over: { config } });
@@ -220,12 +223,12 @@ describe('the chart refuses', () => {
   });
 });
 
-describe('the schema of the values refuses', () => {
+describe('the schema of the values', () => {
   const closed = [...objectsBelow(at(schema, 'properties'))]
     .filter(([path, object]) => object['additionalProperties'] === false && !path.includes('items'))
     .map(([path]) => path.filter((step) => step !== 'properties'));
 
-  test.each([[], ...closed].map((path) => [path.join('.')]))('a value that it does not know in `%s`', async (path) => {
+  test.each([[], ...closed].map((path) => [path.join('.')]))('refuses an unknown value in `%s`', async (path) => {
     const steps = path === '' ? [] : path.split('.');
     const over = steps.reduceRight<object>((inner, step) => ({ [step]: inner }), { unheardOf: 1 });
     expect(await refusal({ values: ['postgres'], over })).toContain("additional properties 'unheardOf' not allowed");
@@ -263,11 +266,11 @@ describe('the schema of the values refuses', () => {
     ['a path that is none', { ingress: { path: 'api' } }],
     ['a selector that is none', { prometheusRule: { selector: 'heddle' } }],
     ['an annotation that is no text', { podAnnotations: { scrape: true } }],
-  ])('%s', async (_, over) => {
+  ])('refuses %s', async (_, over) => {
     expect(await refusal({ values: ['postgres'], over })).toContain("values don't meet the specifications");
   });
 
-  test('nothing that a parent chart hands down', async () => {
+  test('accepts the global values of a parent chart', async () => {
     await render({ values: ['postgres'], over: { global: { imageRegistry: 'registry.example.com' } } });
   });
 });

@@ -20,42 +20,42 @@ function stored(data: Readonly<Record<string, string>>): Manifest {
   return { apiVersion: 'v1', kind: 'Secret', metadata, data: Object.fromEntries(entries) };
 }
 
-describe('the chart makes', () => {
-  test('a token that a server takes, and another one each time', async () => {
+describe('the generated Secret', () => {
+  test('has a bootstrap token that a server accepts, a new one each time', async () => {
     const tokens = [];
     for (let time = 0; time < 5; time += 1) tokens.push(textIn(await render(installation), 'bootstrap-token'));
     expect(tokens.filter((text) => !isWellFormedToken('nbp_', text))).toEqual([]);
     expect(new Set(tokens).size).toBe(5);
   });
 
-  test('a key that a server takes, and another one each time', async () => {
+  test('has a secret key that a server accepts, a new one each time', async () => {
     const made = textIn(await render(installation), 'secret-key');
     expect(await readKeys({ secretKey: made, secretKeyFile: undefined, dataDir: undefined })).toHaveLength(1);
     expect(textIn(await render(installation), 'secret-key')).not.toBe(made);
   });
 
-  test('a Secret that outlives the release, because no backup can be read without it', async () => {
+  test('is kept on uninstall, because no backup can be read without it', async () => {
     const { metadata } = only(await render(installation), 'Secret');
     expect(metadata.annotations).toEqual({ 'helm.sh/resource-policy': 'keep' });
   });
 });
 
 describe('an upgrade', () => {
-  test('keeps the token and the key that an installation made', async () => {
+  test('keeps the generated token and key', async () => {
     await using cluster = await startCluster([stored({ 'bootstrap-token': token, 'secret-key': key })]);
     const manifests = await render({ ...installation, args, kubeconfig: cluster.kubeconfig });
     expect(textIn(manifests, 'bootstrap-token')).toBe(token);
     expect(textIn(manifests, 'secret-key')).toBe(key);
   });
 
-  test('is refused when the key is gone, because a new one opens nothing', async () => {
+  test('is refused when the key is missing, because a new key could not open what the old one sealed', async () => {
     await using cluster = await startCluster([]);
     expect(await refusal({ ...installation, args, kubeconfig: cluster.kubeconfig })).toMatch(
       /the Secret office-heddle is gone or has no secret-key, and a new key could not open what the old one sealed/,
     );
   });
 
-  test('takes the key of the values where there is one', async () => {
+  test('uses the key of the values when given', async () => {
     await using cluster = await startCluster([stored({ 'bootstrap-token': token, 'secret-key': key })]);
     const rotated = `${Buffer.alloc(32, 8).toString('base64')}\n${key}`;
     const manifests = await render({
@@ -69,8 +69,8 @@ describe('an upgrade', () => {
   });
 });
 
-describe('secrets that exist already', () => {
-  test('are mounted as files under fixed names, and the chart makes none', async () => {
+describe('existing Secrets', () => {
+  test('are mounted as files under fixed names, and the chart creates none', async () => {
     const manifests = await render({ values: ['everything'] });
     expect(manifests.filter(({ kind }) => kind === 'Secret')).toEqual([]);
     expect(at(podOf(manifests), 'volumes')).toContainEqual({

@@ -72,25 +72,28 @@ async function kept(namespace: string): Promise<unknown> {
 
 // Helm 4 has the API server merge; before, Helm itself did it.
 describe.each(['true', 'false'])('with --server-side=%s', (serverSide) => {
-  test.each(installations)('helm upgrades the installation %s and keeps what it has', async (name) => {
-    const namespace = `upgrade-${name}-${serverSide}`;
-    const { values, objects } = installation(name);
-    const file = join(folder, 'values.json');
-    await writeFile(file, JSON.stringify(values));
-    const flags = ['--namespace', namespace, `--server-side=${serverSide}`];
-    await run(['install', 'office', await chartOf(objects, namespace), ...flags, '--create-namespace']);
-    const before = await kept(namespace);
-    await run(['upgrade', 'office', 'charts/heddle', ...flags, '--values', file]);
-    expect(await kept(namespace)).toEqual(before);
-    // It is the new chart: the old one made none for two of them.
-    expect(await objectsIn(namespace, 'NetworkPolicy')).toHaveLength(1);
-    await run(['upgrade', 'office', 'charts/heddle', ...flags, '--values', file, '--set', 'podLabels.tier=mesh']);
-    await run(['rollback', 'office', '2', ...flags]);
-    expect(await kept(namespace)).toEqual(before);
-  });
+  test.each(installations)(
+    'helm upgrades the installation %s and keeps its claims, Secrets, Deployments and Services',
+    async (name) => {
+      const namespace = `upgrade-${name}-${serverSide}`;
+      const { values, objects } = installation(name);
+      const file = join(folder, 'values.json');
+      await writeFile(file, JSON.stringify(values));
+      const flags = ['--namespace', namespace, `--server-side=${serverSide}`];
+      await run(['install', 'office', await chartOf(objects, namespace), ...flags, '--create-namespace']);
+      const before = await kept(namespace);
+      await run(['upgrade', 'office', 'charts/heddle', ...flags, '--values', file]);
+      expect(await kept(namespace)).toEqual(before);
+      // It is the new chart: the old one made none for two of them.
+      expect(await objectsIn(namespace, 'NetworkPolicy')).toHaveLength(1);
+      await run(['upgrade', 'office', 'charts/heddle', ...flags, '--values', file, '--set', 'podLabels.tier=mesh']);
+      await run(['rollback', 'office', '2', ...flags]);
+      expect(await kept(namespace)).toEqual(before);
+    },
+  );
 });
 
-test('uninstalling leaves the volume and the Secrets', async () => {
+test('uninstalling keeps the volume and the Secrets', async () => {
   const namespace = 'upgrade-uninstall';
   const release = ['office', '--namespace', namespace];
   await run(['install', ...release, 'charts/heddle', '--create-namespace', '--set', 'embedded.enabled=true']);

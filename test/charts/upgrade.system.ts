@@ -7,13 +7,13 @@ describe.each(installations)('an upgrade of the installation %s', (name) => {
   const before = readManifests(objects);
   const upgraded = () => render({ over: values });
 
-  test('leaves no object out', async () => {
+  test('drops no object', async () => {
     const identity = ({ kind, metadata }: Manifest) => `${kind} ${metadata.namespace} ${metadata.name}`;
     const now = (await upgraded()).map(identity);
     expect(before.map(identity).filter((object) => !now.includes(object))).toEqual([]);
   });
 
-  test('keeps what cannot be changed, and what others rely on', async () => {
+  test('keeps immutable fields and everything that clients or backups rely on', async () => {
     const now = await upgraded();
     const kept = before.map(lasting);
     expect(kept.length).toBeGreaterThan(3);

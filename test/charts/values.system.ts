@@ -21,7 +21,7 @@ describe('values.yaml', () => {
     expect(members.filter(({ comment }) => comment === undefined)).toEqual([]);
   });
 
-  test('has the values of the schema, and the schema those of values.yaml', () => {
+  test('has exactly the values of the schema', () => {
     const stated = members.map(({ path }) => path.join('.')).sort();
     const known = [...propertiesBelow(schema, '')].filter((path) => path !== 'global').sort();
     expect(stated).toEqual(known);
@@ -38,16 +38,16 @@ describe.each(['heddle', 'heddle-crds'])('the README of the chart %s', (chart) =
   });
 });
 
-describe.each(['heddle', 'heddle-crds'])('what is written by hand in the README of the chart %s', (chart) => {
+describe.each(['heddle', 'heddle-crds'])('the hand-written part of the README of the chart %s', (chart) => {
   const text = readFileSync(`charts/${chart}/README.md`, 'utf8');
 
-  test('links to files that there are', () => {
+  test('links to files that exist', () => {
     const links = [...text.matchAll(/\]\(([^)#]+)/g)].map(([, link = '']) => join(`charts/${chart}`, link));
     expect(links.length).toBeGreaterThan(1);
     expect(links.filter((link) => !existsSync(link))).toEqual([]);
   });
 
-  test('shows values that the chart takes', async () => {
+  test('shows values that the chart accepts', async () => {
     const blocks = [...text.matchAll(/^```yaml\n(.*?)^```/gms)].map(([, block = '']) => parse(block));
     const set = [...text.matchAll(/--set (\S+)/g)].map(([, flag = '']) => ['--set', flag]);
     const rendered = await Promise.all([

@@ -10,7 +10,7 @@ import { testApi } from '../api/setup.ts';
 import { setupKey } from '../peers/machine.ts';
 import { collectingTerminal, runHere } from './collect.ts';
 
-it('plays machines that enrol, connect, expose services, and leave when they are stopped', async () => {
+it('heddle agent simulate enrols machines, connects them, exposes services, and withdraws these when stopped', async () => {
   await using api = await testApi();
   const { call } = api;
   const base = await api.app.listen({ host: '127.0.0.1', port: 0 });
@@ -58,7 +58,7 @@ it('plays machines that enrol, connect, expose services, and leave when they are
   expect([refused.code, refused.note]).toEqual([1, 'error: setup key invalid\n']);
 });
 
-it('shows which ingress ports a machine forwards, or is reached by', async () => {
+it('heddle agent simulate shows which ingress ports a machine forwards or receives', async () => {
   await using api = await testApi('postgres', { edition: 'hosted' });
   const { call } = api;
   const base = await api.app.listen({ host: '127.0.0.1', port: 0 });
@@ -101,7 +101,7 @@ it('shows which ingress ports a machine forwards, or is reached by', async () =>
   expect((await running).code).toBe(0);
 });
 
-it('tells what stands between when that answers with a page', async () => {
+it('enrolment fails with the HTML page that a proxy in between answered', async () => {
   const page = createServer((_request, response) => response.writeHead(502).end('<html>Bad gateway</html>'));
   await once(page.listen(0, '127.0.0.1'), 'listening');
   // It listens on a port.
@@ -137,7 +137,7 @@ async function forgetfulServer() {
   };
 }
 
-it('renews what it exposes in time, exposes it anew when it is gone, and withdraws it in the end', async () => {
+it('an exposed service is renewed in time, exposed again when it is gone, and withdrawn at the end', async () => {
   await using server = await forgetfulServer();
   const stopping = new AbortController();
   const { terminal } = collectingTerminal();
@@ -149,6 +149,6 @@ it('renews what it exposes in time, exposes it anew when it is gone, and withdra
   expect(server.asked.at(-1)).toMatch(/^DELETE \/agent\/services\/s\d$/);
 });
 
-it.each(['', 'http', '0', '65536', '80/', '80/gre', '80/TCP'])('refuses to expose `%s`', (text) => {
+it.each(['', 'http', '0', '65536', '80/', '80/gre', '80/TCP'])('--expose refuses `%s`', (text) => {
   expect(() => readLocalService(text)).toThrow('write a port');
 });

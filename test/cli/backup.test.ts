@@ -34,7 +34,7 @@ const isThere = async (name: string) =>
   );
 
 describe('heddle backup', () => {
-  it('writes a file that only its owner reads, checks it, and says what is in it', async () => {
+  it('writes a file that only its owner can read, verifies it, and reports its content', async () => {
     const { code, out } = await server().heddle(['backup', at('one.gz')]);
     expect([code, out]).toEqual([
       0,
@@ -52,7 +52,7 @@ describe('heddle backup', () => {
     });
   });
 
-  it('overwrites nothing unless a flag says so', async () => {
+  it('overwrites a file only with --force', async () => {
     await writeFile(at('kept'), 'mine');
     const { code, note } = await server().heddle(['backup', at('kept')]);
     expect([code, note]).toEqual([1, expect.stringContaining('--force')]);
@@ -60,14 +60,14 @@ describe('heddle backup', () => {
     expect((await server().heddle(['backup', at('kept'), '--force'])).code).toBe(0);
   });
 
-  it('leaves nothing behind when it cannot be written', async () => {
+  it('fails when the file cannot be written', async () => {
     const { code, note } = await server().heddle(['backup', at('nowhere/x.gz')]);
     expect([code, note]).toEqual([1, expect.stringContaining('ENOENT')]);
   });
 });
 
 describe('heddle restore', () => {
-  it('asks first, and says what it would put in place of what', async () => {
+  it('asks for confirmation, and states what the backup contains and what it would replace', async () => {
     await using own = await serve();
     await own.heddle(['backup', at('asked.gz')]);
     const revision = await own.api.revision();
@@ -77,7 +77,7 @@ describe('heddle restore', () => {
     expect((await own.heddle(['restore', at('asked.gz')])).note).toContain('--auto-approve');
   });
 
-  it('sends the backup of another account to the operator', async () => {
+  it('refuses the backup of another account and refers to `heddle operator restore`', async () => {
     const keys = environmentOfKeys([randomBytes(32)]);
     await using own = await serve(keys);
     await own.heddle(['backup', at('whole.gz')]);
@@ -86,7 +86,7 @@ describe('heddle restore', () => {
     expect([code, note]).toEqual([4, expect.stringContaining('heddle operator restore')]);
   });
 
-  it('refuses a file that is damaged before anything is sent, and a server that is in use', async () => {
+  it('refuses a damaged file before sending anything, and a server that is in use', async () => {
     await server().heddle(['backup', at('good.gz')]);
     await writeFile(at('cut.gz'), (await readFile(at('good.gz'))).subarray(0, -30));
     const cut = await server().heddle(['restore', at('cut.gz'), '--auto-approve']);
@@ -97,7 +97,7 @@ describe('heddle restore', () => {
     expect([missing.code, missing.note]).toEqual([1, expect.stringContaining('is not there')]);
   });
 
-  it('puts the objects of an account back when that is said', async () => {
+  it('restores the objects of an existing account with --replace', async () => {
     await using own = await serve();
     await own.heddle(['backup', at('own.gz')]);
     await own.api.group('later');
@@ -111,7 +111,7 @@ describe('heddle restore', () => {
 describe('heddle operator', () => {
   const key = randomBytes(32).toString('base64');
 
-  it('writes and restores whole accounts where the database is, as long as the key is that of the server', async () => {
+  it('backs up and restores whole accounts at the database, given the secret key of the server', async () => {
     const [here, there] = [at('here'), at('there')];
     await copyEmbedded(here);
     await copyEmbedded(there);
@@ -136,7 +136,7 @@ describe('heddle operator', () => {
     expect((await runHere([...restore, '--replace', account], env)).code).toBe(0);
   });
 
-  it('works with the key of the installation alone, makes none, and seals in the form of its servers', async () => {
+  it('requires the secret key of the installation, creates none, and seals in the form of its servers', async () => {
     const dataDir = at('keyed');
     await copyEmbedded(dataDir);
     await ownedAccount(dataDir);
@@ -158,7 +158,7 @@ describe('heddle operator', () => {
     expect([await isThere('keyed.gz'), await isThere('keyed/secret.key')]).toEqual([false, false]);
   });
 
-  it('takes an archive that nobody signed only when that is said', async () => {
+  it('accepts an unsigned archive only with --accept-unsigned', async () => {
     await server().heddle(['backup', at('signed.gz')]);
     const lines = gunzipSync(await readFile(at('signed.gz')))
       .toString()

@@ -24,7 +24,7 @@ async function statesOfSources(): Promise<unknown> {
   return Object.fromEntries(sources.map(({ id, status }) => [id, status?.state]));
 }
 
-it('E45 refuses whichever of two contradicting pushes would change what is so, until one withdraws', async () => {
+it('E45 contradicting pushes of two sources are refused when they would change the value, until one withdraws', async () => {
   const apply = await applier();
   expect([(await apply('a', 'ours')).code, (await apply('b', '')).code]).toEqual([0, 0]);
   expect((await apply('b', 'theirs')).code).toBe(4);

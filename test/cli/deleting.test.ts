@@ -25,7 +25,7 @@ function documents(directory: string, without: readonly number[]): string {
   return directory;
 }
 
-it('deleting 30 % of the documents stops with names and referrers; the approved digest alone goes through; all may go on purpose', async () => {
+it('deleting 30 % or all of the documents needs approval of its digest; an object in use is kept and its user named', async () => {
   const { api, heddle } = server();
   const home = await temporaryDirectory();
   const apply = (directory: string, ...more: readonly string[]) =>

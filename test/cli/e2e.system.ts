@@ -50,10 +50,10 @@ async function documents(name: string, text: string): Promise<string> {
 const group = (key: string, spec: string) =>
   `apiVersion: heddle.dev/v1\nkind: Group\nmetadata:\n  name: ${key}\nspec:\n  ${spec}\n`;
 
-describe('a plan of what serve applied', () => {
+describe('a plan of documents that serve applied', () => {
   const detailed = ['--source-name', 'quickstart', '--detailed-exitcode'];
 
-  it('has nothing to do and exits 0', async () => {
+  it('has no changes and exits 0', async () => {
     const { code, out } = await heddle('plan', served, ...detailed);
     expect(out).toMatch(/nothing to do|no changes/i);
     expect(code).toBe(0);
@@ -67,7 +67,7 @@ describe('a plan of what serve applied', () => {
     expect((await heddle('plan', copy, '--source-name', 'quickstart')).code).toBe(0);
   });
 
-  it('changes nothing when it is the plan of an export', async () => {
+  it('of an export changes nothing', async () => {
     const exported = await heddle('export');
     expect(exported.code).toBe(0);
     const path = join(directory, 'x.yaml');
@@ -79,7 +79,7 @@ describe('a plan of what serve applied', () => {
 });
 
 describe('apply', () => {
-  it('asks nobody without a terminal: it refuses and says what to add (E150)', async () => {
+  it('refuses without a terminal and names --auto-approve (E150)', async () => {
     const path = await documents('unasked', group('unasked', 'name: Unasked'));
     const { code, err } = await heddle('apply', path, '--source-name', 'unasked');
     expect(err).toContain('--auto-approve');
@@ -87,7 +87,7 @@ describe('apply', () => {
     expect((await heddle('export', '--kind', 'Group')).out).not.toContain('Unasked');
   });
 
-  it('applies with --auto-approve, as one revision, and then has nothing to do', async () => {
+  it('applies with --auto-approve as one revision; a second apply changes nothing', async () => {
     const path = await documents('approved', group('approved', 'name: Approved'));
     const apply = () => heddle('apply', path, '--source-name', 'approved', '--auto-approve', '--json');
     const first = JSON.parse((await apply()).out);
@@ -98,13 +98,13 @@ describe('apply', () => {
 });
 
 describe('status and validate', () => {
-  it('status names the account, its source and what became of it', async () => {
+  it('status shows the source of the account', async () => {
     const { code, out } = await heddle('status');
     expect(out).toContain('quickstart');
     expect(code).toBe(0);
   });
 
-  it('validate needs no server, and tells every problem with its place', async () => {
+  it('validate needs no server, and reports every problem with its position', async () => {
     const path = await documents('wrong', `${group('a', 'nam: A')}---\n${group('b', 'name: 7')}`);
     const { code, out } = await runHeddle(['validate', path]);
     expect(out).toMatch(/documents\.yaml:6:/);
@@ -114,7 +114,7 @@ describe('status and validate', () => {
   });
 });
 
-describe('exit codes (E146), and one JSON document with --json whatever happens (E147)', () => {
+describe('a command with --json (E146, E147)', () => {
   const cases: readonly (readonly [code: number, what: string, args: () => Promise<readonly string[]>])[] = [
     [0, 'nothing to do', async () => ['plan', served, '--source-name', 'quickstart', '--detailed-exitcode']],
     [
@@ -154,7 +154,7 @@ describe('exit codes (E146), and one JSON document with --json whatever happens 
     [5, 'documents that are no YAML', async () => ['validate', await documents('torn', 'a: [')]],
   ];
 
-  it.each(cases)('%i: %s', async (code, _, args) => {
+  it.each(cases)('exits with %i and prints one JSON document: %s', async (code, _, args) => {
     const run = await heddle(...(await args()), '--json');
     const parsed: unknown = JSON.parse(run.out);
     expect(parsed).toMatchObject({ formatVersion: expect.stringMatching(/^1\./) });

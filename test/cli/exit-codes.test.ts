@@ -231,18 +231,18 @@ const hasJson = (verb: string) =>
   commands.some((command) => command.name === verb && Object.hasOwn(flagsOf(command), 'json'));
 
 describe('the exit codes of every command', () => {
-  it('are all tried: of every command that has results for programs', () => {
+  it('are tested for every command with --json', () => {
     const tried = new Set(cases.map(([verb]) => verb));
     expect(commands.map(({ name }) => name).filter((name) => hasJson(name) && !tried.has(name))).toEqual([]);
   });
 
-  it.each(cases)('E146 %s answers %i: %s', async (verb, code, _, words) => {
+  it.each(cases)('E146 %s exits with %i: %s', async (verb, code, _, words) => {
     const ran = await server().heddle([...verb.split(' '), ...(await words())]);
     expect([ran.code, ran.note]).toEqual([code, code === 1 ? expect.stringMatching(/./) : expect.anything()]);
   });
 
   it.each(cases.filter(([verb]) => hasJson(verb)))(
-    'E147 %s --json answers %i with exactly one JSON document: %s',
+    'E147 %s --json exits with %i and prints exactly one JSON document: %s',
     async (verb, code, _, words) => {
       const { code: found, document } = await server().json(...verb.split(' '), ...(await words()));
       expect([found, document.formatVersion], JSON.stringify(document)).toEqual([
@@ -253,7 +253,7 @@ describe('the exit codes of every command', () => {
     },
   );
 
-  it('E150 nobody is asked where there is no terminal', async () => {
+  it('E150 no command prompts without a terminal', async () => {
     const confirm = async () => Promise.reject(new Error('asked'));
     for (const [verb, code, , words] of cases) {
       const ran = await server().heddle([...verb.split(' '), ...(await words())], { confirm });

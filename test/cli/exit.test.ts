@@ -20,7 +20,7 @@ import type { PlanView } from '../../src/operations/config/plan.ts';
 const problem: Problem = { code: 'kind_unknown', message: 'm' };
 const conflict: Problem = { code: 'unit_conflict', message: 'm' };
 
-describe('the exit codes (E146)', () => {
+describe('the exit code (E146)', () => {
   test.each([
     ['a defect', new TypeError('x'), 1],
     ['a server that is not there', new Unavailable('x'), 1],
@@ -35,7 +35,7 @@ describe('the exit codes (E146)', () => {
     ['wrong documents', new InvalidInput('x', { problems: [problem] }), 5],
     ['wrong documents beside conflicts', new InvalidInput('x', { problems: [problem, conflict] }), 5],
     ['a newer database', new SchemaTooNew('x'), 57],
-  ])('%s', (_, error, code) => {
+  ])('is as documented for %s', (_, error, code) => {
     expect(exitCodeOf(error)).toBe(code);
   });
 
@@ -49,15 +49,15 @@ describe('the exit codes (E146)', () => {
     [423, 4],
     [500, 1],
     [503, 1],
-  ])('a server that answers %i without problems', (status, code) => {
+  ])('is as documented for a server that answers %i without problems', (status, code) => {
     expect(codeOfAnswer(status, {})).toBe(code);
   });
 
-  test('a server that answers 422 with problems', () => {
+  test('is 5 for a server that answers 422 with problems', () => {
     expect(codeOfAnswer(422, { problems: [problem] })).toBe(5);
   });
 
-  test('of several codes 5 comes before 4 before 3 before 2', () => {
+  test('is the worst of several: 5 before 4 before 3 before 2', () => {
     const orders = [[2, 3], [4, 3, 2], [2, 5, 4], []];
     expect(orders.map(worstOf)).toEqual([3, 4, 5, 0]);
   });
@@ -70,20 +70,20 @@ describe('the exit codes (E146)', () => {
     ['changes', [change], [], true, exit.changes],
     ['changes that a guard stops', [change], [guard], true, exit.approval],
     ['a guard, whether asked or not', [change], [guard], false, exit.approval],
-  ])('a plan with %s', (_, changes, guards, detailed, code) => {
+  ])('is as documented for a plan with %s', (_, changes, guards, detailed, code) => {
     // Only these two members are looked at.
     expect(exitCodeOfPlan({ changes, guards } as unknown as PlanView, detailed)).toBe(code);
   });
 });
 
-test('the command that approves a plan repeats the flags, quotes what a shell would split, and holds no token', () => {
+test('the command that applies an approved plan repeats the flags, quotes shell characters, and omits the token', () => {
   const flags = { 'source-name': 'a b', 'no-prune': true, json: true, token: 'nbp_x', approve: 'old' };
   expect(applyCommand(["it's", 'dir/a.yaml'], flags)).toBe(
     `heddle apply 'it'\\''s' dir/a.yaml --source-name 'a b' --no-prune`,
   );
 });
 
-test('a refused token is answered with the server that refused it and how to sign in there', () => {
+test('an error about a refused token names the server and how to sign in there', () => {
   const refused = { server: 'https://mesh.example.com', status: 401, text: '', body: { message: 'token invalid' } };
   expect(() => accept(refused)).toThrow(
     'token invalid (https://mesh.example.com refused the token; give one of this server with --token or HEDDLE_TOKEN, ' +

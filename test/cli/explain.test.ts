@@ -16,7 +16,7 @@ describe('heddle explain', () => {
     expect(out).toContain('A set: each element belongs to the source that states it.');
   });
 
-  test('marks what is required, and says units and an example', async () => {
+  test('marks required fields, and shows units and an example', async () => {
     const policy = (await runHere(['explain', 'Policy'])).out;
     expect(policy).toMatch(/^ +name +text, required\. /m);
     expect(policy).toMatch(/^ +description +text\. /m);
@@ -28,7 +28,7 @@ describe('heddle explain', () => {
     expect(record).toMatchObject({ path: 'records.ttl', example: expect.any(Number) });
   });
 
-  test('takes the name of a kind in any case, and the path as documents spell it', async () => {
+  test('accepts the name of a kind in any case, and the path as in documents', async () => {
     const short = await runHere(['explain', 'policy.rules']);
     expect((await runHere(['explain', 'Policy.spec.rules'])).out).toBe(short.out);
     expect(short.out).toContain('Policy.rules');
@@ -38,14 +38,14 @@ describe('heddle explain', () => {
     expect((await runHere(['explain', 'DNSZone.records.content'])).out).toContain('DNSZone.records.content');
   });
 
-  test.each(registry.kinds)('has something to say about $name and each of its fields', (kind) => {
+  test.each(registry.kinds)('documents $name and each of its fields', (kind) => {
     for (const name of ['', ...entriesOf(fieldsOn(kind, 'document')).map(([field]) => `.${field}`)]) {
       const found = explain(registry, `${kind.name}${name}`);
       expect(found).toMatchObject({ kind: kind.name, doc: expect.stringMatching(/\S/) });
     }
   });
 
-  test('names what was probably meant', async () => {
+  test('suggests the name that was probably meant', async () => {
     const { code, note } = await runHere(['explain', 'Polcy']);
     expect(code).toBe(1);
     expect(note).toContain('did you mean `Policy`?');
@@ -55,7 +55,7 @@ describe('heddle explain', () => {
     );
   });
 
-  test('answers as one JSON document with --json', async () => {
+  test('prints one JSON document with --json', async () => {
     const { out } = await runHere(['explain', 'Group.peers', '--json']);
     expect(JSON.parse(out)).toMatchObject({ formatVersion: '1.0', kind: 'Group', path: 'peers' });
   });

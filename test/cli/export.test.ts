@@ -11,7 +11,7 @@ beforeAll(async () => {
 
 const run = (...args: readonly string[]) => server().heddle(['export', '--kind', 'Group', ...args]);
 
-test('resources of Kubernetes are documents with a namespace', async () => {
+test('heddle export --format kubernetes writes documents with the given namespace', async () => {
   const { code, out } = await run('--source', 'office', '--format', 'kubernetes', '--namespace', 'team-a');
   expect([code, out]).toEqual([
     0,
@@ -26,7 +26,7 @@ spec:
   ]);
 });
 
-test('without a namespace they are in the one that applies them', async () => {
+test('heddle export --format kubernetes without --namespace writes the same as YAML', async () => {
   expect((await run('--format', 'kubernetes')).out).toBe((await run()).out);
   expect((await run('--format', 'yaml')).out).toBe((await run()).out);
 });
@@ -36,7 +36,7 @@ test.each([
   ['two forms', ['--format', 'kubernetes', '--json'], '--json and --format exclude each other'],
   ['documents of a namespace', ['--namespace', 'team-a'], 'add --format kubernetes'],
   ['a bad namespace', ['--format', 'kubernetes', '--namespace', 'Team_A'], 'lower-case letters'],
-])('%s is refused', async (_, args, message) => {
+])('heddle export refuses %s', async (_, args, message) => {
   const { code, note } = await run(...args);
   expect(code).toBe(1);
   expect(note).toContain(message);

@@ -24,7 +24,7 @@ async function directoryOf(files: Readonly<Record<string, string>>): Promise<str
 const textAt = (directory: string, name: string) => readFile(join(directory, name), 'utf8');
 
 describe('heddle fmt', () => {
-  it('writes what is not canonical, and nothing else', async () => {
+  it('rewrites files that are not canonical, and no others', async () => {
     const directory = await directoryOf({
       'a.yaml': other,
       'b.yml': canonical,
@@ -40,7 +40,7 @@ describe('heddle fmt', () => {
     expect(await runHere(['fmt', directory])).toMatchObject({ code: 0, out: '' });
   });
 
-  it('lists with --check and shows with --diff what would change, and writes nothing', async () => {
+  it('lists with --check and shows with --diff what would change, without writing', async () => {
     const directory = await directoryOf({ 'a.yaml': other, 'b.yaml': canonical.replace('a\n', 'b\n') });
     const path = join(directory, 'a.yaml');
     expect(await runHere(['fmt', '--check', directory])).toEqual({
@@ -58,7 +58,7 @@ describe('heddle fmt', () => {
     expect(await runHere(['fmt', '--check', join(directory, 'b.yaml')])).toMatchObject({ code: 0, out: '' });
   });
 
-  it('writes what it reads from standard input to standard output, foreign texts as they are', async () => {
+  it('formats standard input to standard output, and leaves foreign texts unchanged', async () => {
     const pipe = (text: string, ...flags: readonly string[]) =>
       runHere(['fmt', '-', ...flags], {}, { readInput: async () => text });
     expect(await pipe(other)).toEqual({ code: 0, out: quoted, note: '' });
@@ -67,7 +67,7 @@ describe('heddle fmt', () => {
     expect(await pipe('a: [')).toMatchObject({ code: 5, out: '' });
   });
 
-  it('leaves files with problems as they are, exits as validate does, and writes the others', async () => {
+  it('leaves files with problems unchanged, exits as validate does, and writes the others', async () => {
     const wrong = `${canonical}spec: &x {}\n`;
     const directory = await directoryOf({ 'a.yaml': wrong, 'b.yaml': other });
     const { code, note } = await runHere(['fmt', directory]);
@@ -80,14 +80,14 @@ describe('heddle fmt', () => {
     expect((await runHere(['fmt', join(directory, 'none.yaml')])).code).toBe(1);
   });
 
-  it('says why it leaves a file as it is', async () => {
+  it('reports why it leaves a file unchanged', async () => {
     const directory = await directoryOf({ 'a.json': canonical });
     const { code, note } = await runHere(['fmt', directory]);
     expect([code, note]).toEqual([0, expect.stringContaining('a.json stays as it is: its name says JSON')]);
     expect(await textAt(directory, 'a.json')).toBe(canonical);
   });
 
-  it('keeps the mode of a file, follows links, and leaves nothing behind', async () => {
+  it('keeps the mode of a file, follows links, and leaves no temporary file', async () => {
     const directory = await directoryOf({ 'a.yaml': other });
     await chmod(join(directory, 'a.yaml'), 0o640);
     await mkdir(join(directory, 'links'));
@@ -99,7 +99,7 @@ describe('heddle fmt', () => {
     expect(await readdir(directory)).toEqual(['a.yaml', 'links']);
   });
 
-  it('renames with --fix what documents of other files named before', async () => {
+  it('updates with --fix references in other files to renamed documents', async () => {
     const policy =
       'apiVersion: heddle.dev/v1\nkind: Policy\nmetadata:\n  name: p\nspec:\n  source_posture_checks: [old]\n';
     const check = `${canonical.replace('Group', 'PostureCheck').replace('name: a', 'name: new')}  previousNames: [old]\n`;
@@ -118,7 +118,7 @@ describe('heddle fmt --drop-previous-names', () => {
   const group = (name: string, metadata: string) =>
     `apiVersion: heddle.dev/v1\nkind: Group\nmetadata:\n  name: ${name}\n${metadata}spec:\n  name: ${name}\n`;
 
-  it('removes the names of renames that were applied, no others, and what it leaves changes nothing', async () => {
+  it('removes only the previous names of applied renames, and the result plans no changes', async () => {
     const { env, heddle } = server();
     const directory = await directoryOf({ 'a.yaml': [group('old', ''), group('listed', '')].join('---\n') });
     const apply = () => heddle(['apply', directory, '--source-name', 'renaming', '--auto-approve']);
@@ -149,7 +149,7 @@ describe('heddle fmt --drop-previous-names', () => {
     expect([planned.code, planned.out]).toEqual([0, expect.stringContaining('reference_renamed')]);
   });
 
-  it('leaves a part of a list and of an annotation, in lists of documents and in JSON too', () => {
+  it('removes single entries from lists and annotations, also in List documents and JSON', () => {
     const isApplied = (kind: string, key: string, former: string) => `${kind}/${key}/${former}` === 'Group/new/old';
     const options = { registry: createRegistry(Object.values(kinds)), isApplied };
     const write = (path: string, text: string) => {
@@ -167,7 +167,7 @@ describe('heddle fmt --drop-previous-names', () => {
     expect(write('a.yaml', flow)).not.toContain('previousNames');
   });
 
-  it('says that it is not signed in before it writes anything', async () => {
+  it('reports a refused token before it writes anything', async () => {
     const directory = await directoryOf({ 'a.yaml': other });
     const env = { ...server().env, HEDDLE_TOKEN: 'wrong' };
     const { code, note } = await runHere(['fmt', '--drop-previous-names', directory], env);
@@ -177,7 +177,7 @@ describe('heddle fmt --drop-previous-names', () => {
 });
 
 describe('replacing a file', () => {
-  it('refuses where something else wrote meanwhile, and what cannot be written', async () => {
+  it('is refused when the file changed meanwhile or cannot be written', async () => {
     const directory = await directoryOf({ 'a.yaml': 'new' });
     const path = join(directory, 'a.yaml');
     await expect(replaceFile(path, 'old', 'mine')).rejects.toThrow(`${path} changed meanwhile and stays as it is`);

@@ -17,8 +17,8 @@ async function directory(files: Readonly<Record<string, string>>): Promise<strin
 
 const renovate = '{"extends": ["config:recommended"]}';
 
-describe('files of others beside documents', () => {
-  it('are ignored with a note, the schema that `heddle schema` writes among them', async () => {
+describe('foreign files beside documents', () => {
+  it('are ignored with a note, including the output of `heddle schema`', async () => {
     const schema = (await server().heddle(['schema'])).out;
     const path = await directory({
       'a.yaml': doc('Group', 'a', '{}'),
@@ -35,7 +35,7 @@ describe('files of others beside documents', () => {
     expect([valid.code, valid.out]).toEqual([0, expect.stringContaining('renovate.json')]);
   });
 
-  it('are refused with --strict-files, and when they name a kind that is nearly ours', async () => {
+  it('are refused with --strict-files, and when they name a misspelt kind', async () => {
     const path = await directory({ 'renovate.json': renovate });
     for (const words of [
       ['validate', path],
@@ -47,7 +47,7 @@ describe('files of others beside documents', () => {
     expect((await server().heddle(['plan', near, '--source-name', 'b'])).code).toBe(5);
   });
 
-  it('are refused where they stand in place of documents that were applied, and nothing is deleted', async () => {
+  it('are refused when they replace applied documents, and nothing is deleted', async () => {
     const path = await directory({ 'a.yaml': doc('Group', 'kept', '{}'), 'b.yaml': doc('Group', 'other', '{}') });
     const apply = () => server().heddle(['apply', path, '--source-name', 'c', '--auto-approve']);
     expect((await apply()).code).toBe(0);
@@ -60,7 +60,7 @@ describe('files of others beside documents', () => {
     expect((await server().heddle(['export', '--kind', 'Group'])).out).toContain('name: kept');
   });
 
-  it('may be objects in the file of a document: those of a cluster, and what servers make there', async () => {
+  it('may share a file with documents: objects of a cluster, and objects that servers create there', async () => {
     const secret = 'apiVersion: v1\nkind: Secret\nmetadata: {name: key}\n---\n';
     const source = 'apiVersion: heddle.dev/v1\nkind: Source\nmetadata: {name: k8s, namespace: team-a}\nspec: {}\n---\n';
     const path = await directory({ 'a.yaml': `${secret}${source}${doc('Group', 'beside', '{}')}` });
@@ -76,7 +76,7 @@ describe('files of others beside documents', () => {
     expect([strict.code, strict.out]).toEqual([5, expect.stringContaining('kind_not_declarable')]);
   });
 
-  it('are refused where an object of others has the kind and name of a document that was applied there', async () => {
+  it('are refused when a foreign object has the kind and name of an applied document', async () => {
     const both = (group: string) => `${group}---\n${doc('Group', 'stays', '{}')}`;
     const path = await directory({ 'a.yaml': both(doc('Group', 'slipped', '{}')) });
     const apply = () => server().heddle(['apply', path, '--source-name', 'd', '--auto-approve']);

@@ -36,7 +36,7 @@ it.each([
   { argv: ['drift'], id: 'readDrift' },
   { argv: ['test'], id: 'readTests' },
   { argv: ['proxy', 'token', 'list'], id: 'listProxyTokens' },
-])('heddle $argv names the server that answers a page', async ({ argv, id }) => {
+])('heddle $argv names the server that answers with an HTML page', async ({ argv, id }) => {
   answered = { type: 'text/html', body: '<html>Welcome</html>' };
   expect(await heddle(...argv)).toEqual({
     ...{ code: 1, out: '' },
@@ -44,7 +44,7 @@ it.each([
   });
 });
 
-it('a member that does not fit is named', async () => {
+it('the error names the member of an answer that does not match', async () => {
   const source = { id: 'office', type: 'git', suspended: false, generation: 1, objects: 'many', status: {} };
   answered = { type: 'application/json', body: JSON.stringify([source]) };
   expect((await heddle('sources')).note).toBe(

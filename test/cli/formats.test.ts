@@ -32,7 +32,7 @@ async function validate(path: string, format: string) {
 }
 
 describe('the formats of validate', () => {
-  it('show problems beside the lines of a pull request', async () => {
+  it('print github annotations at the lines of problems', async () => {
     expect(await validate(wrong, 'github')).toEqual({
       ...{ code: 5, note: '' },
       out:
@@ -41,7 +41,7 @@ describe('the formats of validate', () => {
     });
   });
 
-  it('are a code quality report, also where nothing is wrong', async () => {
+  it('print a gitlab code quality report, empty when there are no problems', async () => {
     const { code, out } = await validate(wrong, 'gitlab');
     expect([code, JSON.parse(out)]).toMatchObject([
       5,
@@ -53,7 +53,7 @@ describe('the formats of validate', () => {
     expect(await validate(sound, 'gitlab')).toEqual({ code: 0, out: '[]\n', note: '' });
   });
 
-  it('are a comment', async () => {
+  it('print a markdown comment', async () => {
     const { code, out } = await validate(wrong, 'markdown');
     expect([code, out]).toEqual([
       5,
@@ -62,20 +62,20 @@ describe('the formats of validate', () => {
     expect((await validate(sound, 'markdown')).out).toBe('### 1 document in 1 file is valid.\n');
   });
 
-  it('hold warnings too', async () => {
+  it('include warnings', async () => {
     const { code, out } = await validate(outside, 'github');
     expect([code, out]).toEqual([0, expect.stringMatching(/^::warning file=ROOT\/outside\.yaml,line=\d+,/)]);
     expect((await validate(outside, 'markdown')).out).toContain('**Warnings**\n\n- `ROOT/outside.yaml:');
   });
 
-  it('name files from the directory of the pipeline', async () => {
+  it('name files relative to the working directory of the pipeline', async () => {
     for (const given of ['wrong.yaml', './wrong.yaml', wrong]) {
       const { out } = await runIn(root, ['validate', given, '--format', 'github']);
       expect(out).toContain('::error file=wrong.yaml,line=6,');
     }
   });
 
-  it('tell what is wrong with the command line in the same way', async () => {
+  it('report command-line errors in the same format', async () => {
     const { code, out } = await validate('/does/not/exist', 'github');
     expect([code, out]).toEqual([1, expect.stringMatching(/^::error title=heddle::/)]);
   });

@@ -19,7 +19,7 @@ afterAll(async () => {
 });
 
 describe('heddle health', () => {
-  test('says that a server is ready, without a token', async () => {
+  test('reports without a token that a server is ready', async () => {
     const { code, out } = await runHere(['health', '--server', server.url]);
     expect({ code, out }).toEqual({ code: 0, out: `The server at ${server.url} is ready.\n` });
   });
@@ -27,19 +27,19 @@ describe('heddle health', () => {
   test.each([
     ['127.0.0.1', '127.0.0.1'],
     ['0.0.0.0', '127.0.0.1'],
-  ])('asks the server that listens on %s, by %s', async (listened, asked) => {
+  ])('checks the server that listens on %s at %s', async (listened, asked) => {
     const { port } = new URL(server.url);
     const { code, out } = await runHere(['health'], { HEDDLE_LISTEN: `${listened}:${port}` });
     expect({ code, out }).toEqual({ code: 0, out: `The server at http://${asked}:${port} is ready.\n` });
   });
 
-  test('asks the server that listens on every address of IPv6 by its loopback address', async () => {
+  test('checks a server that listens on all IPv6 addresses at its loopback address', async () => {
     const { code, note } = await runHere(['health'], { HEDDLE_LISTEN: '[::]:1' });
     expect(code).toBe(1);
     expect(note).toContain('No server answers at http://[::1]:1 within 5 seconds.');
   });
 
-  test('exits with 1 while the database is away, and with 0 when it is back', async () => {
+  test('exits with 1 while the database is down, and with 0 when it is back', async () => {
     await postgres.stop();
     const { code, note } = await runHere(['health', '--server', server.url]);
     expect(code).toBe(1);

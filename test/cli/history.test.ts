@@ -25,7 +25,7 @@ const still = (text: string) =>
     .replace(/ +$/gm, '');
 
 describe('heddle history', () => {
-  it('lists what happened, newest first, in pages', async () => {
+  it('lists revisions, newest first, in pages', async () => {
     const { code, out } = await server().heddle(['history']);
     expect(code).toBe(0);
     expect(still(out)).toBe(`REVISION  TIME                  BY                      WHAT
@@ -39,7 +39,7 @@ describe('heddle history', () => {
     expect(page.document.revisions.map(({ revision }: { revision: number }) => revision)).toEqual([3, 2]);
   });
 
-  it('tells what became of one object, also of one that is gone', async () => {
+  it('shows the history of one object, even of a deleted one', async () => {
     const { out } = await server().heddle(['history', '--object', 'Group/developers']);
     expect(still(out)).toContain(`3         TIME  machine owner for team  1 changed
     ~ Group developers
@@ -50,7 +50,7 @@ describe('heddle history', () => {
     expect((await server().heddle(['history', '--object', 'Group/nobody'])).out).toBe('No revision fits.\n');
   });
 
-  it('shows everything that one revision changed', async () => {
+  it('shows all changes of one revision', async () => {
     const { out } = await server().heddle(['history', '3']);
     expect(still(out)).toBe(`Revision 3: 1 changed
   made    TIME
@@ -66,7 +66,7 @@ describe('heddle history', () => {
     expect(document).toMatchObject({ formatVersion: '1.0', revision: { revision: 3, source: 'team' } });
   });
 
-  it('says what is wrong with a question', async () => {
+  it('reports unknown revisions and wrong flags', async () => {
     expect(await server().heddle(['history', '99'])).toMatchObject({
       code: 1,
       note: expect.stringContaining('not found'),
@@ -78,7 +78,7 @@ describe('heddle history', () => {
 });
 
 describe('heddle rollback', () => {
-  it('shows the plan, asks, and does it: objects are back, the source is suspended', async () => {
+  it('shows the plan, asks, and applies it: objects are restored, the source is suspended', async () => {
     await using own = await serve();
     const { api, heddle } = own;
     const push = (texts: readonly string[]) =>
@@ -101,7 +101,7 @@ describe('heddle rollback', () => {
     expect([again.code, again.out]).toEqual([0, 'No changes. All that comes back is as it was at revision 2.\n']);
   });
 
-  it('wants somebody to ask, a revision, and a scope that there is', async () => {
+  it('requires confirmation, a valid revision and a valid scope', async () => {
     expect(await server().heddle(['rollback', '2'])).toMatchObject({
       code: 1,
       note: expect.stringContaining('--auto-approve'),
@@ -112,7 +112,7 @@ describe('heddle rollback', () => {
     expect([scope.code, scope.note]).toEqual([1, expect.stringContaining('source:NAME')]);
   });
 
-  it('stops at a guard with 3 and says how to go on', async () => {
+  it('exits with 3 at a guard and states how to continue', async () => {
     await using own = await serve();
     const { api, heddle } = own;
     const push = (texts: readonly string[]) =>
@@ -128,7 +128,7 @@ describe('heddle rollback', () => {
     expect((await heddle(['apply', id, '--approve', digest, '--auto-approve'])).code).toBe(0);
   });
 
-  it('lists everything that is missing and exits with 4 (E112)', async () => {
+  it('names everything that is missing and exits with 4 (E112)', async () => {
     await using own = await serve();
     const { api, heddle } = own;
     const manual = await api.group('hand');

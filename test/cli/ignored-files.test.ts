@@ -14,8 +14,8 @@ async function directory(files: Readonly<Record<string, string>>): Promise<strin
   return path;
 }
 
-describe('rules of a directory of documents', () => {
-  it('leave files out of plans and checks with a note', async () => {
+describe('ignore rules of a document directory', () => {
+  it('exclude files from plan and validate, with a note', async () => {
     const path = await directory({
       'a.yaml': doc('Group', 'a', '{}'),
       'ci/build.yaml': 'jobs: *broken\n',
@@ -34,7 +34,7 @@ describe('rules of a directory of documents', () => {
     }
   });
 
-  it('that hide files which stated objects want an approval', async () => {
+  it('require approval when they exclude files that stated objects', async () => {
     const path = await directory({ 'a.yaml': doc('Group', 'stays', '{}'), 'b.yaml': doc('Group', 'hides', '{}') });
     const apply = (...more: string[]) =>
       server().heddle(['apply', path, '--source-name', 'hiding', '--auto-approve', ...more]);
@@ -51,7 +51,7 @@ describe('rules of a directory of documents', () => {
     expect((await server().heddle(['export', '--kind', 'Group'])).out).not.toContain('name: hides');
   });
 
-  it('with faults are problems of the file and line, and nothing is applied', async () => {
+  it('with errors are reported with file and line, and nothing is applied', async () => {
     const path = await directory({ 'a.yaml': doc('Group', 'faulty', '{}'), '.heddleignore': 'ok\n[a\n' });
     const valid = await server().heddle(['validate', path]);
     expect([valid.code, valid.out]).toEqual([5, expect.stringContaining('.heddleignore:2')]);

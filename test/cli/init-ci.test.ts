@@ -58,7 +58,7 @@ describe.each(systems)('the pipeline that heddle init --ci %s writes', (system, 
     expect([code, out]).toEqual([0, '3 documents in 2 files are valid.\n']);
   });
 
-  it('has a token that writes nothing where it plans, one that writes on the main branch alone, and no other', async () => {
+  it('has a read-only token in the plan job, a writing token only on the main branch, and no other', async () => {
     const { pipeline, validate, plan, apply } = await repository(system, path, 'mesh');
     const variables = ({ env, variables: own }: Job) => ({ ...env, ...own });
     expect(variables(validate)).toEqual({});
@@ -82,7 +82,7 @@ describe.each(systems)('the pipeline that heddle init --ci %s writes', (system, 
   });
 });
 
-it('heddle init writes no pipeline unless one is asked for, and refuses systems that it does not know', async () => {
+it('heddle init writes no pipeline with --ci none, and refuses unknown systems', async () => {
   const directory = join(await temporaryDirectory(), 'mesh');
   expect((await runHere(['init', directory, '--ci', 'none'])).out).not.toMatch(/github|gitlab/);
   const { code, note } = await runHere(['init', directory, '--ci', 'jenkins']);

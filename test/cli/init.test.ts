@@ -7,7 +7,7 @@ import { runHere } from './collect.ts';
 import { sharedServer } from './served.ts';
 
 describe('heddle init', () => {
-  it('lays out a directory whose documents are valid, whose other files are no problem, and whose source is named', async () => {
+  it('creates a directory with valid documents, no foreign files, and a named source', async () => {
     const directory = join(await temporaryDirectory(), 'mesh');
     const { code, out } = await runHere(['init', directory]);
     expect([code, out]).toEqual([0, expect.stringContaining('belong to the source mesh')]);
@@ -19,7 +19,7 @@ describe('heddle init', () => {
     });
   });
 
-  it('writes documents that are canonical, and keeps the database of a server out of Git', async () => {
+  it("writes canonical documents, and a .gitignore that excludes the server's database", async () => {
     const directory = join(await temporaryDirectory(), 'mesh');
     await runHere(['init', directory]);
     expect(await runHere(['fmt', '--check', directory])).toMatchObject({ code: 0, out: '' });
@@ -30,7 +30,7 @@ describe('heddle init', () => {
     expect([calls.length, calls.map(callFault).filter((fault) => fault !== undefined)]).toEqual([4, []]);
   });
 
-  it('has editors check every document below a directory of a repository, where editors look for settings', async () => {
+  it('configures editors, at the top of the repository, to validate every document of a subdirectory', async () => {
     const top = await temporaryDirectory();
     await mkdir(join(top, '.git'));
     await runHere(['init', join(top, 'mesh')]);
@@ -40,7 +40,7 @@ describe('heddle init', () => {
     expect(await readdir(join(top, 'mesh'))).not.toContain('.vscode');
   });
 
-  it('prints the settings of editors where a repository has others, which stay', async () => {
+  it('keeps existing editor settings of a repository and prints those to add', async () => {
     const top = await temporaryDirectory();
     await mkdir(join(top, '.git'));
     await mkdir(join(top, '.vscode'));
@@ -54,7 +54,7 @@ describe('heddle init', () => {
     expect((await runHere(['init', join(top, 'mesh')])).out).not.toContain('Editors check');
   });
 
-  it('has editors check every document by the schema, the settings file aside', async () => {
+  it('configures editors to validate every document by the schema, except the settings file', async () => {
     const directory = await temporaryDirectory();
     await runHere(['init', directory, '--source-name', 'office']);
     const settings = JSON.parse(await readFile(join(directory, '.vscode/settings.json'), 'utf8'));
@@ -64,7 +64,7 @@ describe('heddle init', () => {
     expect(await readFile(join(directory, path), 'utf8')).toBe(out);
   });
 
-  it('keeps what is there', async () => {
+  it('keeps existing files', async () => {
     const directory = join(await temporaryDirectory(), 'mesh');
     await mkdir(directory);
     await writeFile(join(directory, 'heddle.yaml'), 'source: other\n');
@@ -75,7 +75,7 @@ describe('heddle init', () => {
     expect((await runHere(['init', directory])).out).not.toContain('wrote');
   });
 
-  it('refuses a name that no source can have before it writes anything', async () => {
+  it('refuses a directory name that cannot name a source before it writes anything', async () => {
     const directory = join(await temporaryDirectory(), 'my mesh');
     const { code, note } = await runHere(['init', directory]);
     expect([code, note]).toEqual([
@@ -90,7 +90,7 @@ describe('heddle init', () => {
 const server = sharedServer();
 
 describe('heddle init --from-server', () => {
-  it('begins with the documents of the account, which change nothing', async () => {
+  it('writes the documents of the account, which plan no changes', async () => {
     const directory = join(await temporaryDirectory(), 'mesh');
     const { env } = server();
     expect((await runHere(['init', directory, '--from-server'], env)).out).toContain(
@@ -101,7 +101,7 @@ describe('heddle init --from-server', () => {
     expect([code, out]).toEqual([0, expect.stringContaining('No changes')]);
   });
 
-  it('writes nothing where it is not signed in', async () => {
+  it('writes nothing when the token is refused', async () => {
     const directory = join(await temporaryDirectory(), 'mesh');
     const { code, note } = await runHere(['init', directory, '--from-server'], {
       ...server().env,

@@ -21,7 +21,7 @@ async function startApply(served: Served, folder: string) {
   return { child, written };
 }
 
-it('Ctrl-C while the server applies a plan does not stop the server, and the command says what became of it (E149)', async () => {
+it('Ctrl-C while the server applies a plan does not stop the server, and the command reports the result (E149)', async () => {
   await using served = await serve();
   const hold = await served.holdCommits();
   const { child, written } = await startApply(served, await documents('interrupted'));

@@ -9,7 +9,7 @@ import { serve } from './served.ts';
 const path = /\/plans\/\w+\/apply$/;
 
 describe('Ctrl-C while the server applies a plan (E149)', () => {
-  it('stops waiting the second time, and says how to find out', async () => {
+  it('stops waiting the second time, and states how to check the result', async () => {
     await using served = await serve();
     const hold = await served.holdCommits();
     let interrupt = () => {};
@@ -35,8 +35,8 @@ describe('Ctrl-C while the server applies a plan (E149)', () => {
   });
 });
 
-describe('an answer that is lost', () => {
-  it('is asked for again, and the plan is applied once', async () => {
+describe('a lost answer to apply', () => {
+  it('is retried, and the plan is applied once', async () => {
     await using served = await serve();
     const folder = await documents('lost');
     await using proxy = await losingProxy(served.url, { path, times: 2 });
@@ -54,7 +54,7 @@ describe('an answer that is lost', () => {
     expect(await served.api.revision()).toBe(before + 1);
   });
 
-  it.each([423, 503])('is like one that is %i and says to come again', async (status) => {
+  it.each([423, 503])('is retried like a %i that asks to retry', async (status) => {
     await using served = await serve();
     const folder = await documents('again');
     await using proxy = await losingProxy(served.url, { path, times: 1, status });
@@ -70,7 +70,7 @@ describe('an answer that is lost', () => {
     expect([code, out, proxy.lost()]).toEqual([0, expect.stringContaining('Applied as revision'), 1]);
   });
 
-  it('for good, is reported with the way to find out', async () => {
+  it('is reported after all retries, with the command that shows the result', async () => {
     await using served = await serve();
     const folder = await documents('gone');
     await using proxy = await losingProxy(served.url, { path, times: 99 });

@@ -31,12 +31,12 @@ beforeAll(async () => {
 });
 
 describe('heddle drift', () => {
-  it('exits with 0 while everything is as stated', async () => {
+  it('exits with 0 when everything is as stated', async () => {
     const { code, out } = await server().heddle(['drift', '--source', 'team']);
     expect([code, out]).toEqual([0, 'No drift. Everything is as its documents state it.\n']);
   });
 
-  it('exits with 2 and tells object by object what differs, where it is stated and why', async () => {
+  it('exits with 2 and lists per object what differs, where it is stated and why', async () => {
     await put('one', { metric: 11, description: 'by hand' });
     await put('three', { metric: 33 }, { 'x-break-glass': 'incident 4711' });
     const { code, out } = await server().heddle(['drift']);
@@ -53,7 +53,7 @@ Route three  (team.yaml:1, source team)
 `);
   });
 
-  it('tells programs the same', async () => {
+  it('prints the same as JSON', async () => {
     const { code, document } = await server().json('drift', '--source', 'office');
     expect(code).toBe(2);
     expect(document).toMatchObject({
@@ -63,7 +63,7 @@ Route three  (team.yaml:1, source team)
     });
   });
 
-  it('is shown beside the documents that state otherwise', async () => {
+  it('is printed as annotations at the documents, as a comment and as a report', async () => {
     const drift = (format: string) => server().heddle(['drift', '--source', 'office', '--format', format]);
     const github = await drift('github');
     const message = 'metric is 11 and is stated as 1; changed through the API';
@@ -72,14 +72,14 @@ Route three  (team.yaml:1, source team)
     expect(JSON.parse((await drift('gitlab')).out)).toMatchObject([{ check_name: 'drift_api', severity: 'minor' }]);
   });
 
-  it('does not take a source that nobody knows for one without drift', async () => {
+  it('refuses an unknown source instead of reporting no drift', async () => {
     const { code, note } = await server().heddle(['drift', '--source', 'ofice']);
     expect([code, note]).toEqual([1, 'error: source ofice not found; did you mean office?\n']);
   });
 });
 
 describe('heddle import', () => {
-  it('prints a document that takes over what was made by hand, and otherwise changes nothing', async () => {
+  it('prints a document that adopts an object made by hand and changes nothing else', async () => {
     const id = await server().api.group('Ops team');
     const { code, out, note } = await server().heddle(['import', 'group', 'Ops team']);
     expect([code, note]).toEqual([0, '']);
@@ -91,7 +91,7 @@ describe('heddle import', () => {
     expect([plan.code, plan.out]).toEqual([0, 'No changes; takes ownership of 1 object.\n']);
   });
 
-  it('finds an object by its id too, and tells programs', async () => {
+  it('finds an object by its id too, and prints JSON', async () => {
     const id = await server().api.group('By id');
     const { code, document } = await server().json('import', 'Group', id);
     expect([code, document]).toMatchObject([
@@ -100,7 +100,7 @@ describe('heddle import', () => {
     ]);
   });
 
-  it('says so when a source states the object already', async () => {
+  it('reports when a source states the object already', async () => {
     const { code, note } = await server().heddle(['import', 'Group', 'devs']);
     expect([code, note]).toEqual([
       0,
@@ -121,7 +121,7 @@ describe('heddle import', () => {
 });
 
 describe('heddle export', () => {
-  it('writes what one source states, as it was after a revision, marked for adoption', async () => {
+  it('writes what one source states, at a given revision, marked for adoption', async () => {
     const revision = await server().api.revision();
     await put('two', { metric: 22 });
     const { out } = await server().heddle(['export', '--source', 'office', '--kind', 'Route']);
@@ -136,7 +136,7 @@ describe('heddle export', () => {
     expect(past.out.match(/metric: \d+|adopt: id:/g)).toEqual(['adopt: id:', 'metric: 11', 'adopt: id:', 'metric: 2']);
   });
 
-  it('refuses a source that nobody knows, and a revision that there is not', async () => {
+  it('refuses an unknown source and an unknown revision', async () => {
     const unknown = await server().heddle(['export', '--source', 'nobody']);
     expect([unknown.code, unknown.out, unknown.note]).toEqual([
       1,
@@ -148,7 +148,7 @@ describe('heddle export', () => {
 });
 
 describe('heddle status --objects', () => {
-  it('is a table of objects with owner, place and status', async () => {
+  it('prints a table of objects with owner, position and status', async () => {
     const { code, out } = await server().heddle(['status', '--objects', '--kind', 'Route']);
     expect([code, out.replaceAll(/\d+(?= +\w+\.yaml)/g, 'N')]).toEqual([
       0,
@@ -162,7 +162,7 @@ Drifted     Route  two    office  N         routes.yaml:12
     ]);
   });
 
-  it('holds only what is asked for, also for programs', async () => {
+  it('filters by status and source, also as JSON', async () => {
     const { document } = await server().json('status', '--status', 'Overridden');
     expect(document).toMatchObject({ formatVersion: '1.0', objects: [{ kind: 'Route', key: 'three' }] });
     expect((await server().heddle(['status', '--status', 'Blocked'])).out).toBe('No such objects.\n');
@@ -172,7 +172,7 @@ Drifted     Route  two    office  N         routes.yaml:12
 });
 
 describe('heddle sources', () => {
-  it('is a table, or all that is known of one', async () => {
+  it('prints a table, or the details of one source', async () => {
     const { code, out } = await server().heddle(['sources']);
     expect([code, out.replace(/until \S+ at/, 'until TIME at')]).toEqual([
       0,
@@ -186,7 +186,7 @@ team    push  -      -       2        -         -
     expect([one.code, one.out]).toEqual([0, 'source        office (push)\nconflictMode  observe\nobjects       2\n']);
   });
 
-  it('tells programs', async () => {
+  it('prints JSON', async () => {
     expect((await server().json('sources')).document).toMatchObject({
       formatVersion: '1.0',
       sources: [{ id: 'office' }, { id: 'team' }],

@@ -34,8 +34,8 @@ function heddle(...args: readonly string[]): Promise<Run> {
   return runHeddle(args, { env, cwd: directory });
 }
 
-describe('values that are shown once', () => {
-  it('E123 of a source are read with the command that its log line names, and no second time', async () => {
+describe('one-time values', () => {
+  it('E123 of a source can be read once, with the command that its log line names', async () => {
     const line = await server.line(/heddle outputs/);
     const [, id = ''] = /`heddle outputs (\w+)`/.exec(line) ?? [];
     const read = await heddle('outputs', id);
@@ -47,7 +47,7 @@ describe('values that are shown once', () => {
     expect(server.lines.join('\n')).not.toMatch(value);
   });
 
-  it('of a push are shown by the apply that made them', async () => {
+  it('of a push are shown by the apply that created them', async () => {
     const { code, out } = await heddle('apply', 'pushed', '--source-name', 'pushed', '--auto-approve');
     expect(code).toBe(0);
     expect(out).toMatch(
@@ -59,7 +59,7 @@ describe('values that are shown once', () => {
     expect(JSON.parse(second.out).outputs).toBeUndefined();
   });
 
-  it('stand in the one document of an apply with --json', async () => {
+  it('are part of the one JSON document of apply --json', async () => {
     await writeFile(join(directory, 'pushed', 'more.yaml'), key('more'));
     const { out } = await heddle('apply', 'pushed', '--source-name', 'pushed', '--auto-approve', '--json');
     expect(JSON.parse(out).outputs).toEqual([

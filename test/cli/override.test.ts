@@ -35,7 +35,7 @@ async function routeNow() {
 const plan = () => server().heddle(['plan', folder, '--source-name', name]);
 const why = ['--reason', 'incident 4711'];
 
-it('holds a value by kind and key, which plan, sources and the list show, until it is ended', async () => {
+it('an override by kind and key is shown by plan, sources and the list until it is ended', async () => {
   const { code, out, note } = await server().heddle(['override', 'route', name, 'metric=5', ...why, '--ttl', '30m']);
   expect([code, note]).toEqual([0, '']);
   expect(out).toMatch(/metric: 100 → 5\n +until \S+Z by machine owner: incident 4711\n$/);
@@ -70,7 +70,7 @@ it('holds a value by kind and key, which plan, sources and the list show, until 
   expect([again.code, again.note]).toEqual([1, expect.stringContaining(`nobody overrides anything of Route ${name}`)]);
 });
 
-it('ends the named fields alone, and lists what one source states alone', async () => {
+it('ending an override ends only the named fields, and the list can be limited to one source', async () => {
   const other = `${name}-other`;
   const text = doc('SetupKey', other, 'type: reusable\nexpires_in: 86400\nusage_limit: 0\nrevoked: false');
   const path = join(directory, `${other}.yaml`);
@@ -87,7 +87,7 @@ it('ends the named fields alone, and lists what one source states alone', async 
   expect([restricts.code, restricts.out]).toEqual([0, expect.stringContaining('revoked restricts now, and stays so')]);
 });
 
-it('takes names in place of ids, as whole lists and as elements', async () => {
+it('an override accepts names instead of ids, in whole lists and as elements', async () => {
   const ops = `ops-${made}`;
   const [group] = (await server().api.call('GET', `/api/groups?name=${ops}`)).body;
   expect((await server().heddle(['override', 'Route', name, `groups=[${ops}]`, ...why])).code).toBe(0);
@@ -103,7 +103,7 @@ it('takes names in place of ids, as whole lists and as elements', async () => {
   expect([unknown.code, unknown.note]).toEqual([5, expect.stringContaining(`did you mean Group/${ops}`)]);
 });
 
-it('runs as the refusal of a change says it', async () => {
+it('the override command in the error of a refused change works as printed', async () => {
   const route = await routeNow();
   const refused = await server().api.call('PUT', `/api/routes/${route.id}`, { ...route, metric: 7 });
   const [, command = ''] = /`heddle (.*?) REASON`/.exec(refused.body.message) ?? [];
@@ -126,14 +126,14 @@ it.each([
   [['masquerade=false', ...why], 5, 'no source states masquerade'],
   [['metric=5', ...why, '--ttl', '25h'], 5, 'at most 24h'],
   [['metric=5', '--reason', ' '], 5, 'must say why'],
-])('refuses %j with the code %i and changes nothing', async (words, code, reported) => {
+])('an override refuses %j with the exit code %i and changes nothing', async (words, code, reported) => {
   const before = await routeNow();
   const ran = await server().heddle(['override', 'Route', name, ...words]);
   expect([ran.code, ran.note]).toEqual([code, expect.stringContaining(reported)]);
   expect(await routeNow()).toEqual(before);
 });
 
-it('names what is like an object that is not there, and kinds that there are', async () => {
+it('an override suggests similar names for an unknown object, and reports an unknown kind', async () => {
   const missing = await server().heddle(['override', 'Route', `${name}x`, 'metric=5', ...why]);
   expect([missing.code, missing.note]).toEqual([1, expect.stringContaining(`did you mean`)]);
   const unknown = await server().heddle(['override', 'Rute', name, 'metric=5', ...why]);

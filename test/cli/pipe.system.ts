@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { launcherPath } from '../setup/bundle.ts';
 import { serve } from './served.ts';
 
-test('a reader that goes away is no fault: no complaint, and the exit code stays (E148)', async () => {
+test('a closed output pipe causes no error message and keeps the exit code (E148)', async () => {
   const root = mkdtempSync(join(tmpdir(), 'heddle-pipe-'));
   const text = Array.from(
     { length: 3000 },
@@ -25,7 +25,7 @@ test('a reader that goes away is no fault: no complaint, and the exit code stays
   expect([code, complaints]).toEqual([5, '']);
 });
 
-test('all of a large result arrives in a pipe', async () => {
+test('a large result arrives completely in a pipe', async () => {
   const root = mkdtempSync(join(tmpdir(), 'heddle-pipe-'));
   const text = Array.from(
     { length: 3000 },
@@ -43,7 +43,7 @@ test('all of a large result arrives in a pipe', async () => {
   expect(out).toMatch(/\n\n3,000 problems in 1 file\.\n$/);
 });
 
-test('a reader of what a server holds that goes away is no fault (E148)', async () => {
+test('a closed output pipe is no error for a command that reads from the server (E148)', async () => {
   await using server = await serve();
   const env = { ...process.env, ...server.env };
   const child = spawn(process.execPath, [launcherPath(), 'export'], { env, stdio: ['ignore', 'pipe', 'pipe'] });

@@ -50,8 +50,8 @@ async function guarded(file: string): Promise<{ readonly id: string; readonly di
   return { id: plan, digest };
 }
 
-describe('a plan that is written to a file', () => {
-  it('says which plan of which server it is, and no more', async () => {
+describe('a plan written with --out', () => {
+  it('is identified by the file, which contains no changes', async () => {
     const file = path('plan.json');
     const { code, out, note } = await server().heddle(['plan', documents(group('one')), ...named(), '--out', file]);
     expect([code, note]).toEqual([0, `Wrote which plan it is to ${file}; \`heddle apply ${file}\` applies it.\n`]);
@@ -77,7 +77,7 @@ describe('a plan that is written to a file', () => {
     ]);
   });
 
-  it('is refused when the account is different, with what is different (E104)', async () => {
+  it('is refused when the account has changed since, with the changes (E104)', async () => {
     const folder = documents(group('stale', 'peers: []'));
     await apply(folder, ...named());
     const file = path('stale.json');
@@ -89,13 +89,13 @@ describe('a plan that is written to a file', () => {
     expect(note.match(/machine owner changed it/g)).toHaveLength(1);
   });
 
-  it('is applied by its id too', async () => {
+  it('can be applied by its id too', async () => {
     const { document } = await server().json('plan', documents(group('by-id')), ...named());
     const { code, out } = await apply(document.id);
     expect([code, out]).toEqual([0, expect.stringContaining('Applied as revision')]);
   });
 
-  it('cannot be written where nothing can be, and says that the plan is made', async () => {
+  it('still exists when the file cannot be written, and the error states so', async () => {
     const file = path('nowhere/plan.json');
     const { code, note } = await server().heddle(['plan', documents(group('x')), ...named(), '--out', file]);
     expect([code, note]).toEqual([
@@ -105,14 +105,14 @@ describe('a plan that is written to a file', () => {
   });
 });
 
-describe('documents and plans', () => {
+describe('a plan file', () => {
   let file: string;
   beforeAll(async () => {
     file = path('kept.json');
     await server().heddle(['plan', documents(group('kept')), '--source-name', 'kept', '--out', file]);
   });
 
-  it('are distinguished by what is in the file', async () => {
+  it('is distinguished from documents by its content', async () => {
     const { code, note } = await server().heddle(['plan', file]);
     expect([code, note]).toEqual([
       1,
@@ -124,7 +124,7 @@ describe('documents and plans', () => {
     expect((await apply(inside)).note).toContain(`${join(inside, 'plan.json')} holds a plan and no documents`);
   });
 
-  it('are not applied together', async () => {
+  it('cannot be applied together with documents', async () => {
     const { code, note } = await apply(documents(group('beside')), file);
     expect([code, note]).toEqual([
       1,
@@ -132,7 +132,7 @@ describe('documents and plans', () => {
     ]);
   });
 
-  it('are not mixed by flags', async () => {
+  it('cannot be combined with flags for documents', async () => {
     const { code, note } = await apply(file, '--no-prune', '--kind', 'Group');
     expect([code, note]).toEqual([
       1,
@@ -140,7 +140,7 @@ describe('documents and plans', () => {
     ]);
   });
 
-  it('a plan of another server is reported as one', async () => {
+  it('of another server is refused with the address of that server', async () => {
     const foreign = path('foreign.json');
     const content = JSON.parse(readFileSync(file, 'utf8'));
     writeFileSync(
@@ -154,26 +154,26 @@ describe('documents and plans', () => {
     ]);
   });
 
-  it('a plan with another digest than its file says is refused', async () => {
+  it('with another digest than that of the plan is refused', async () => {
     const changed = path('changed.json');
     writeFileSync(changed, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), digest: 'other' }));
     expect(await apply(changed)).toMatchObject({ code: 4, note: expect.stringContaining('the file names other') });
   });
 
-  it('a damaged plan file is reported as one', async () => {
+  it('that is damaged is reported as such', async () => {
     const damaged = path('damaged.json');
     writeFileSync(damaged, '{"type": "heddle-plan", "formatVersion": "2.0"}');
     expect(await apply(damaged)).toMatchObject({ code: 1, note: expect.stringContaining('make it again with') });
   });
 
-  it('a name that is neither is reported as a path', async () => {
+  it('is not assumed for an unknown name, which is reported as a missing path', async () => {
     expect(await apply('d1ns4cafcndc00000000')).toMatchObject({ code: 1, note: expect.stringContaining('not found') });
     expect(await apply('nothing/here')).toMatchObject({ code: 1, note: expect.stringContaining('nothing/here') });
   });
 });
 
 describe('heddle approve', () => {
-  it('lets exactly the plan through that a guard stopped, and says how to go on', async () => {
+  it('approves exactly the plan that a guard stopped, and states how to continue', async () => {
     const file = path('guarded.json');
     const { id, digest } = await guarded(file);
     const stopped = await apply(file);
@@ -186,14 +186,14 @@ describe('heddle approve', () => {
     expect(await apply(file)).toMatchObject({ code: 0, out: expect.stringContaining('Applied as revision') });
   });
 
-  it('lets the same plan through however it is made again (E74)', async () => {
+  it('approves the same plan when it is made again, and no other (E74)', async () => {
     const { id } = await guarded(path('again.json'));
     expect((await server().heddle(['approve', id, '--auto-approve'])).code).toBe(0);
     expect(await apply(documents(group(`${source}-1`)), ...named())).toMatchObject({ code: 3 });
     expect(await apply(documents(group(`${source}-0`)), ...named())).toMatchObject({ code: 0 });
   });
 
-  it('asks, and takes no for an answer', async () => {
+  it('asks for confirmation, and approves nothing when refused', async () => {
     const { id } = await guarded(path('asked.json'));
     const asked: string[] = [];
     const answer = (yes: boolean) => ({
@@ -216,13 +216,13 @@ describe('heddle approve', () => {
     expect(asked).toEqual(['Approve this plan? [y/N] ', 'Approve this plan? [y/N] ']);
   });
 
-  it('asks nobody where there is nobody (E150)', async () => {
+  it('does not prompt without a terminal (E150)', async () => {
     const confirm = async () => Promise.reject(new Error('asked'));
     const { code, note } = await server().heddle(['approve', 'd1ns4cafcndc00000000'], { confirm });
     expect([code, note]).toEqual([1, expect.stringContaining('add --auto-approve to approve without asking')]);
   });
 
-  it('refuses another digest, a plan that is not there, and one that is over', async () => {
+  it('refuses another digest, an unknown plan, and a plan that was applied already', async () => {
     const { id } = await guarded(path('refused.json'));
     expect(await server().heddle(['approve', id, 'other', '--auto-approve'])).toMatchObject({ code: 4 });
     expect(await server().heddle(['approve', 'nothing', '--auto-approve'])).toMatchObject({ code: 1 });
@@ -233,13 +233,13 @@ describe('heddle approve', () => {
     });
   });
 
-  it('has nothing to do for a plan that no guard stops', async () => {
+  it('does nothing for a plan that no guard stops', async () => {
     const { document } = await server().json('plan', documents(group('harmless')), ...named());
     const { code, out } = await server().heddle(['approve', document.id, '--auto-approve']);
     expect([code, out]).toEqual([0, expect.stringContaining('The plan needs no approval. `heddle apply')]);
   });
 
-  it('tells programs what was approved and who goes on', async () => {
+  it('prints as JSON what was approved and how it is applied', async () => {
     const { id } = await guarded(path('programs.json'));
     expect(await server().json('approve', id, '--auto-approve')).toMatchObject({
       code: 0,
@@ -249,7 +249,7 @@ describe('heddle approve', () => {
 });
 
 describe('heddle plans', () => {
-  it('lists what waits, and shows one', async () => {
+  it('lists plans by state and source, and shows a single one', async () => {
     const { id } = await guarded(path('listed.json'));
     const { out } = await server().heddle(['plans', '--state', 'needs_approval', '--source', source]);
     expect(out.split('\n')).toEqual([
@@ -265,7 +265,7 @@ describe('heddle plans', () => {
 });
 
 describe('the formats of a plan', () => {
-  it('are a comment, annotations and a report', async () => {
+  it('print a comment, annotations and a report', async () => {
     const folder = documents(group('seen', 'name: Seen'));
     const plan = (format: string) => server().heddle(['plan', folder, ...named(), '--format', format]);
     expect((await plan('markdown')).out).toMatch(/^### Plan for `source-\d+`: 1 to create, 0 to change, 0 to delete\n/);
@@ -278,7 +278,7 @@ describe('the formats of a plan', () => {
     expect((await plan('text')).out).toContain('Plan: 1 to create');
   });
 
-  it('hold what is wrong, when something is', async () => {
+  it('report problems in documents', async () => {
     const folder = documents(doc('Group', 'wrong', 'nam: x'));
     const plan = (format: string) => server().heddle(['plan', folder, ...named(), '--format', format]);
     const message = 'unknown field `nam`; did you mean `name`?';
@@ -292,7 +292,7 @@ describe('the formats of a plan', () => {
     );
   });
 
-  it('hold the reason, when nothing could be said about documents', async () => {
+  it('report the reason when no plan could be made', async () => {
     const plan = (format: string) =>
       server().heddle([
         'plan',
@@ -316,14 +316,14 @@ describe('the formats of a plan', () => {
       '--format cannot be markdwn; write text, markdown, github or gitlab; did you mean markdown?',
     ],
     [['--format', 'github', '--json'], '--json and --format exclude each other; keep one.'],
-  ])('are refused when they are %j', async (flags, message) => {
+  ])('are refused as %j', async (flags, message) => {
     expect(await server().heddle(['plan', 'x', ...flags])).toMatchObject({
       code: 1,
       note: expect.stringContaining(message),
     });
   });
 
-  it('leave out what is only for the one command in the command that applies the plan', async () => {
+  it('are not repeated, nor is --out, in the printed command that applies the plan', async () => {
     await apply(documents(twelve(source)), ...named());
     const folder = documents(group(`${source}-0`));
     const { note } = await server().heddle([

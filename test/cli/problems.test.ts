@@ -29,11 +29,11 @@ b.yaml:2:3: second (name_missing)
 `);
 });
 
-test('one problem is counted as one', () => {
+test('a single problem is reported in the singular', () => {
   expect(renderProblems([{ code: 'yaml_tab', message: 'm' }], paint(false))).toBe('m (yaml_tab)\n\n1 problem.\n');
 });
 
-test('the status is a table of sources below the account', () => {
+test('the status shows the account, then a table of its sources', () => {
   const status: AccountStatus = {
     ...{
       account: 'acc',
@@ -65,7 +65,7 @@ cli     push       -      invalid  0        -         -
 `);
 });
 
-test('the status names the deliveries that need attention', () => {
+test('the status lists deliveries that need attention', () => {
   const deliveries = [
     { id: 'c1', kind: 'NotificationChannel', key: 'chat', type: 'webhook', state: 'paused', message: 'paused: see' },
     { id: 'c2', kind: 'EventStreaming', type: 's3', state: 'delivering', message: '2 events wait' },
@@ -76,7 +76,7 @@ test('the status names the deliveries that need attention', () => {
   );
 });
 
-test('the status names the integrations with endpoint security that need attention', () => {
+test('the status lists endpoint security integrations that need attention', () => {
   const endpointSecurity = [
     { vendor: 'vendor-a', kind: 'EdrVendorA', key: 'laptops', state: 'held', message: 'vendor A knows no devices' },
     { vendor: 'vendor-c', kind: 'EdrVendorC', state: 'failing', message: 'it answers 503' },
@@ -87,7 +87,7 @@ test('the status names the integrations with endpoint security that need attenti
   );
 });
 
-test('the status says what is amiss with directories and SCIM', () => {
+test('the status lists directory and SCIM integrations that need attention', () => {
   const provisioning = [
     { id: 'i1', kind: 'DirectoryIntegration', key: 'company', state: 'failing', message: 'no sync since noon: 503' },
     { id: 'i2', kind: 'ScimIntegration', state: 'held', message: 'the plan p1 waits for an approval' },
@@ -98,7 +98,7 @@ test('the status says what is amiss with directories and SCIM', () => {
   );
 });
 
-test('the status says which ingress peers are offline', () => {
+test('the status lists ingress peers that are offline', () => {
   const ingress = [{ id: 'g1', key: 'edge', message: 'the peer edge-1 is offline' }];
   const account = { account: 'acc', revision: 1, version: '1.2.3', database: 'embedded' };
   expect(renderStatus({ ...account, objects: {}, sources: [], ingress }, 'http://x', paint(false))).toMatch(
@@ -106,7 +106,7 @@ test('the status says which ingress peers are offline', () => {
   );
 });
 
-test('an account without sources says how to get one', () => {
+test('the status of an account without sources states how to add one', () => {
   const status = { account: 'acc', revision: 1, version: '1.2.3', database: 'embedded', objects: {}, sources: [] };
   expect(renderStatus(status, 'http://x', paint(false))).toContain(
     'No sources. `heddle serve --source DIR` watches one',

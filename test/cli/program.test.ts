@@ -9,7 +9,7 @@ const commands = await allCommands(async () => {
 });
 
 describe('the help', () => {
-  test('names every command', async () => {
+  test('lists every command', async () => {
     const { code, out } = await runHere(['--help']);
     expect(code).toBe(0);
     const lines = out.replace(/\n {10,}/g, ' ');
@@ -18,7 +18,7 @@ describe('the help', () => {
   });
 
   test.each(commands.map((command) => [command.name, command] as const))(
-    'of %s tells usage, flags and examples',
+    'of %s shows usage, flags and examples',
     async (name, command) => {
       const { code, out, note } = await runHere([...name.split(' '), '--help']);
       expect([code, note]).toEqual([0, '']);
@@ -29,13 +29,13 @@ describe('the help', () => {
     },
   );
 
-  test('is found in other ways too', async () => {
+  test('is also shown by -h, by `heddle help`, and for a group of commands', async () => {
     const { out } = await runHere(['plan', '-h']);
     expect((await runHere(['help', 'plan'])).out).toBe(out);
     expect((await runHere(['token', '--help'])).out).toContain('Usage: heddle token new');
   });
 
-  test('names variables and defaults', async () => {
+  test('shows variables and defaults', async () => {
     const { out } = await runHere(['serve', '--help']);
     expect(out).toContain('--listen HOST:PORT');
     expect(out).toContain('(default 127.0.0.1:8080). [HEDDLE_LISTEN]');
@@ -43,7 +43,7 @@ describe('the help', () => {
   });
 });
 
-describe('a wrong command line exits with 1 and', () => {
+describe('a wrong command line', () => {
   test.each([
     ['shows the help without a command', [], 'Usage: heddle <command> [flags]'],
     ['guesses the command', ['pln'], 'unknown command `pln`; did you mean plan?'],
@@ -74,20 +74,20 @@ describe('a wrong command line exits with 1 and', () => {
       ['status', '--server', 'x'],
       '--server is not the address of a server; write one such as http://127.0.0.1:8080.',
     ],
-  ])('%s', async (_, argv, message) => {
+  ])('exits with 1 and %s', async (_, argv, message) => {
     const { code, out, note } = await runHere(argv);
     expect([code, out]).toEqual([1, '']);
     expect(note).toContain(message);
   });
 
-  test('says how the command is called', async () => {
+  test('prints the usage of the command', async () => {
     expect((await runHere(['plan', '--x'])).note).toContain(
       'Usage: heddle plan PATH… [flags]\n`heddle plan --help` explains it.\n',
     );
   });
 });
 
-describe('with --json', () => {
+describe('an error with --json', () => {
   test.each([
     ['an unknown command', ['pln', '--json']],
     ['a wrong flag', ['plan', 'x', '--json', '--x']],
@@ -96,7 +96,7 @@ describe('with --json', () => {
     ['nobody to ask', ['apply', 'x', '--json']],
     ['a missing token', ['status', '--json', '--data-dir', '/does/not/exist']],
     ['a server that is not there', ['status', '--json', '--token', 't', '--server', 'http://127.0.0.1:9']],
-  ])('%s is reported as exactly one JSON document (E147)', async (_, argv) => {
+  ])('for %s is exactly one JSON document (E147)', async (_, argv) => {
     const { code, out } = await runHere(argv);
     expect(code).toBe(1);
     expect(JSON.parse(out)).toEqual({
@@ -107,26 +107,26 @@ describe('with --json', () => {
 });
 
 describe('apply', () => {
-  test('without a terminal and without --auto-approve asks nobody and exits with 1 (E150)', async () => {
+  test('without a terminal and without --auto-approve does not prompt and exits with 1 (E150)', async () => {
     const confirm = async () => Promise.reject(new Error('asked'));
     const { code, out, note } = await runHere(['apply', 'x'], {}, { confirm });
     expect([code, out]).toEqual([1, '']);
     expect(note).toContain('add --auto-approve to apply without asking');
   });
 
-  test('does not ask on the input that the documents come from', async () => {
+  test('does not prompt on the standard input that the documents are read from', async () => {
     expect((await runHere(['apply', '-'], {}, { interactive: true })).code).toBe(1);
   });
 });
 
-test('a server that is not there is reported in one sentence that names --server', async () => {
+test('an unreachable server is reported in one sentence that names --server', async () => {
   const { note } = await runHere(['export', '--token', 't', '--server', 'http://127.0.0.1:9']);
   expect(note).toMatch(
     /^error: No server answers at http:\/\/127\.0\.0\.1:9 \(.+\); start one with `heddle serve`, or name yours with --server\.\n$/,
   );
 });
 
-test('a missing token is reported with the ways to give one', async () => {
+test('a missing token is reported with the ways to provide one', async () => {
   const { note } = await runHere(['export', '--data-dir', '/does/not/exist']);
   expect(note).toContain('there is no /does/not/exist/token, and you are not signed in. Run `heddle login --server');
 });

@@ -24,7 +24,7 @@ const cluster = async (address: string) =>
   (await call('GET', '/api/reverse-proxies/clusters')).body.find((one: { address: string }) => one.address === address);
 const tokens = async () => (await server().json('proxy', 'token', 'list')).document.tokens;
 
-it('plays a proxy that is registered, serves, reports, and goes when it is stopped', async () => {
+it('heddle proxy simulate registers a proxy, serves, reports requests, and disconnects when stopped', async () => {
   const made = await server().heddle(['proxy', 'token', 'create', 'played']);
   expect(made).toMatchObject({ code: 0, out: expect.stringMatching(/^nbx_\S+\n$/) });
   const line = ['--address', 'play.example.com', '--custom-ports', '--requests', '3', '--name', 'one'];
@@ -50,7 +50,7 @@ it('plays a proxy that is registered, serves, reports, and goes when it is stopp
   expect(await tokens()).toEqual([]);
 });
 
-it('plays a proxy for the operator, by a token that is deleted in the end', async () => {
+it('heddle proxy simulate without --token creates a token and deletes it at the end', async () => {
   const played = play(['--address', 'own.example.com', '--name', 'two']);
   await expect.poll(() => cluster('own.example.com')).toMatchObject({ online: true });
   expect(await tokens()).toMatchObject([{ name: 'two (simulated)', expires_at: expect.any(String) }]);
@@ -58,7 +58,7 @@ it('plays a proxy for the operator, by a token that is deleted in the end', asyn
   expect(await tokens()).toEqual([]);
 });
 
-it('names the tokens that a name may mean, and guesses one that was misspelt', async () => {
+it('heddle proxy token revoke lists the ids of an ambiguous name, and suggests a name for a misspelt one', async () => {
   for (const _ of ['first', 'second']) await server().heddle(['proxy', 'token', 'create', 'twin']);
   const revoke = (word: string) => server().heddle(['proxy', 'token', 'revoke', word, '--auto-approve']);
   const [first, second] = await tokens();

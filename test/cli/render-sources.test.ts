@@ -39,11 +39,11 @@ function table(...events: readonly SourceEvent[]): string {
 }
 
 describe('the table of sources', () => {
-  it('has a line for a source that is ready, and nothing below it', () => {
+  it('has one line for a source that is ready, without details', () => {
     expect(table(applied)).toBe('office  git   yes    Applied  3        7         2026-01-02T03:00:00Z');
   });
 
-  it('says why a source stalls, since when, and what to do', () => {
+  it('shows why a source is stalled and since when', () => {
     const refused: SourceEvent = {
       ...{ ...content, what: 'refused', state: 'needs_approval', at: 8, planDigest: 'd1' },
       message: 'source office wants an approval',
@@ -54,7 +54,7 @@ describe('the table of sources', () => {
     ]);
   });
 
-  it('tells every condition that holds', () => {
+  it('shows every condition that is true', () => {
     const conflicted: SourceEvent = {
       ...content,
       what: 'refused',
@@ -77,7 +77,7 @@ describe('the table of sources', () => {
     );
   });
 
-  it('tells since when a source is away and tried again', () => {
+  it('shows since when a source is unavailable and retried', () => {
     const lines = table(applied, { what: 'unavailable', message: 'the directory is gone' }).split('\n');
     expect(lines[0]).toMatch(/^office {2}git {3}no {5}SourceUnavailable/);
     expect(lines[1]).toBe('    Not ready (SourceUnavailable) since 2026-01-02T03:01:00Z: the directory is gone');
@@ -85,8 +85,8 @@ describe('the table of sources', () => {
   });
 });
 
-describe('all that is known of a source', () => {
-  it('are its settings, what it applied, its conditions, attempts and problems', () => {
+describe('the details of a source', () => {
+  it('contain its settings, what it applied, its conditions, attempts and problems', () => {
     const invalid: SourceEvent = {
       ...{ ...content, what: 'refused', state: 'invalid', at: 8, message: 'source office is not applied: 1 problem' },
       problems: [{ code: 'field_unknown', message: 'unknown field `x`', file: 'a.yaml', line: 3, column: 5 }],
@@ -101,7 +101,7 @@ describe('all that is known of a source', () => {
     expect(text).toContain('a.yaml:3:5: unknown field `x` (field_unknown)');
   });
 
-  it('holds nothing that could move the cursor', () => {
+  it('escape control characters', () => {
     const text = renderSource({ ...source(applied), path: 'a\u001b[2J\nb' }, paint(false));
     expect(text).toContain('path      a\\u001b[2J\\u000ab\n');
   });

@@ -33,7 +33,7 @@ function linesOf(change: ChangeView): readonly string[] {
 }
 
 describe('a rendered plan', () => {
-  test('reads like a diff, with places, risks, resets and a summary', () => {
+  test('prints a diff with file positions, risks, resets to defaults and a summary', () => {
     const changes: readonly ChangeView[] = [
       {
         ...{
@@ -113,12 +113,12 @@ Plan: 1 to create, 1 to change, 2 to delete.
 `);
   });
 
-  test('shows elements of sets as added and removed', () => {
+  test('marks set elements as added or removed', () => {
     const change = update({ path: 'groups[new]', after: true }, { path: 'groups[old]', before: true });
     expect(linesOf(change)).toEqual(['+ groups[new]', '- groups[old]']);
   });
 
-  test('puts long values below each other', () => {
+  test('prints long old and new values on separate lines', () => {
     const [before, after] = ['a'.repeat(60), 'b'.repeat(60)];
     expect(linesOf(update({ path: 'description', before, after }))).toEqual([
       '~ description:',
@@ -127,23 +127,23 @@ Plan: 1 to create, 1 to change, 2 to delete.
     ]);
   });
 
-  test('shows a value that came and a value that went', () => {
+  test('marks a newly set value with + and an unset value with -', () => {
     const change = update({ path: 'network', after: '10.0.0.0/8' }, { path: 'domain', before: 'a.example' });
     expect(linesOf(change)).toEqual(['+ network: "10.0.0.0/8"', '- domain: "a.example"']);
   });
 
-  test('says why an object without changed fields is listed', () => {
+  test('states that no field changes where an object without changed fields is listed', () => {
     expect(linesOf(update())).toEqual(['none of its fields changes']);
   });
 
-  test('escapes what would move the cursor or turn the text around', () => {
+  test('escapes control characters and bidirectional overrides', () => {
     const change = { ...update({ path: 'name', before: 'a', after: '\u001b[2J\u202e' }), key: 'k\u001b[1m\nb' };
     const text = render({ changes: [change] });
     expect(text).toContain('~ Policy k\\u001b[1m\\u000ab');
     expect(text).toContain('"\\u001b[2J\\u202e"');
   });
 
-  test('lists guards with what to do', () => {
+  test('lists tripped guards with the command that approves the plan', () => {
     const guards = [{ guard: 'empty', message: 'cli states nothing any more' }] as const;
     expect(render({ guards })).toContain('This plan needs an approval:\n  ! cli states nothing any more\n');
     const hint = approvalHint({ ...empty, guards }, 'heddle apply x');
@@ -153,14 +153,14 @@ Plan: 1 to create, 1 to change, 2 to delete.
     );
   });
 
-  test('shows warnings with their place', () => {
+  test('prints warnings with file and line', () => {
     const warnings: PlanView['warnings'] = [
       { code: 'in_use', message: 'is kept', kind: 'Group', key: 'g', file: 'a.yaml', line: 3 },
     ];
     expect(render({ warnings })).toContain('warning: a.yaml:3: is kept (in_use)\n    Group g\n');
   });
 
-  test('is coloured only when asked to be', () => {
+  test('is coloured only when colour is enabled', () => {
     const change = update({ path: 'enabled', before: false, after: true });
     expect(render({ changes: [change] })).not.toContain('\u001b');
     expect(renderPlan({ ...empty, changes: [change] }, paint(true))).toContain('\u001b[33m~ Policy p\u001b[39m');
@@ -170,11 +170,11 @@ Plan: 1 to create, 1 to change, 2 to delete.
 describe('the summary of a plan', () => {
   const claim = { kind: 'Group', key: 'g', name: 'G', id: 'i' };
 
-  test('says that nothing changes', () => {
+  test('states that there are no changes', () => {
     expect(summaryOf(empty)).toBe('No changes. The account is as the documents say.');
   });
 
-  test('counts ownership that is taken as no change', () => {
+  test('reports taken ownership as no change', () => {
     const claims = [
       { ...claim, action: 'claim' },
       { ...claim, action: 'claim' },
@@ -182,7 +182,7 @@ describe('the summary of a plan', () => {
     expect(summaryOf({ ...empty, claims })).toBe('No changes; takes ownership of 2 objects.');
   });
 
-  test('tells claims and releases beside changes', () => {
+  test('reports claims and releases separately from changes', () => {
     const claims = [
       { ...claim, action: 'claim' },
       { ...claim, action: 'release' },

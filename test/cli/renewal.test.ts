@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { authorizationOf } from '../../src/cli/login/authorization.ts';
 import { temporaryDirectory } from '../setup/database.ts';
 
-describe('a sign-in that has to be renewed', () => {
+describe('a sign-in with an expired access token', () => {
   const answers: [number, object][] = [];
   const server = createServer((_request, response) => {
     const [status, body] = answers.shift() ?? [500, {}];
@@ -16,7 +16,7 @@ describe('a sign-in that has to be renewed', () => {
   beforeAll(() => once(server.listen(0, '127.0.0.1'), 'listening'));
   afterAll(() => server.close());
 
-  it('outlives a server that is away or busy, and ends when the server says so', async () => {
+  it('is kept while the server answers 503, 429 or 502, and ends on invalid_grant', async () => {
     const { port } = server.address() as AddressInfo;
     const url = `http://127.0.0.1:${port}`;
     const configDir = await temporaryDirectory();

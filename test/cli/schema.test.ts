@@ -26,7 +26,7 @@ function compile(schema: object) {
   return ajv.compile(schema);
 }
 
-describe('the schema for editors', () => {
+describe('the JSON schema for editors', () => {
   test('accepts the example of every kind', async () => {
     const check = compile(anyDocumentSchema(registry));
     for (const file of await readdir(examples)) {
@@ -48,14 +48,14 @@ describe('the schema for editors', () => {
 });
 
 describe('heddle schema', () => {
-  test('prints the schema of every document, or of one kind', async () => {
+  test('prints the schema of all documents, or of one kind with --kind', async () => {
     const all = JSON.parse((await runHere(['schema'])).out);
     expect(Object.keys(all.definitions)).toContain('Policy');
     const one = JSON.parse((await runHere(['schema', '--kind', 'policy'])).out);
     expect(one).toMatchObject({ title: 'Policy', properties: { kind: { const: 'Policy' } } });
   });
 
-  test('writes a file for each kind beside the one for all', async () => {
+  test('writes a file for each kind and one for all kinds with --dir', async () => {
     const directory = await temporaryDirectory();
     const { code } = await runHere(['schema', '--dir', join(directory, 'schemas')]);
     expect(code).toBe(0);
@@ -63,7 +63,7 @@ describe('heddle schema', () => {
     expect(files).toEqual(expect.arrayContaining(['heddle.json', 'group.json', 'dnszone.json']));
   });
 
-  test('refuses a kind that has no documents', async () => {
+  test('refuses an unknown kind and suggests the nearest one', async () => {
     const { code, note } = await runHere(['schema', '--kind', 'Grup']);
     expect(code).toBe(1);
     expect(note).toContain('did you mean Group?');
@@ -71,7 +71,7 @@ describe('heddle schema', () => {
 });
 
 describe('heddle completion', () => {
-  test('prints a script that bash completes commands, their further words and flags with', async () => {
+  test('prints a bash script that completes commands, subcommands and flags', async () => {
     const { out } = await runHere(['completion', 'bash']);
     const complete = (...words: readonly string[]) => {
       const line = words.map((word) => `'${word}'`).join(' ');
@@ -92,7 +92,7 @@ describe('heddle completion', () => {
     for (const word of ['apply', 'secrets', 'rotate', 'completion']) expect(out).toContain(word);
   });
 
-  test('refuses a shell that it does not know', async () => {
+  test('refuses an unsupported shell', async () => {
     const { code, note } = await runHere(['completion', 'tcsh']);
     expect(code).toBe(1);
     expect(note).toContain('choose bash, zsh or fish');

@@ -4,7 +4,7 @@ import { operatorToken } from '../api/setup.ts';
 import { runHere } from './collect.ts';
 import { serve } from './served.ts';
 
-it('secrets rotate names the secrets that do not open, to the operator and in the log', async () => {
+it('heddle secrets rotate reports undecryptable secrets to the operator and in the log', async () => {
   const lines: LogLine[] = [];
   await using server = await serve({ log: (line) => lines.push(line) });
   const { api, env } = server;

@@ -30,8 +30,8 @@ async function problemsOf(text: string): Promise<readonly string[]> {
 
 const git = (more: string) => `sources:\n  - name: net\n    type: git\n    url: https://h/x.git\n    ${more}\n`;
 
-describe('the file of settings', () => {
-  test('of the examples is accepted, also by the schema for editors, and its files are found from where it is', async () => {
+describe('the settings file of a server', () => {
+  test('in the examples is valid, also for the editor schema, and resolves file paths against its own directory', async () => {
     const { settings, sources } = await readServerConfig(example, options);
     expect(settings).toMatchObject({ listen: ['127.0.0.1:8080'], poolSize: ['20'], leaseSeconds: ['25s'] });
     expect(sources.map(({ name, type }) => [name, type])).toEqual([
@@ -54,7 +54,7 @@ describe('the file of settings', () => {
     expect(check({ sources: [{ name: 'a', type: 'directory', path: 'x', url: 'y' }] })).toBe(false);
   });
 
-  test('may be empty, and is JSON as well as YAML', async () => {
+  test('may be empty, and may be JSON instead of YAML', async () => {
     expect((await read('# nothing yet\n')).config).toEqual({ settings: {}, sources: [] });
     const { config } = await read('{"log": "json", "openEndpoints": ["/metrics"], "preparedStatements": false}');
     expect(config.settings).toEqual({
@@ -64,7 +64,7 @@ describe('the file of settings', () => {
     });
   });
 
-  test('tells everything that is wrong at once, each with its line and the way out', async () => {
+  test('reports all problems at once, each with its line and a fix', async () => {
     expect(
       await problemsOf('lisen: 1.2.3.4:80\npoolSize: "20"\nsources:\n  - { name: a, type: directry, path: x }\n'),
     ).toEqual([
@@ -94,7 +94,7 @@ describe('the file of settings', () => {
     ]);
   });
 
-  test('is read as strictly as documents', async () => {
+  test('is parsed as strictly as documents', async () => {
     expect(await problemsOf('log: json\nlog: text\n')).toEqual([expect.stringMatching(/^2:1 key_duplicate /)]);
     expect(await problemsOf('a: &x 1\n')).toEqual([expect.stringMatching(/^1:7 yaml_anchor /)]);
     expect(await problemsOf('log: json\n---\nlog: text\n')).toEqual([expect.stringMatching(/^3:1 settings_invalid /)]);
@@ -129,12 +129,12 @@ describe('the file of settings', () => {
     ['a rule that chooses nothing', 'k8s', 'prune: true', 'write one of the two'],
     ['a conflict mode to choose that there is none of', 'k8s', 'names: [a], conflictModes: [guess]', 'guard'],
     ['an approval that there is none of', 'k8s', 'names: [a], approval: sometimes', 'always'],
-  ])('refuses a cluster with %s', async (_, name, rule, message) => {
+  ])('refuses a cluster source with %s', async (_, name, rule, message) => {
     const text = `sources:\n  - name: ${name}\n    type: kubernetes\n    namespaces:\n      - { ${rule} }\n`;
     expect((await problemsOf(text)).join()).toContain(message);
   });
 
-  test('lets a cluster say what its namespaces may ask for, and any source that every change waits', async () => {
+  test('accepts restrictions for the namespaces of a cluster, and `approval: always` for any source', async () => {
     const rule = '{ names: [a], approval: always, conflictModes: [observe], approveInCluster: false }';
     const { config } = await read(`sources:\n  - name: k8s\n    type: kubernetes\n    namespaces:\n      - ${rule}\n`);
     expect(config.sources).toMatchObject([
@@ -144,7 +144,7 @@ describe('the file of settings', () => {
   });
 
   test.each(['https://h/x.git', 'ssh://git@h:22/x.git', 'git@h.example:team/x.git'])(
-    'accepts a repository at %s',
+    'accepts a Git repository at %s',
     async (url) => {
       const { config } = await read(`sources:\n  - {name: net, type: git, url: "${url}"}\n`);
       expect(config.sources).toMatchObject([{ url }]);

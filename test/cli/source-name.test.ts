@@ -16,8 +16,8 @@ async function directory(key: string, settings?: string): Promise<string> {
   return path;
 }
 
-describe('the source of pushed documents', () => {
-  it('has no name unless one is given, for a directory, a file and standard input', async () => {
+describe('the source name of pushed documents', () => {
+  it('is required for a directory, a file and standard input', async () => {
     const path = await directory('nameless');
     for (const words of [[path], [join(path, 'groups.yaml')], ['-']])
       for (const verb of ['plan', 'apply', 'test']) {
@@ -29,14 +29,14 @@ describe('the source of pushed documents', () => {
     expect((await server().heddle(['export', '--kind', 'Group'])).out).not.toContain('nameless');
   });
 
-  it('is that of the settings of the directory, which are no document, and of the flag before all', async () => {
+  it('is read from the heddle.yaml of the directory, and overridden by --source-name', async () => {
     const path = await directory('named', 'source: team-named\n');
     expect((await server().json('plan', path)).document).toMatchObject({ source: 'team-named', counts: { create: 1 } });
     expect((await server().json('plan', path, '--source-name', 'other')).document.source).toBe('other');
     expect((await server().heddle(['validate', path])).out).toContain('1 document in 1 file is valid');
   });
 
-  it('is refused when the settings are wrong, or directories name two', async () => {
+  it('is refused when heddle.yaml is invalid or two directories name different sources', async () => {
     const wrong = await directory('a', 'sorce: x\n');
     expect((await server().heddle(['plan', wrong])).note).toContain('`sorce` is no setting');
     const [one, two] = [await directory('a', 'source: one\n'), await directory('b', 'source: two\n')];

@@ -43,7 +43,7 @@ const heddle = (...argv: readonly string[]) => server().heddle(argv);
 const twelve = Array.from({ length: 12 }, (_, at) => `team-${at}`);
 
 describe('heddle reconcile', () => {
-  it('asks for it and says where to look', async () => {
+  it('requests a reconcile and names the command that shows its result', async () => {
     expect(await heddle('reconcile', 'office')).toEqual({
       ...{ code: 0, note: '' },
       out: 'Asked for. `heddle sources office` shows what comes of it.\n',
@@ -53,7 +53,7 @@ describe('heddle reconcile', () => {
     });
   });
 
-  it('waits until what is there now is applied', async () => {
+  it('with --wait returns when the current content is applied', async () => {
     origin.put(groups('one', 'two', 'three'), 'silently');
     const { code, out } = await heddle('reconcile', 'office', '--wait');
     expect([code, out]).toEqual([0, expect.stringMatching(/^source office: 3 documents, revision \d+: 1 created/)]);
@@ -75,7 +75,7 @@ describe('heddle reconcile', () => {
     expect([reported.code, reported.document.error.exitCode]).toEqual([code, code]);
   });
 
-  it('E146 exits with 3 for a plan that needs an approval, which lets the source go on by itself', async () => {
+  it('E146 exits with 3 for a plan that needs an approval; the source applies it once approved', async () => {
     origin.put(groups('one', ...twelve));
     await settled('applied');
     origin.put(groups('one'), 'silently');
@@ -98,7 +98,7 @@ describe('heddle reconcile', () => {
     await settled('applied');
   });
 
-  it('does not wait longer than it may', async () => {
+  it('exits with 1 when --timeout is exceeded', async () => {
     let open = () => {};
     origin.gate = new Promise((resolve) => {
       open = resolve;
@@ -119,7 +119,7 @@ describe('heddle reconcile', () => {
 });
 
 describe('heddle suspend and heddle resume', () => {
-  it('stop a source and let it go on', async () => {
+  it('suspend a source and resume it', async () => {
     const suspended = await heddle('suspend', 'office');
     expect([suspended.code, suspended.out]).toEqual([
       0,
@@ -144,13 +144,13 @@ describe('heddle suspend and heddle resume', () => {
 });
 
 describe('heddle detach', () => {
-  it('asks nobody where there is nobody (E150)', async () => {
+  it('refuses without --auto-approve in a non-interactive shell (E150)', async () => {
     const confirm = async () => Promise.reject(new Error('asked'));
     const { code, note } = await server().heddle(['detach', 'ci'], { confirm });
     expect([code, note]).toEqual([1, expect.stringContaining('add --auto-approve to detach without asking')]);
   });
 
-  it('takes no for an answer', async () => {
+  it('detaches nothing when the confirmation is declined', async () => {
     const asked: string[] = [];
     const confirm = async (question: string) => {
       asked.push(question);
@@ -164,7 +164,7 @@ describe('heddle detach', () => {
     ]);
   });
 
-  it('lets go of what the source states', async () => {
+  it('releases the objects of the source and suspends it', async () => {
     const { code, out } = await heddle('detach', 'ci', '--auto-approve');
     expect([code, out]).toEqual([
       0,

@@ -91,12 +91,12 @@ const events: Stage['events'] = {
   },
 };
 
-it.each(files)('%s holds what the commands print', async (file) => {
+it.each(files)('the transcript %s matches what the commands print', async (file) => {
   const golden = join(folder, file);
   await expect(await replay(await readFile(golden, 'utf8'), stage)).toMatchFileSnapshot(golden);
 });
 
-it('shows every command', async () => {
+it('the transcripts cover every command', async () => {
   const transcripts = await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')));
   const called = transcripts.flatMap((text) => text.match(/^\$ .*heddle.*$/gm) ?? []);
   expect(commandNames.filter((name) => !called.some((line) => line.includes(`heddle ${name}`)))).toEqual([]);

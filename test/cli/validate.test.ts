@@ -36,7 +36,7 @@ describe('heddle validate', () => {
     expect([code, out, note]).toEqual([0, '15 documents in 5 files are valid.\n', '']);
   });
 
-  test('takes the server to have what the hosted edition has, and ports to be free there', async () => {
+  test('assumes the features of the hosted edition, and that ports are free on the server', async () => {
     const ranges = 'port_ranges: [{start: 80, end: 80, protocol: tcp}]';
     write({ 'port.yaml': document('IngressPort', 'web-http', `{peer: web, name: http, ${ranges}}`) });
     const { code, out } = await runHere(['validate', root]);
@@ -52,7 +52,7 @@ describe('heddle validate', () => {
     expect([code, out]).toEqual([0, expect.stringMatching(/ valid\./)]);
   });
 
-  test('tells every file that cannot be read, and checks the others', async () => {
+  test('reports every unreadable file, and checks the others', async () => {
     write({ 'a.yaml': document('Grup', 'g', '{}'), 'c.yaml': document('Group', 'c', '{}'), 'deep/b.yaml': '' });
     writeFileSync(join(root, 'b.yaml'), Buffer.from([0x61, 0xff]));
     writeFileSync(join(root, 'deep/d.yaml'), Buffer.from([0xc0]));
@@ -74,7 +74,7 @@ describe('heddle validate', () => {
     expect([planned.code, planned.note]).toEqual([1, expect.stringContaining('leads nowhere')]);
   });
 
-  test('tells all problems of all files at once, each with its place, and exits with 5', async () => {
+  test('reports all problems of all files at once with their positions, and exits with 5', async () => {
     write({
       'a.yaml': `${document('Grup', 'g', '{}')}---\n${document('Group', 'g', '{nam: x}')}`,
       'deep/b.yaml': document('Route', 'r', '{network_id: r, network: 10.0.0.1/8, peer_groups: [All], groups: [All]}'),
@@ -91,7 +91,7 @@ describe('heddle validate', () => {
     expect(out).toMatch(/\n\n\d+ problems in 4 files\.\n$/);
   });
 
-  test('takes values that documents name to be on the server, where they can be', async () => {
+  test('assumes that referenced values are set on the server where the reference is allowed', async () => {
     const service = (name: string, value: string) =>
       document('ProxyService', name, `{domain: ${name}.example.com, auth: {pin_auth: {enabled: true, pin: ${value}}}}`);
     const from = (origin: string, name: string) => `{valueFrom: {${origin}: ${name}}}`;
@@ -106,14 +106,14 @@ describe('heddle validate', () => {
     expect(out).not.toContain('1234');
   });
 
-  test('checks the rules of sound documents beside broken ones', async () => {
+  test('checks the rules of valid documents also when others are invalid', async () => {
     const rule = '{name: r, action: accept, protocol: icmp, ports: ["1"], sources: [g], destinations: [All]}';
     write({ 'a.yaml': document('Group', 'g', '{nam: x}'), 'b.yaml': document('Policy', 'p', `{rules: [${rule}]}`) });
     const { out } = await runIn(root, ['validate', '.']);
     expect(codesOf(out)).toEqual(['field_unknown', 'policy_ports_unused']);
   });
 
-  test('takes what is not stated to exist on the server, with a warning', async () => {
+  test('assumes that objects without a document exist on the server, with a warning', async () => {
     const rule = '{name: r, action: accept, protocol: tcp, sources: [devz], destinations: ["id:x", "name:Y", All]}';
     write({
       'a.yaml': document('Group', 'devs', '{}'),
@@ -128,20 +128,20 @@ describe('heddle validate', () => {
     expect(out).toContain('\n3 documents in 3 files are valid.\n');
   });
 
-  test('leaves references aside while files cannot be read', async () => {
+  test('does not check references while a file cannot be parsed', async () => {
     const rule = '{name: r, action: accept, protocol: tcp, sources: [devs], destinations: [All]}';
     write({ 'a.yaml': 'kind: [\n', 'b.yaml': document('Policy', 'p', `{rules: [${rule}]}`) });
     expect((await runIn(root, ['validate', '.'])).out).not.toContain('reference_unknown');
   });
 
-  test('counts references to what documents never make', async () => {
+  test('counts references to objects that documents cannot create, such as peers', async () => {
     write({ 'a.yaml': document('Group', 'g', '{peers: [ana, bo]}') });
     const { code, out } = await runIn(root, ['validate', '.']);
     expect(code).toBe(0);
     expect(out).toContain('2 references to what documents never make (such as peers) can only be checked by a server.');
   });
 
-  test('does not take an annotation that adopts for a fault', async () => {
+  test('accepts an `adopt` annotation', async () => {
     const annotated = document('Group', 'g', '{}').replace(
       '{name: g}',
       '{name: g, annotations: {heddle.dev/adopt: "id:x"}}',
@@ -149,7 +149,7 @@ describe('heddle validate', () => {
     expect((await runIn(root, ['validate', '-'], { readInput: async () => annotated })).code).toBe(0);
   });
 
-  test('reads each file once, and standard input as -', async () => {
+  test('reads each file once, and standard input for -', async () => {
     write({ 'a.yaml': document('Group', 'g', '{}') });
     const { code, out } = await runIn(root, ['validate', 'a.yaml', '.', '-'], {
       readInput: async () => document('Grp', 'h', '{}'),
@@ -159,7 +159,7 @@ describe('heddle validate', () => {
     expect(out).toContain('1 problem in 1 file.');
   });
 
-  test('with --json writes one document with problems and warnings', async () => {
+  test('with --json prints one JSON document with problems and warnings', async () => {
     write({ 'a.yaml': document('Grup', 'g', '{}') });
     const { code, out } = await runIn(root, ['validate', '--json', 'a.yaml']);
     expect(code).toBe(5);
@@ -169,19 +169,19 @@ describe('heddle validate', () => {
     });
   });
 
-  test('says of an empty directory that there is nothing in it', async () => {
+  test('reports that an empty directory contains no documents, and exits with 0', async () => {
     const { code, note } = await runIn(root, ['validate', '.']);
     expect([code, note]).toEqual([0, '"." holds no .yaml, .yml or .json file.\n']);
   });
 
-  test('cannot read what is not there', async () => {
+  test('refuses a path that does not exist', async () => {
     const { code, note } = await runIn(root, ['validate', 'nowhere']);
     expect([code, note]).toEqual([1, 'error: "nowhere" does not exist; create it or correct the path.\n']);
   });
 });
 
-describe('the program', () => {
-  test('prints a fresh token and nothing else', async () => {
+describe('the heddle program', () => {
+  test('`heddle token new` prints a new token and nothing else', async () => {
     const tokens = [await runHere(['token', 'new']), await runHere(['token', 'new'])].map(({ code, out, note }) => {
       expect([code, note]).toEqual([0, '']);
       return out.trimEnd();
@@ -190,12 +190,12 @@ describe('the program', () => {
     expect(tokens[0]).not.toBe(tokens[1]);
   });
 
-  test('tells its version', async () => {
+  test('prints its version', async () => {
     expect((await runHere(['version'])).out).toMatch(/^heddle \d+\.\d+\.\d+ \(Node \d+\.\d+\.\d+\)\n$/);
     expect((await runHere(['--version'])).out).toBe((await runHere(['version'])).out);
   });
 
-  test('does not start with a token that is none', async () => {
+  test('refuses to start with a malformed bootstrap token', async () => {
     const file = join(root, 'token');
     writeFileSync(file, 'secret-thing\n');
     const { code, note } = await runHere(['serve', '--data-dir', root], { HEDDLE_BOOTSTRAP_TOKEN_FILE: file });

@@ -43,11 +43,11 @@ function heddle(args: readonly string[], env: Readonly<Record<string, string>> =
   return runHeddle(args, { env: all, cwd: directory });
 }
 
-describe('values that documents name', () => {
+describe('values referenced by documents', () => {
   const flags = ['--values-dir', 'values'];
   const env = { HEDDLE_VALUE_B: `${secret}-variable`, HEDDLE_VALUE_OTHER: 'not asked for' };
 
-  it('E121 are missed with their place and the way out, all at once, and nothing is applied', async () => {
+  it('E121 are all reported with position and fix when missing, and nothing is applied', async () => {
     for (const command of [
       ['plan', '--source-name', 'team'],
       ['apply', '--source-name', 'team', '--auto-approve'],
@@ -65,7 +65,7 @@ describe('values that documents name', () => {
     expect((await heddle(['export'])).out).not.toContain('EdrVendor');
   });
 
-  it('come from the variables and files where `heddle` runs, and are shown nowhere', async () => {
+  it('are read from variables and files where `heddle` runs, and never printed', async () => {
     const plan = await heddle(['plan', 'documents', '--source-name', 'team', ...flags], env);
     expect([plan.code, plan.out]).toEqual([0, expect.stringContaining('2 to create')]);
     const applied = await heddle(['apply', 'documents', '--source-name', 'team', '--auto-approve', ...flags], env);
@@ -82,7 +82,7 @@ describe('values that documents name', () => {
     expect(`${shown}\n${server.lines.join('\n')}`).not.toContain(secret);
   });
 
-  it('are checked by `validate` as far as they are there', async () => {
+  it('are checked by `heddle validate` where they are set; unset ones are counted', async () => {
     const all = await heddle(['validate', 'documents', ...flags], env);
     expect([all.code, all.out]).toEqual([0, '2 documents in 1 file are valid.\n']);
     const some = await heddle(['validate', 'documents', ...flags]);

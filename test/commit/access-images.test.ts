@@ -16,7 +16,7 @@ function counted(state: Snapshot): readonly number[] {
   return peers.map((id) => countAccessiblePeers(image, id));
 }
 
-it('counts carried on from revision to revision are those of the account compiled anew', async () => {
+it('incremental access counts equal those of a full compilation at each revision', async () => {
   const images = createAccessImages();
   let state = stateOf(...objects);
   const steps = [
@@ -33,7 +33,7 @@ it('counts carried on from revision to revision are those of the account compile
   }
 });
 
-it('an image is made once for a state, and anew when something else is known', async () => {
+it('an access image is built once per snapshot, and rebuilt when the observed peer data changes', async () => {
   const images = createAccessImages();
   const state = stateOf(...objects);
   const [first, second] = [await images.of(state), await images.of(state)];
@@ -45,7 +45,7 @@ it('an image is made once for a state, and anew when something else is known', a
   expect(await images.of(state)).toBe(third);
 });
 
-it('an image made ahead for a state is that which is asked for when it comes, and is in the way of no other', async () => {
+it('an access image built ahead of a commit is used for that snapshot only', async () => {
   const images = createAccessImages();
   const state = stateOf(...objects);
   expect(await images.ahead(state)).toBeUndefined();
@@ -64,7 +64,7 @@ it('an image made ahead for a state is that which is asked for when it comes, an
   expect(countAccessiblePeers(await images.of(third), 'p1')).toBe(0);
 });
 
-it('an image after a step is that of the state it leads to', async () => {
+it('an access image updated by a change equals that of the resulting snapshot', async () => {
   const images = createAccessImages();
   const state = stateOf(...objects);
   const next = state.with({ put: onAnotherPort(objects.slice(-3)), remove: ['p2'] });

@@ -51,8 +51,8 @@ beforeAll(async () => {
   for (const { id } of (await api.call('GET', '/api/policies')).body) await api.call('DELETE', `/api/policies/${id}`);
 });
 
-describe('a plan', () => {
-  it('says which groups gain and lose which access, and stores it', async () => {
+describe('a plan with access changes', () => {
+  it('reports gained and lost access by group, also when stored', async () => {
     const stored = await send('plans', 'office', [...groups, policy('data', 'devs', 'db', '5432')]);
     const gained = {
       ...{ change: 'gained', traffic: 'tcp/5432', ...sum(4) },
@@ -79,7 +79,7 @@ describe('a plan', () => {
     });
   });
 
-  it('says nothing of access when nothing changes on which it depends, and zero when nobody gains or loses', async () => {
+  it('omits access when nothing relevant changes, and reports zero pairs when no access changes', async () => {
     const present = [...groups, policy('data', 'devs', 'db', '5432')];
     const zone = doc('DNSZone', 'zone', 'domain: example.com\ndistribution_groups: [devs]');
     expect((await send('plans', 'office', [...present, zone])).body).not.toHaveProperty('access');
@@ -87,7 +87,7 @@ describe('a plan', () => {
     expect(empty.access).toEqual({ gained: sum(0), lost: sum(0), groups: [], omitted: 0 });
   });
 
-  it('does not depend on facts that peers reported: that is shown as depending on posture checks', async () => {
+  it('ignores facts reported by peers: such access is shown as conditional on posture checks', async () => {
     const check = doc('PostureCheck', 'recent', 'checks: {client_version_check: {min_version: "2.0"}}');
     const guarded = doc('Policy', 'checked', `source_posture_checks: [recent]\nrules: [${rule('devs', 'db', '22')}]`);
     const documents = [...groups, policy('data', 'devs', 'db', '5432'), check, guarded];
@@ -102,7 +102,7 @@ describe('a plan', () => {
     expect([second.access, second.digest]).toEqual([first.access, first.digest]);
   });
 
-  it('lists the pairs on demand, chosen by their ends', async () => {
+  it('lists the peer pairs on request, filtered by source and destination', async () => {
     const { id } = (await send('plans', 'office', [...groups, policy('data', 'devs', 'db', '80')])).body;
     const read = (query: string) => server().api.call('GET', `/api/config/plans/${id}/access${query}`);
     const all = (await read('')).body;
@@ -117,7 +117,7 @@ describe('a plan', () => {
     expect((await read('?from=nobody')).status).toBe(404);
   });
 
-  it('lists the pairs of what it deletes too', async () => {
+  it('lists the pairs of deleted objects too', async () => {
     await apply('brief', [group('guests', ['ana']), policy('guests-in', 'guests', 'db', '99')]);
     const { id } = (await send('plans', 'brief', [], { allowEmpty: true })).body;
     const { body } = await server().api.call('GET', `/api/config/plans/${id}/access?from=Group/guests`);
@@ -125,7 +125,7 @@ describe('a plan', () => {
     await apply('brief', [], { allowEmpty: true });
   });
 
-  it('lists pairs and patches for callers who may read plans, also without the right to make them', async () => {
+  it('lists pairs and patches for callers who may read plans but not make them', async () => {
     const { id } = (await send('plans', 'office', [...groups, policy('data', 'devs', 'db', '80')])).body;
     const headers = await member('Ada', 'auditor');
     for (const what of ['access', 'patch']) {
@@ -134,7 +134,7 @@ describe('a plan', () => {
     }
   });
 
-  it('shows it in the shell, and the pairs with --access', async () => {
+  it('is printed by heddle with its access changes, and the pairs with --access', async () => {
     const own = server();
     const { id } = (await send('plans', 'office', [...groups, policy('data', 'devs', 'db', '80')])).body;
     const shown = await own.heddle(['plans', id, '--access']);
@@ -152,7 +152,7 @@ describe('a plan', () => {
     expect(JSON.parse(asked.out).plan.accessPairs).toEqual(document.accessPairs);
   });
 
-  it('tells platforms of change requests, and lists the pairs for them with --access', async () => {
+  it('is formatted for GitHub, GitLab and Markdown with its access changes, and the pairs with --access', async () => {
     const own = server();
     const { id } = (await send('plans', 'office', [...groups, policy('data', 'devs', 'db', '80')])).body;
     const written = async (format: string) => (await own.heddle(['plans', id, '--access', '--format', format])).out;
@@ -176,7 +176,7 @@ describe('a plan', () => {
     );
   });
 
-  it('of a rollback says what access comes back', async () => {
+  it('reports for a rollback which access is restored', async () => {
     const { call } = server().api;
     const [{ revision }] = (await call('GET', '/api/config/revisions?limit=1')).body;
     await apply('office', [...groups, policy('data', 'devs', 'db', '81')]);
@@ -197,7 +197,7 @@ describe('a plan', () => {
   });
 });
 
-describe('a guard', () => {
+describe('an access guard', () => {
   const limit = async (source: string, limits: JsonObject) => {
     const { engine, account } = server().api;
     const actor = { type: 'user', id: 'u', name: 'u' } as const;
@@ -205,7 +205,7 @@ describe('a guard', () => {
   };
   const guardsOf = ({ body }: Awaited<ReturnType<typeof send>>) => body.plan.guards;
 
-  it('on lost and gained access stops at one pair more than the limit, and names who', async () => {
+  it('on lost or gained access trips at one pair above the limit, and names the groups', async () => {
     await limit('office', { maxAccessLost: 3, maxAccessGained: 4 });
     const open = [...groups, policy('data', 'devs', 'db', '5432')];
     const stopped = await send('apply', 'office', [...groups, policy('data', 'devs', 'db', '82')]);
@@ -226,7 +226,7 @@ describe('a guard', () => {
     await apply('office', open);
   });
 
-  it('of every source binds a rollback that puts back what they own', async () => {
+  it('of every source applies to a rollback that restores objects of that source', async () => {
     await apply('office', [...groups, policy('data', 'devs', 'db', '83')]);
     const { call } = server().api;
     const [{ revision }] = (await call('GET', '/api/config/revisions?limit=1')).body;
@@ -239,7 +239,7 @@ describe('a guard', () => {
     await limit('office', {});
   });
 
-  it('E74 is let through by the digest of exactly this plan', async () => {
+  it('E74 is passed only with the digest of exactly this plan', async () => {
     await limit('office', { maxAccessLost: 0 });
     const none = groups;
     const one = await send('apply', 'office', none);
@@ -256,7 +256,7 @@ describe('a guard', () => {
     expect((await send('apply', 'office', none, { approve: digest(one) })).status).toBe(200);
   });
 
-  it("on the caller's last access to the management service stops a plan that removes it", async () => {
+  it("trips on a plan that removes the caller's last access to the management service", async () => {
     const own = server().api;
     await limit('office', { lostOwnAccess: 'Peer/db1' });
     await putObjects(own.engine, own.account, (state) => {
@@ -283,7 +283,7 @@ describe('a guard', () => {
     await apply('office', groups);
   });
 
-  it('says the same of a stored plan for every caller who applies it', async () => {
+  it('reports the same for a stored plan to every caller who applies it', async () => {
     const { engine, account, call } = server().api;
     const headers = await member('Bea', 'admin', 'ben');
     await limit('office', {});
@@ -312,7 +312,7 @@ describe('a guard', () => {
     await apply('office', groups);
   });
 
-  it('knows the service by the address that people were given, unless the source says another', async () => {
+  it('finds the service by its public address, unless the source sets another one', async () => {
     const { engine, account, call } = server().api;
     const { planEnvironment } = engine;
     const host = (name?: string, port?: number) =>
@@ -357,7 +357,7 @@ describe('a guard', () => {
     await call('DELETE', `/api/networks/${network}`);
   });
 
-  it('binds documents alone: the endpoints of the specification never ask for an approval', async () => {
+  it('applies to documents only: endpoints of the specification never need an approval', async () => {
     await limit('office', { maxAccessLost: 0 });
     await apply('office', [...groups, policy('data', 'devs', 'db', '5432')]);
     const { call } = server().api;

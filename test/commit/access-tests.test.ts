@@ -39,7 +39,7 @@ beforeAll(async () => {
 });
 
 describe('a plan that breaks an access test', () => {
-  it('is refused and names the rule that decides with its file and line', async () => {
+  it('is refused, naming the deciding rule with its file and line', async () => {
     const { status, body } = await send('plans', 'office', [...office, drop]);
     expect([status, body.problems]).toEqual([
       422,
@@ -56,7 +56,7 @@ describe('a plan that breaks an access test', () => {
     expect([applied.status, applied.body.problems[0].code]).toEqual([422, 'access_test_failed']);
   });
 
-  it('is refused with the lines where test and rule stand now, not where they stood when they were applied', async () => {
+  it('is refused with the new line numbers of test and rule, not those of the last apply', async () => {
     const tried = test('t-lines', 'from: lines\nto: db\nprotocol: tcp\nport: "80"\nexpect: deny');
     const opens = policy('opens', 'action: accept, ports: ["80"], sources: [lines], destinations: [there]');
     const lines = group('lines', ['ana']);
@@ -78,7 +78,7 @@ describe('a plan that breaks an access test', () => {
     await apply('lines', [], { allowEmpty: true });
   });
 
-  it('is refused with the place of the rule that nearly lets through what is expected', async () => {
+  it('is refused with the position of a disabled rule that would allow the traffic', async () => {
     const off = policy('off', 'action: accept, ports: ["79"], sources: [devs], destinations: [db]', 'enabled: false\n');
     const expectation = test('finger', 'from: devs\nto: db\nprotocol: tcp\nport: "79"\nexpect: allow');
     const { body } = await send('plans', 'off', [off, expectation]);
@@ -87,7 +87,7 @@ describe('a plan that breaks an access test', () => {
     );
   });
 
-  it('E153 is refused also when the group of the test goes with it', async () => {
+  it('E153 is refused also when it deletes the group of the test', async () => {
     const gone = await send('plans', 'checks', [
       reached,
       unreached,
@@ -104,7 +104,7 @@ describe('a plan that breaks an access test', () => {
     await apply('checks', [reached, unreached], {});
   });
 
-  it('blocks other sources only by what they break themselves', async () => {
+  it('is not refused for tests of another source that failed before it', async () => {
     await apply('wrong', []);
     const failing = test('failing', 'from: devs\nto: db\nprotocol: udp\nport: "53"\nexpect: allow');
     const refused = await send('apply', 'wrong', [failing]);
@@ -133,8 +133,8 @@ describe('a plan that breaks an access test', () => {
 
 const ids = (groups: unknown) => (groups as readonly { readonly id: string }[]).map(({ id }) => id);
 
-describe('a request', () => {
-  it('E151 that breaks an enforced test is refused with the rule that decides', async () => {
+describe('an API request', () => {
+  it('E151 that breaks an enforced test is refused, naming the deciding rule', async () => {
     const { call } = server().api;
     const id = async (name: string) => (await call('GET', `/api/groups?name=${name}`)).body[0].id;
     const [devs, db] = [await id('devs'), await id('db')];
@@ -158,8 +158,8 @@ describe('a request', () => {
   });
 });
 
-describe('tests of an account', () => {
-  it('E152 say conditional where posture checks decide, and that is a warning', async () => {
+describe('access tests of an account', () => {
+  it('E152 are conditional, with a warning, where posture checks decide', async () => {
     const check = doc('PostureCheck', 'recent', 'checks: {client_version_check: {min_version: "2.0"}}');
     const web = policy(
       'web',
@@ -185,7 +185,7 @@ describe('tests of an account', () => {
     await apply('web', [], { allowEmpty: true });
   });
 
-  it('are run by heddle test, on the account and on documents', async () => {
+  it('are run by `heddle test` on the account and on documents', async () => {
     const run = await server().heddle(['test']);
     expect([run.code, run.out]).toEqual([
       0,
@@ -202,7 +202,7 @@ describe('tests of an account', () => {
     expect((await server().heddle(['test'])).code).toBe(0);
   });
 
-  it('are run without a server on documents that are all there is', async () => {
+  it('are run without a server on documents that are complete', async () => {
     const path = join(await temporaryDirectory(), 'all.yaml');
     writeFileSync(path, [...office, drop, reached].join('---\n'));
     const run = await server().heddle(['test', path, '--offline', '--server', 'http://127.0.0.1:9']);
@@ -216,7 +216,7 @@ describe('tests of an account', () => {
     expect((await server().heddle(['validate', path])).code).toBe(0);
   });
 
-  it('never hold up who enrols; that they fail is in the status, and an event', async () => {
+  it('never block the enrolment of peers; failures appear in the status and as an event', async () => {
     const { engine, account, call } = server().api;
     const faults: unknown[] = [];
     const stop = watchAccessTests(engine, (error) => faults.push(error));

@@ -44,8 +44,8 @@ async function contradiction(): Promise<Office> {
   return office;
 }
 
-describe('E45 two sources that contradict each other', () => {
-  it('do not flap: the present value stays, and a source that wants another one is refused', async () => {
+describe('E45 two sources that conflict about a value', () => {
+  it('do not flap: the current value stays, and the source that states another one is refused', async () => {
     await using office = await contradiction();
     const { revision } = await office.engine.snapshots.fresh(office.account);
     for (let round = 0; round < 3; round++) {
@@ -58,7 +58,7 @@ describe('E45 two sources that contradict each other', () => {
     ]);
   });
 
-  it('neither of them changes what both want to be different, each naming the place of the other, on any server', async () => {
+  it('are both refused a change to a third value, naming the file and line, on any server', async () => {
     await using office = await newOffice('postgres');
     const described = (file: string, description: string) => policy(file, { description });
     await apply(office, 'a', [described('a.yaml', 'ours')]);
@@ -73,14 +73,14 @@ describe('E45 two sources that contradict each other', () => {
     ['the first withdraws', 'a', policy('a.yaml', {}), 'b', on, true],
     ['the second agrees', 'b', policy('b.yaml', { enabled: false }), 'a', off, false],
     ['the second withdraws', 'b', policy('b.yaml', {}), 'a', off, false],
-  ] as const)('both go on when %s', async (_, first, changed, second, same, enabled) => {
+  ] as const)('are both applied when %s', async (_, first, changed, second, same, enabled) => {
     await using office = await contradiction();
     expect(await apply(office, first, [changed])).toEqual(['applied']);
     expect(await apply(office, second, [same])).toEqual(['applied']);
     expect([await enabledIn(office), await expectedRows(office)]).toEqual([enabled, []]);
   });
 
-  it('E50 are decided by the one that forces, and the other says so from then on', async () => {
+  it('E50 are settled by the source that forces its value; the other is refused from then on', async () => {
     await using office = await contradiction();
     expect(await apply(office, 'b', [on], { force: true })).toEqual(['applied']);
     expect(await enabledIn(office)).toBe(true);
@@ -94,7 +94,7 @@ describe('E45 two sources that contradict each other', () => {
     expect(await expectedRows(office)).toEqual([]);
   });
 
-  it('E50 do not keep the one that forced it from another value, nor does the claim of a repeated push that it refuses', async () => {
+  it('E50 do not block further values of the source that forced, even after repeated refused pushes of the other', async () => {
     await using office = await newOffice('postgres');
     const described = (source: string, description: string) => [policy(`${source}.yaml`, { description })];
     expect(await apply(office, 'a', described('a', 'ours'))).toEqual(['applied']);
@@ -111,7 +111,7 @@ describe('E45 two sources that contradict each other', () => {
     ]);
   });
 
-  it('hold up nobody else: what such a push does not contradict is applied, and exports plan to nothing', async () => {
+  it('block only the conflicting value: other changes are applied, and an export plans no change', async () => {
     await using office = await contradiction();
     const { engine, call, account } = office;
     const more = [policy('a.yaml', { enabled: false, description: 'new' }), document('Group', 'g')];
@@ -125,7 +125,7 @@ describe('E45 two sources that contradict each other', () => {
     expect(planned.outcome).toMatchObject({ ok: true, plan: { changes: [] } });
   });
 
-  it('do not hold each other up while one is suspended', async () => {
+  it('do not block each other while one is suspended', async () => {
     await using office = await contradiction();
     const { engine, call, account } = office;
     await recordSource(engine, call, { id: 'b', type: 'directory', spec: {} });
@@ -136,8 +136,8 @@ describe('E45 two sources that contradict each other', () => {
   });
 });
 
-describe('what a source lacks', () => {
-  it('is noted by applies and not by plans, also in a row of its own for a source that only pushes', async () => {
+describe('the claims of a refused source', () => {
+  it('are stored by applies and not by plans, also for a source that only pushes', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
     await apply(office, 'a', [off]);
@@ -150,7 +150,7 @@ describe('what a source lacks', () => {
     ]);
   });
 
-  it('E69 is also what a plan would take on that waits for an approval', async () => {
+  it('E69 include the objects of a plan that waits for an approval', async () => {
     await using office = await newOffice('postgres');
     const groups = [1, 2, 3, 4].map((at) => document('Group', `g${at}`));
     await apply(office, 'a', [off]);
@@ -161,7 +161,7 @@ describe('what a source lacks', () => {
     expect(await expectedRows(office)).toEqual([]);
   });
 
-  it('is not known anew from documents that cannot be read', async () => {
+  it('are kept when the documents cannot be parsed', async () => {
     await using office = await contradiction();
     const noted = await expectedRows(office);
     await apply(office, 'b', [], { problems: [{ code: 'yaml_invalid', message: 'broken' }] });

@@ -80,8 +80,8 @@ function counting({ database }: Office) {
   return { engine: createEngine({ database: counted.database }), asked: () => counted.transactions() };
 }
 
-describe('an apply without claims, and without overrides', () => {
-  it('asks the database for nothing but its commit', async () => {
+describe('an apply without foreign claims and without overrides', () => {
+  it('needs no database transaction besides its commit', async () => {
     await using office = await newOffice('postgres');
     const { engine, asked } = counting(office);
     await engine.snapshots.current(office.account);
@@ -91,7 +91,7 @@ describe('an apply without claims, and without overrides', () => {
     expect(asked() - before).toBe(2);
   });
 
-  it('is refused when another server has noted a claim meanwhile', async () => {
+  it('is refused when another server has stored a claim meanwhile', async () => {
     await using office = await newOffice('postgres');
     const { engine } = counting(office);
     expect(await push({ ...office, engine }, 'a', 'ours')).toBe('applied');
@@ -100,7 +100,7 @@ describe('an apply without claims, and without overrides', () => {
     expect(await push({ ...office, engine }, 'a', 'a third')).toBe('invalid');
   });
 
-  it('is decided on the claims of the moment when it writes nothing', async () => {
+  it('is planned with the latest claims when it writes nothing', async () => {
     await using office = await newOffice('postgres');
     const { engine } = counting(office);
     expect(await push({ ...office, engine }, 'a', 'ours')).toBe('applied');
@@ -114,7 +114,7 @@ describe('an apply without claims, and without overrides', () => {
 });
 
 describe('the claims of refused pushes', () => {
-  it('lapse by the clock of the database, after a warning and with an event each, and hold nobody up then', async () => {
+  it('expire by the database clock, with a warning and an event each, and block no other source afterwards', async () => {
     await using office = await contradiction();
     const { engine, account } = office;
     expect(await untilOf(office)).toEqual({ is_hour: true, claim_warned: false });
@@ -138,7 +138,7 @@ describe('the claims of refused pushes', () => {
     expect(await rowsOf(office.database, "select from directory where kind = 'claim'")).toEqual([]);
   });
 
-  it('are renewed by pushing the same again', async () => {
+  it('are renewed when the same documents are pushed again', async () => {
     await using office = await contradiction();
     await makeDue(office, "+ interval '5 minutes'");
     await endLapsedClaims(office.engine, office.account);
@@ -146,7 +146,7 @@ describe('the claims of refused pushes', () => {
     expect(await untilOf(office)).toEqual({ is_hour: true, claim_warned: false });
   });
 
-  it('are ended by the loop of a server', async () => {
+  it('are deleted after expiry by the lapse loop of a server', async () => {
     await using office = await contradiction();
     await makeDue(office, '');
     const reported: string[] = [];
@@ -158,7 +158,7 @@ describe('the claims of refused pushes', () => {
     await stop();
   });
 
-  it('of a source that a server runs do not lapse', async () => {
+  it('do not expire for a source that a server runs', async () => {
     await using office = await newOffice('postgres');
     await push(office, 'a', 'ours');
     const lease = { account: office.account, name: 'source/b', owner: 's', fence: 1 };
@@ -166,7 +166,7 @@ describe('the claims of refused pushes', () => {
     expect(await rowsOf(office.database, 'select id from sources where claim_until is not null')).toEqual([]);
   });
 
-  it('that come while a plan is made hold for it: it is made again before it is committed', async () => {
+  it('that arrive while a plan is made are respected: it is planned again before the commit', async () => {
     await using office = await newOffice('postgres');
     await push(office, 'a', 'ours');
     const other = await office.another();
@@ -176,7 +176,7 @@ describe('the claims of refused pushes', () => {
     expect(objectOf(state, 'Policy', 'p').spec['description']).toBe('ours');
   });
 
-  it('end with the commit of the source, and those of another push of it that was refused meanwhile are not noted', async () => {
+  it('are deleted by a commit of the source, and not stored by an older refused push of it', async () => {
     await using office = await newOffice('postgres');
     await push(office, 'a', 'ours');
     const agree = () => applyDocuments(office.engine, office.call, applyRequest('b', [document('Group', 'g')]));

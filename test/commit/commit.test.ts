@@ -13,7 +13,7 @@ const strict = { strict: false };
 const fifty = upTo(50);
 
 eachEngine('mutations on %s', (name) => {
-  it('of 50 callers at once are all written, as contiguous revisions and in one statement', async () => {
+  it('of 50 concurrent callers are all written, as contiguous revisions in one statement', async () => {
     await using office = await newOffice(name);
     const { database, statements } = noted(office.database);
     const engine = createEngine({ database });
@@ -29,7 +29,7 @@ eachEngine('mutations on %s', (name) => {
     expect(stored === undefined ? undefined : objectsOf(stored)).toEqual(objectsOf(state));
   });
 
-  it('that SQL refuses are alone with it, and the log says that it is a defect', async () => {
+  it('refused by SQL do not fail the rest of their batch, and a defect is logged', async () => {
     await using office = await newOffice(name);
     const { engine, call, logged } = office;
     await office.database.asOwner(["alter table objects add constraint no_bad_names check (name <> 'bad')"]);
@@ -54,7 +54,7 @@ eachEngine('mutations on %s', (name) => {
 });
 
 describe('mutations', () => {
-  it('of 50 callers who want one name: one gets it and the others are refused with that reason', async () => {
+  it('of 50 callers for one name: one succeeds and the others are refused as `taken`', async () => {
     await using office = await newOffice('postgres');
     const kind = office.engine.registry.get('Group');
     const results = await Promise.allSettled(
@@ -66,7 +66,7 @@ describe('mutations', () => {
     expect(await revisionsOf(office.database)).toEqual(upTo(3));
   });
 
-  it('that each build on what they see lose nothing', async () => {
+  it('that each append to the current state lose no update', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
     const kind = engine.registry.get('Policy');
@@ -97,7 +97,7 @@ describe('mutations', () => {
     expect(state.get(object.id)?.spec['rules']).toHaveLength(51);
   });
 
-  it('with one version in `If-Match`: one wins and the others are asked to read again', async () => {
+  it('with the same version in `If-Match`: one succeeds and 49 fail the precondition', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
     const kind = engine.registry.get('Group');
@@ -114,7 +114,7 @@ describe('mutations', () => {
     expect(reasons).toEqual(Array(49).fill('precondition'));
   });
 
-  it('that throw while they are planned are alone with it', async () => {
+  it('that throw while planned do not fail the rest of their batch', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
     const kind = engine.registry.get('Group');
@@ -132,7 +132,7 @@ describe('mutations', () => {
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
   });
 
-  it('are written once when a listener fails, and the log says so', async () => {
+  it('are written once when a listener throws, and the error is logged', async () => {
     await using office = await newOffice('postgres');
     const { engine, call, logged } = office;
     const all = (await engine.snapshots.current(office.account)).lookUp('Group', 'name', 'All')[0]?.id ?? '';
@@ -150,7 +150,7 @@ describe('mutations', () => {
     expect(logged.filter(({ message }) => message.includes('a listener without manners'))).toHaveLength(1);
   });
 
-  it('are logged by the id of an object that has neither key nor name', async () => {
+  it('are logged with the id of an object that has neither key nor name', async () => {
     await using office = await newOffice('embedded');
     const { engine, call, logged } = office;
     const channel = { type: 'webhook', target: null, event_types: ['user.join'], enabled: true };
@@ -160,7 +160,7 @@ describe('mutations', () => {
     expect(created.slice(-2)).toEqual([`created NotificationChannel ${made.object.id}`, 'created Group devs']);
   });
 
-  it('are announced before they are written, from which state to which, and no listener keeps them from it', async () => {
+  it('are announced with both snapshots before they are written, even when a preparer throws', async () => {
     await using office = await newOffice('postgres');
     const { engine, call, logged } = office;
     const before = await engine.snapshots.current(office.account);
@@ -177,7 +177,7 @@ describe('mutations', () => {
     expect(logged.filter(({ message }) => message.includes('a preparation without manners'))).toHaveLength(1);
   });
 
-  it('that change nothing make no revision, and each revision is reported once, in order', async () => {
+  it('without changes create no revision; each revision is reported once, in order', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
     const reported: number[] = [];

@@ -16,8 +16,8 @@ const groups = (count: number): readonly Document[] =>
   upTo(count).map((at) => document('Group', `g${at}`, {}, { file: 'groups.yaml', line: at }));
 const lenient = { strict: false };
 
-eachEngine('applying documents on %s', (name) => {
-  it('E108 is one revision, and none when there is nothing to do', async () => {
+eachEngine('an apply of documents on %s', (name) => {
+  it('E108 creates one revision, and none when nothing changes', async () => {
     await using office = await newOffice(name);
     const { engine, call } = office;
     const first = await applyDocuments(
@@ -36,7 +36,7 @@ eachEngine('applying documents on %s', (name) => {
     expect(await readTables(office.database)).toEqual(before);
   });
 
-  it('E83 writes new positions without a revision', async () => {
+  it('E83 stores new file positions without a revision', async () => {
     await using office = await newOffice(name);
     const { engine, call } = office;
     await applyDocuments(engine, call, applyRequest('a', groups(2)));
@@ -52,8 +52,8 @@ eachEngine('applying documents on %s', (name) => {
   });
 });
 
-describe('applying documents', () => {
-  it('keeps no writer waiting while the places of its problems are looked for', async () => {
+describe('an apply of documents', () => {
+  it('does not block writers while the positions of its problems are located', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
     const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
@@ -70,7 +70,7 @@ describe('applying documents', () => {
     expect(await applying).toMatchObject({ state: 'invalid', problems: [{ code: 'reference_unknown', column: 7 }] });
   });
 
-  it('is answered as applied when the places of its warnings cannot be found', async () => {
+  it('returns applied when the positions of its warnings cannot be located', async () => {
     await using office = await newOffice('postgres');
     const place = () => Promise.reject(new Unavailable('the thread ended'));
     const foreign = [{ file: 'kustomization.yaml', holds: 'a Kustomization', kinds: [], problems: [] }];
@@ -81,7 +81,7 @@ describe('applying documents', () => {
     );
   });
 
-  it('writes nothing for problems, a tripped guard or another digest than expected', async () => {
+  it('writes nothing on problems, a tripped guard or an unexpected digest', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
     await applyDocuments(engine, call, applyRequest('a', groups(8)));
@@ -107,7 +107,7 @@ describe('applying documents', () => {
     expect(await readTables(office.database)).toEqual(before);
   });
 
-  it('reports no problem of references beside documents that could not be read', async () => {
+  it('reports no reference problems when documents could not be parsed', async () => {
     await using office = await newOffice('postgres');
     const read: Problem = { code: 'yaml_invalid', message: 'broken', file: 'b.yaml', line: 2 };
     const result = await applyDocuments(
@@ -118,7 +118,7 @@ describe('applying documents', () => {
     expect(result).toEqual({ state: 'invalid', problems: [read] });
   });
 
-  it('E74 goes ahead with the approved digest and with no other', async () => {
+  it('E74 succeeds with the approved digest and with no other', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
     await applyDocuments(engine, call, applyRequest('a', groups(8)));
@@ -129,7 +129,7 @@ describe('applying documents', () => {
     expect((await applyDocuments(engine, call, applyRequest('a', one, { approve }))).state).toBe('applied');
   });
 
-  it('plans and writes nothing', async () => {
+  it('writes nothing when it is only planned', async () => {
     await using office = await newOffice('postgres');
     const before = await readTables(office.database);
     const { outcome } = await planApply(office.engine, office.call, applyRequest('a', groups(3)));
@@ -137,7 +137,7 @@ describe('applying documents', () => {
     expect(await readTables(office.database)).toEqual(before);
   });
 
-  it('E29 takes the export of the account back without a change, from another source', async () => {
+  it('E29 of the exported account from another source changes nothing', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
     await applyDocuments(
@@ -176,7 +176,7 @@ describe('applying documents', () => {
     ]);
   });
 
-  it('of several sources at once are all applied', async () => {
+  it('succeeds for 12 sources at once', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
     const results = await Promise.all(
@@ -198,8 +198,8 @@ describe('applying documents', () => {
   });
 });
 
-describe('many objects and many hands', () => {
-  it('E91 writes 2,000 objects in one plan, and takes them back in one', { timeout: 120_000 }, async () => {
+describe('applies with many objects or concurrent writers', () => {
+  it('E91 create 2,000 objects in one plan, and delete them in one', { timeout: 120_000 }, async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
     const made = await applyDocuments(engine, call, applyRequest('a', groups(2000)));
@@ -210,7 +210,7 @@ describe('many objects and many hands', () => {
     expect(gone).toMatchObject({ state: 'applied', plan: { counts: { delete: 2000 } } });
   });
 
-  it('E72 deletes a group or lets a peer join it, in either order, and leaves nothing dangling', async () => {
+  it('E72 leave no dangling reference when a group is deleted while a peer joins it, in either order', async () => {
     await using office = await newOffice('postgres');
     const { engine, call, account } = office;
     const kind = engine.registry.get('Group');
@@ -230,8 +230,8 @@ describe('many objects and many hands', () => {
   });
 });
 
-describe('names of exports', () => {
-  it('are valid keys, whatever objects are called', async () => {
+describe('the keys of exported documents', () => {
+  it('are valid whatever names the objects have', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
     const kind = engine.registry.get('Group');
@@ -261,7 +261,7 @@ describe('names of exports', () => {
     expect(outcome.ok ? outcome.plan.changes : outcome.problems).toEqual([]);
   });
 
-  it('carry the id where a name repeats', async () => {
+  it('contain the id where a name repeats', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
     const kind = engine.registry.get('Policy');

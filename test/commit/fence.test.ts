@@ -22,7 +22,7 @@ const groupNames = async ({ engine, account }: Office) =>
   (await engine.snapshots.fresh(account)).ofKind('Group').flatMap(({ key }) => key ?? []);
 
 eachEngine('E98: a worker on %s', (name) => {
-  it('that holds its lease writes', async () => {
+  it('writes while it holds its lease', async () => {
     await using office = await newOffice(name);
     const lease = await leaseOf(office, 'one');
     const applied = await applyDocuments(
@@ -33,7 +33,7 @@ eachEngine('E98: a worker on %s', (name) => {
     expect(applied).toMatchObject({ state: 'applied', revision: 3 });
   });
 
-  it('that wakes after its lease has passed is refused and changes nothing, also when nobody took over', async () => {
+  it('is refused and changes nothing after its lease has expired, even if nobody else took it', async () => {
     await using office = await newOffice(name);
     const lease = await leaseOf(office, 'one');
     await runOut(office);
@@ -52,7 +52,7 @@ eachEngine('E98: a worker on %s', (name) => {
     expect(await revisionsOf(office.database)).toEqual(upTo(3));
   });
 
-  it('that lost its lease is refused alone: what waits with it is written, and a lost race is planned again', async () => {
+  it('without its lease is refused alone: the rest of the batch is written, and lost races are planned again', async () => {
     await using office = await newOffice(name);
     const { engine, call } = office;
     const lease = await leaseOf(office, 'one');
@@ -77,7 +77,7 @@ eachEngine('E98: a worker on %s', (name) => {
     expect(office.logged.filter(({ level }) => level === 'error')).toEqual([]);
   });
 
-  it('that only found nothing to do is not refused', async () => {
+  it('without its lease is not refused when there is nothing to change', async () => {
     await using office = await newOffice(name);
     const lease = await leaseOf(office, 'one');
     await runOut(office);

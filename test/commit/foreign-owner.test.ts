@@ -27,7 +27,7 @@ const ownerIn = async ({ engine, account }: Office) => {
 describe('a source that a server runs', () => {
   const commit = '9a52c0de4f0b7e21c3d48a6f5e9b1c70d2e83f46';
 
-  it('is shown as drifted while something else than its commit is applied', async () => {
+  it('is reported as drifted while other content than its commit is applied', async () => {
     await using office = await served();
     const { engine, call, account, database } = office;
     const { revision } = await engine.snapshots.fresh(account);
@@ -62,7 +62,7 @@ describe('a source that a server runs', () => {
     ]);
   });
 
-  it('goes on at once when what contradicts it is detached, and keeps what both state', async () => {
+  it('is reconciled at once when a conflicting source is detached, and keeps the shared objects', async () => {
     await using office = await served();
     const { engine, call, database } = office;
     expect(
@@ -74,7 +74,7 @@ describe('a source that a server runs', () => {
     expect([asked, await ownerIn(office)]).toEqual([[{ id: 'office' }], ['office', ['office']]]);
   });
 
-  it('that cannot be asked to go on keeps nobody from detaching what is in its way, and the log says what is missing', async () => {
+  it('that cannot be requested to reconcile does not block the detach of a conflicting source; the error is logged', async () => {
     await using office = await served();
     const { engine, call, database } = office;
     await applyDocuments(engine, call, applyRequest('cli', [devs('cli.yaml'), document('Group', 'own')]));
@@ -89,7 +89,7 @@ describe('a source that a server runs', () => {
 });
 
 describe('documents of a source that a server runs', () => {
-  it('are not taken over by a push: applying is refused with the name of the source, planning warns', async () => {
+  it('are not taken over by a push: an apply is refused naming the source, a plan warns', async () => {
     await using office = await served();
     const { engine, call } = office;
     const push = applyRequest('cli', [devs('mine.yaml'), document('Group', 'own')], { byHand: true });
@@ -116,7 +116,7 @@ describe('documents of a source that a server runs', () => {
     expect((await engine.snapshots.fresh(office.account)).findByKey('Group', 'devs')).toBeUndefined();
   });
 
-  it('are taken over by force, stay shared with who states them already, and with whose scope lists them', async () => {
+  it('are taken over by force, and stay shared with sources that state them or whose scope lists them', async () => {
     await using office = await served();
     const { engine, call } = office;
     const push = (source: string, more = {}) =>
@@ -133,7 +133,7 @@ describe('documents of a source that a server runs', () => {
     expect(await ownerIn(office)).toEqual(['office', ['cli', 'data', 'office']]);
   });
 
-  it('are applied by hand only with a reason, which is recorded', async () => {
+  it('are applied by hand only with a reason, which is recorded in the audit log', async () => {
     await using office = await served();
     const { engine, call } = office;
     const byHand = applyRequest('office', [devs('groups.yaml', { name: 'Developers' })], { byHand: true });

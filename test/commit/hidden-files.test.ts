@@ -29,8 +29,8 @@ async function guardsOf({ engine, call }: Office, documents: typeof stated, more
   return outcome.ok ? outcome.plan.guards : outcome.problems;
 }
 
-describe('a rule that hides files which stated objects', () => {
-  it('wants an approval that names it, the objects and the files, however few they are', async () => {
+describe('a file rule that hides documents of stored objects', () => {
+  it('needs an approval that names the rule, the objects and the files, however few they are', async () => {
     await using office = await applied();
     const left = stated.filter(({ place }) => !place.file.includes('drafts'));
     expect(await guardsOf(office, left, { rules: rules('# later', 'drafts/') })).toEqual([
@@ -51,7 +51,7 @@ describe('a rule that hides files which stated objects', () => {
     ]);
   });
 
-  it('wants none where files were removed, documents moved to other files, or nothing is deleted', async () => {
+  it('needs none when files were removed, documents were moved, or nothing is deleted', async () => {
     await using office = await applied();
     const left = stated.filter(({ place }) => !place.file.includes('drafts'));
     expect(await guardsOf(office, left, { rules: rules('other/') })).toEqual([]);
@@ -67,7 +67,7 @@ describe('a rule that hides files which stated objects', () => {
     ['', ''],
     ['.', '.'],
     ['../team/config', '../team/config'],
-  ])('wants the same one when the directory is pushed as `%s`', async (root, start) => {
+  ])('needs the same approval when the directory is pushed as `%s`', async (root, start) => {
     await using office = await applied();
     const { engine, call } = office;
     const left = stated.filter(({ place }) => !place.file.includes('drafts'));
@@ -83,7 +83,7 @@ describe('a rule that hides files which stated objects', () => {
     expect(await plan(moved, [{ root, type: 'ignore', name, patterns: ['/drafts/'] }])).toEqual(expected);
   });
 
-  it('names a list of the settings file as it is in the directory', async () => {
+  it('from the settings file is named relative to the directory', async () => {
     await using office = await applied();
     const name = '`exclude` of ./config/heddle.yaml';
     const exclude: FileRules = { root: './config', type: 'exclude', name, patterns: ['d.yaml'] };
@@ -92,7 +92,7 @@ describe('a rule that hides files which stated objects', () => {
     expect(guard).toEqual({ guard: 'hidden', message });
   });
 
-  it('wants none for what another directory of the same push stated', async () => {
+  it('needs none for objects of another directory of the same push', async () => {
     await using office = await applied();
     const more = [...stated, group('e', 'other/drafts/e.yaml')];
     expect((await applyDocuments(office.engine, office.call, applyRequest('office', more))).state).toBe('applied');

@@ -58,9 +58,9 @@ function losing(inner: Database, arrival: Arrival): Database {
   };
 }
 
-describe('a commit whose answer was lost', () => {
+describe('a commit with a lost response', () => {
   it.each<Arrival>(['never', 'before anybody asks', 'after it was asked for', 'after it was sent again'])(
-    'is answered with the generated values that are stored when the statement arrives: %s',
+    'returns the generated values that are stored when the statement arrives: %s',
     async (arrival) => {
       await using office = await newOffice('postgres');
       const engine = createEngine({ database: losing(office.database, arrival) });
@@ -79,8 +79,8 @@ describe('a commit whose answer was lost', () => {
 const waitingText =
   "select count(*)::int as waiting from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
 
-describe('a commit on behalf of a lease', () => {
-  it('is not refused for the lost lease while a first sending may still be written', async () => {
+describe('a commit under a lease', () => {
+  it('is not refused for the lost lease while its first attempt may still be written', async () => {
     await using office = await newOffice('postgres');
     const { database: inner, account, call, made } = office;
     const request = { account, name: 'source/a', owner: 'me', seconds: 60 };
@@ -120,8 +120,8 @@ describe('a commit on behalf of a lease', () => {
   });
 });
 
-describe('a commit whose connection is killed', () => {
-  it('E96 was written once if it was acknowledged and not at all if it was refused, with two servers at work', async () => {
+describe('a commit on a killed connection', () => {
+  it('E96 is written exactly once if acknowledged and not at all if refused, with two servers writing', async () => {
     await using office = await newOffice('postgres');
     const { engine, call, made } = office;
     const other = await office.another();

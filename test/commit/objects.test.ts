@@ -19,8 +19,8 @@ async function allOf({ engine, account }: Office): Promise<string> {
   return objectOf(await engine.snapshots.current(account), 'Group', 'All').id;
 }
 
-describe('objects', () => {
-  it('have the version of the revision that changed them last, and `If-Match` takes any of several', async () => {
+describe('an object', () => {
+  it('has the revision of its last change as version, and `If-Match` accepts a list', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
     const kind = engine.registry.get('Group');
@@ -40,7 +40,7 @@ describe('objects', () => {
     await expect(readObject(engine, call, kind, object.id)).rejects.toBeInstanceOf(NotFound);
   });
 
-  it('are not found under another kind, another parent or another account', async () => {
+  it('is not found under another kind, another parent or another account', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
     const all = await allOf(office);
@@ -71,7 +71,7 @@ describe('objects', () => {
     expect((await engine.snapshots.current(office.account)).get(object.id)).toBeUndefined();
   });
 
-  it('are refused with every problem at once and nothing written', async () => {
+  it('is refused with all problems at once, and nothing is written', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
     const body = policyBody('p', 'nowhere', { enabled: 'yes', descripton: 'typo' });
@@ -81,7 +81,7 @@ describe('objects', () => {
     expect(await revisionsOf(office.database)).toEqual([1, 2]);
   });
 
-  it('E54, E58 that a source states are refused with its place', async () => {
+  it('E54, E58 owned by a source is refused changes to stated fields, with their file and line', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
     const applied = await applyDocuments(

@@ -24,8 +24,8 @@ async function putAccount(database: Database, id: string, at: string): Promise<v
   });
 }
 
-eachEngine("the operator's account (%s)", (name) => {
-  it('is the one that the first start makes, however old another one says that it is', async () => {
+eachEngine('the operator account (%s)', (name) => {
+  it('is the account that the first start creates, even if another one has an older date', async () => {
     await using made = await testDatabase(name);
     const { database } = made;
     const first = await start(database);
@@ -35,7 +35,7 @@ eachEngine("the operator's account (%s)", (name) => {
     expect(await start(database)).toEqual({ account: first?.account, created: false });
   });
 
-  it('is none when it is gone and others are there, until it is named; then that is recorded', async () => {
+  it('is undefined when it was deleted and others exist, until one is named; that one is recorded', async () => {
     await using made = await testDatabase(name);
     const { database } = made;
     const first = await start(database);
@@ -50,13 +50,13 @@ eachEngine("the operator's account (%s)", (name) => {
     expect(await start(database)).toEqual({ account: 'stranger', created: false });
   });
 
-  it('must be there when it is named', async () => {
+  it('must exist when HEDDLE_OPERATOR_ACCOUNT names it', async () => {
     await using made = await testDatabase(name);
     await start(made.database);
     await expect(start(made.database, 'nobody')).rejects.toThrow('HEDDLE_OPERATOR_ACCOUNT names nobody');
   });
 
-  it('is out of reach for what runs in an account', async () => {
+  it('is not accessible to the database role of accounts', async () => {
     await using made = await testDatabase(name);
     await start(made.database);
     await made.database.asOwner(async (run) => {
@@ -68,22 +68,25 @@ eachEngine("the operator's account (%s)", (name) => {
   });
 });
 
-describe('a database of before', () => {
+describe('a database from before the operator table', () => {
   const before = migrations.filter(({ name }) => name < '0025');
 
   it.each([
     ['one account', ['a'], 'a'],
     ['several accounts', ['a', 'b'], undefined],
     ['no account', [], undefined],
-  ])('with %s: the migration names the only one', async (_, accounts, operator) => {
-    const database = await openDatabase({ url: await emptyDatabase() });
-    try {
-      await migrate(database, { migrations: before });
-      for (const id of accounts) await putAccount(database, id, '2026-01-01T00:00:00Z');
-      await migrate(database);
-      expect(await operatorAccountOf({ database })).toBe(operator);
-    } finally {
-      await database.close();
-    }
-  });
+  ])(
+    'with %s: the migration records an account as operator only if it is the only one',
+    async (_, accounts, operator) => {
+      const database = await openDatabase({ url: await emptyDatabase() });
+      try {
+        await migrate(database, { migrations: before });
+        for (const id of accounts) await putAccount(database, id, '2026-01-01T00:00:00Z');
+        await migrate(database);
+        expect(await operatorAccountOf({ database })).toBe(operator);
+      } finally {
+        await database.close();
+      }
+    },
+  );
 });

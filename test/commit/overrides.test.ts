@@ -63,7 +63,7 @@ const events = (office: Office) =>
   );
 
 eachEngine('an override on %s', (name) => {
-  it('E57 is stored with its object, found by the directory, and ends as one revision', async () => {
+  it('E57 is stored with its object and in the directory, and ends with one revision', async () => {
     await using office = await newOffice(name);
     await override(office);
     const held = objectOf(await stored(office), 'Policy', 'p');
@@ -90,14 +90,14 @@ eachEngine('an override on %s', (name) => {
   });
 });
 
-it('leaves nothing in the directory when its object goes', async () => {
+it('an override is deleted from the directory together with its object', async () => {
   await using office = await newOffice('postgres');
   await override(office);
   await applyDocuments(office.engine, office.call, applyRequest('a', [], { allowEmpty: true }));
   expect(await entries(office)).toEqual([]);
 });
 
-it('E56 is seen by another server, whose apply leaves it and whose loop ends it', async () => {
+it('E56 an override is respected by an apply on another server, and ended by its lapse loop', async () => {
   await using office = await newOffice('postgres');
   await override(office);
   const other = await office.another();
@@ -113,7 +113,7 @@ it('E56 is seen by another server, whose apply leaves it and whose loop ends it'
   expect([reported, await entries(office)]).toEqual([[], []]);
 });
 
-it('E137 holds until its end by the clock of the database, whatever the clock of a server says', async () => {
+it('E137 an override lasts by the database clock, whatever the clock of a server shows', async () => {
   await using office = await newOffice('postgres');
   const wrong = { ...(await office.another()), now: () => new Date(Date.now() + 2 * hour).toISOString() };
   await override({ ...office, engine: wrong });
@@ -131,7 +131,7 @@ it('E137 holds until its end by the clock of the database, whatever the clock of
   expect(await endOverrides({ ...fresh, now: slow.now }, office.account)).toMatchObject({ counts: { update: 1 } });
 });
 
-it('is ended under a lease: a server that lost it changes nothing', async () => {
+it('an override is not ended by a server that lost the lease', async () => {
   await using office = await newOffice('postgres');
   await override(office);
   const { engine, account } = office;
@@ -143,7 +143,7 @@ it('is ended under a lease: a server that lost it changes nothing', async () => 
   expect(objectOf(await stored(office), 'Policy', 'p').spec['enabled']).toBe(true);
 });
 
-it('is not ended by a loop whose lease is taken away before it writes', async () => {
+it('an override is not ended by a loop that loses its lease before it writes', async () => {
   await using office = await newOffice('postgres');
   await override(office);
   const { engine, account } = office;
@@ -165,7 +165,7 @@ it('is not ended by a loop whose lease is taken away before it writes', async ()
   expect([objectOf(await stored(office), 'Policy', 'p').spec['enabled'], reported]).toEqual([true, []]);
 });
 
-it('E57 is ended once, when an apply and the loop meet', async () => {
+it('E57 an override is ended only once when an apply and the lapse loop run at the same time', async () => {
   await using office = await newOffice('postgres');
   await override(office);
   const at = later(office.engine, hour);
@@ -178,7 +178,7 @@ it('E57 is ended once, when an apply and the loop meet', async () => {
   expect(await events(office)).toHaveLength(2);
 });
 
-it('E55 is for people who may change the configuration', async () => {
+it('E55 an override is refused to callers who may not change the configuration', async () => {
   await using office = await newOffice('postgres');
   const { engine, call, account } = office;
   await applyDocuments(engine, call, applyRequest('a', documents));

@@ -35,8 +35,8 @@ async function makeGroups({ engine, call }: Office, names: readonly string[]): P
 const groupNames = (state: Snapshot) => state.ofKind('Group').map(({ name }) => name);
 const asCreated = ({ database, registry, snapshots }: Engine) => createPastStates(database, registry, snapshots);
 
-describe('the state at a revision', () => {
-  it('E158 is the one that was recorded then, whatever happened, before and after folding', async () => {
+describe('a past snapshot', () => {
+  it('E158 equals the state recorded at its revision, for any changes, before and after compaction', async () => {
     await fc.assert(
       fc.asyncProperty(
         steps,
@@ -67,7 +67,7 @@ describe('the state at a revision', () => {
     );
   });
 
-  it('is not found before it happened, and says what the newest revision is', async () => {
+  it('of a future revision is not found, and the error names the newest revision', async () => {
     await using office = await newOffice('postgres');
     const refusal = office.engine.past.at(office.account, 99);
     await expect(refusal).rejects.toThrow('revision 99 not found; the newest one is 2');
@@ -75,7 +75,7 @@ describe('the state at a revision', () => {
 });
 
 eachEngine('old history (%s)', (name) => {
-  it('is folded into a base: so many revisions stay, the account is as it was, and folding again does nothing', async () => {
+  it('is compacted to the given number of revisions without changing the account; compacting again is a no-op', async () => {
     await using office = await newOffice(name);
     const { engine, account, database } = office;
     await makeGroups(office, ['a', 'b', 'c', 'd', 'e', 'f']);
@@ -90,7 +90,7 @@ eachEngine('old history (%s)', (name) => {
     await expect(refusal).rejects.toThrow('revision 4 is not kept any more; the history goes back to revision 5');
   });
 
-  it('stays while it is young', async () => {
+  it('is kept while it is younger than 90 days', async () => {
     await using office = await newOffice(name);
     await makeGroups(office, ['a', 'b', 'c']);
     expect(await compactHistory(office.engine, { revisions: 1, days: 90 })).toBe(0);
@@ -102,7 +102,7 @@ eachEngine('old history (%s)', (name) => {
     expect(await revisionsOf(office.database)).toEqual([4, 5]);
   });
 
-  it('is folded in steps, a revision of many changes as a whole', async () => {
+  it('is compacted in steps, with a revision of 700 changes as a whole', async () => {
     await using office = await newOffice(name);
     const { engine, account, call } = office;
     const documents = upTo(700).map((at) => ({ name: `g${at}` }));
@@ -126,8 +126,8 @@ eachEngine('old history (%s)', (name) => {
   });
 });
 
-describe('several servers', () => {
-  it('may fold the same history at once', async () => {
+describe('several servers with a shared history', () => {
+  it('may compact it at the same time', async () => {
     await using office = await newOffice('postgres');
     const { engine, account } = office;
     const other = await office.another();
@@ -139,7 +139,7 @@ describe('several servers', () => {
     expect(objectsOf(await asCreated(other).at(account, 42))).toEqual(before);
   });
 
-  it('load the account anew when what they have missed is folded away', async () => {
+  it('reload the account when missed revisions have been compacted', async () => {
     await using office = await newOffice('postgres');
     const { engine, account } = office;
     const other = await office.another();
@@ -149,7 +149,7 @@ describe('several servers', () => {
     expect(objectsOf(await other.snapshots.fresh(account))).toEqual(objectsOf(await engine.snapshots.fresh(account)));
   });
 
-  it('write on while history is folded', async () => {
+  it('keep writing while it is compacted', async () => {
     await using office = await newOffice('postgres');
     const { engine, account } = office;
     await makeGroups(office, upTo(20).map(String));

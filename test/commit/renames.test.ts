@@ -41,8 +41,8 @@ async function seen(office: Office, other: Snapshots): Promise<void> {
   expect(objectsOf(await other.at(account, current.revision))).toEqual(objectsOf(current));
 }
 
-eachEngine('renames on %s', (name) => {
-  it('E82, E85 keep ids, follow in one statement, and are the same for every server', async () => {
+eachEngine('renames of documents on %s', (name) => {
+  it('E82, E85 keep ids, update references in one statement, and are seen alike by every server', async () => {
     await using office = await newOffice(name);
     const other = name === 'postgres' ? (await office.another()).snapshots : office.engine.snapshots;
     await other.current(office.account);

@@ -15,7 +15,7 @@ import { actor, applyRequest, firstObjects, newOffice, revisionsOf, rowsOf, upTo
 const lenient = { strict: false };
 
 describe('two servers on one database', () => {
-  it('E93 write at the same time: everything is there, and both see it', async () => {
+  it('E93 write at the same time: everything is stored, and both read the same', async () => {
     await using office = await newOffice('postgres');
     const { engine, call, account } = office;
     const other = await office.another();
@@ -38,7 +38,7 @@ describe('two servers on one database', () => {
     expect(await revisionsOf(office.database)).toEqual(upTo(62));
   });
 
-  it('give one name once', async () => {
+  it('assign one name only once', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
     const other = await office.another();
@@ -52,7 +52,7 @@ describe('two servers on one database', () => {
     expect(reasons).toEqual(Array(19).fill('taken'));
   });
 
-  it('E94 apply a source and replace the same object in either order', async () => {
+  it('E94 apply a source and replace the same object at the same time, in either order', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
     const other = await office.another();
@@ -84,7 +84,7 @@ describe('two servers on one database', () => {
     }
   });
 
-  it('let a large apply of one through while the other keeps writing', async () => {
+  it('complete a large apply on one while the other keeps writing', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
     const other = await office.another();
@@ -100,7 +100,7 @@ describe('two servers on one database', () => {
     expect(applied.state).toBe('applied');
   });
 
-  it('E95 give up on an account that somebody holds, and go on when it is free', async () => {
+  it('E95 refuse to write to an account that is locked, and write once it is unlocked', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
     const holder = new pg.Client({ connectionString: office.made.url });
@@ -122,7 +122,7 @@ describe('two servers on one database', () => {
 });
 
 eachEngine('two engines on one %s', (name) => {
-  it('plan again what lost a race, while nobody else can write', async () => {
+  it('plan lost races again and write every object', async () => {
     await using office = await newOffice(name);
     const engines = [office.engine, createEngine({ database: office.database })] as const;
     const kind = office.engine.registry.get('Group');
@@ -139,7 +139,7 @@ eachEngine('two engines on one %s', (name) => {
 });
 
 eachEngine('servers that start on an empty %s', (name) => {
-  it('make one account between them', async () => {
+  it('create one account between them', async () => {
     await using made = await testDatabase(name);
     const engines = upTo(5).map(() => createEngine({ database: made.database }));
     const started = await Promise.all(
@@ -153,7 +153,7 @@ eachEngine('servers that start on an empty %s', (name) => {
     );
   });
 
-  it('find the account that is there', async () => {
+  it('use an existing account', async () => {
     await using made = await testDatabase(name);
     const [first, second] = [createEngine({ database: made.database }), createEngine({ database: made.database })];
     const { account } = present(await ensureAccount(first, actor, (id) => firstObjects(first, id)));

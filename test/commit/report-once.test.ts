@@ -9,7 +9,7 @@ function reporting() {
   return { reported, report: reportOnce<'warn'>((_, message) => void reported.push(message)) };
 }
 
-it('the same message is reported once an hour, others each', () => {
+it('an equal message is reported once per hour, a different one at once', () => {
   const { reported, report } = reporting();
   for (const message of ['a', 'a', 'b', 'a']) report('warn', message);
   expect(reported).toEqual(['a', 'b']);
@@ -18,7 +18,7 @@ it('the same message is reported once an hour, others each', () => {
   expect(reported).toEqual(['a', 'b', 'a']);
 });
 
-it('the oldest of very many messages is forgotten first', () => {
+it('the oldest of 10,000 remembered messages is forgotten first', () => {
   const { reported, report } = reporting();
   for (let at = 0; at <= 10_000; at += 1) report('warn', `message ${at}`);
   const known = reported.length;

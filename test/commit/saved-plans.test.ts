@@ -26,7 +26,7 @@ function bringTwin(engine: Engine, state: Snapshot, name: string) {
 }
 
 eachEngine('a saved plan on %s', (name) => {
-  it('is applied as it was shown, once', async () => {
+  it('is applied once, as shown', async () => {
     await using office = await newOffice(name);
     const { engine, call } = office;
     const plan = await createPlan(engine, call, applyRequest('a', [document('Group', 'devs')]));
@@ -60,7 +60,7 @@ eachEngine('a saved plan on %s', (name) => {
 });
 
 describe('a saved plan', () => {
-  it('is applied by one of many who try at once', async () => {
+  it('is applied by only one of 10 concurrent callers', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
     const { id = '' } = await createPlan(engine, call, applyRequest('a', [document('Group', 'devs')]));
@@ -81,7 +81,7 @@ describe('a saved plan', () => {
     expect((await applyPlan(engine, call, id)).revision).toBe(4);
   });
 
-  it('E104 is stale after a related write, and stays usable for who looks again', async () => {
+  it('E104 is stale after a related write, and can be applied when that write is undone', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
     const stated = [allow('p', ['All'], ['All'])];
@@ -131,7 +131,7 @@ describe('a saved plan', () => {
     });
   });
 
-  it('E104 is stale when what it refers to is gone', async () => {
+  it('E104 is stale when a referenced group was renamed', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
     const kind = engine.registry.get('Group');
@@ -146,7 +146,7 @@ describe('a saved plan', () => {
     expect((await showPlan(engine, call, id)).state).toBe('ready');
   });
 
-  it('E74 with tripped guards wants its own digest approved', async () => {
+  it('E74 with tripped guards needs the approval of its own digest', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
     await applyNow(
@@ -186,14 +186,14 @@ describe('a saved plan', () => {
     await expect(showPlan(engine, { ...call, account: 'other' }, id)).rejects.toBeInstanceOf(NotFound);
   });
 
-  it('shows problems instead of being saved', async () => {
+  it('is refused with its problems instead of being saved', async () => {
     await using office = await newOffice('postgres');
     await expect(
       createPlan(office.engine, office.call, applyRequest('a', [allow('p', ['nobody'], ['All'])])),
     ).rejects.toMatchObject({ name: 'InvalidInput', problems: [{ code: 'reference_unknown' }] });
   });
 
-  it('E103 with a strict base is stale after any write', async () => {
+  it('E103 with `strictBase` is stale after any write', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
     const { id = '' } = await createPlan(engine, call, applyRequest('a', [document('Group', 'devs')]));
@@ -208,7 +208,7 @@ describe('a saved plan', () => {
     expect((await applyPlan(engine, call, id)).revision).toBe(4);
   });
 
-  it('E107 of another version of the program has to be made anew', async () => {
+  it('E107 of another version of the program is stale', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
     const { id = '', digest } = await createPlan(engine, call, applyRequest('a', [document('Group', 'devs')]));
@@ -220,7 +220,7 @@ describe('a saved plan', () => {
     expect((await showPlan(engine, call, id)).digest).toBe(digest);
   });
 
-  it('that meets a defect has failed, says so once, and is not tried again', async () => {
+  it('fails on a defect, reports one event, and cannot be applied again', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
     const { id = '' } = await createPlan(engine, call, applyRequest('a', [document('Group', 'devs')]));
@@ -235,7 +235,7 @@ describe('a saved plan', () => {
     expect(await revisionsOf(office.database)).toEqual(upTo(2));
   });
 
-  it('keeps no secret in plain text, and can still be applied', async () => {
+  it('stores no secret in plain text, and can still be applied', async () => {
     await using office = await newOffice('postgres');
     const engine: Engine = {
       ...office.engine,
@@ -255,7 +255,7 @@ describe('a saved plan', () => {
 describe('an approval', () => {
   const groups = (count: number) => upTo(count).map((at) => document('Group', `g${at}`));
 
-  it('E74 is for one digest, and says who gave it', async () => {
+  it('E74 is valid for one digest, and names its approver', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
     await applyNow(engine, call, applyRequest('a', groups(8)));
@@ -276,7 +276,7 @@ describe('an approval', () => {
     await expect(approvePlan(engine, call, id, plan.digest)).rejects.toMatchObject({ reason: 'refused' });
   });
 
-  it('lets the source do the same until it expires, and is used up by it', async () => {
+  it('is valid for the same plan of the source until it expires, and is used up by one apply', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
     await applyNow(engine, call, applyRequest('a', groups(8)));
@@ -298,7 +298,7 @@ describe('an approval', () => {
     expect(await findApproval(engine, office.account, 'a', digest)).toBeUndefined();
   });
 
-  it('asks the source to look at once', async () => {
+  it('requests the source to reconcile at once', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
     const source = { id: 'a', type: 'directory', spec: {} };
@@ -310,7 +310,7 @@ describe('an approval', () => {
     expect(asked).toEqual({ asked: true });
   });
 
-  it('can be given for what was refused in one call, whose plan is stored and reported once', async () => {
+  it('can be given for a refused apply; its plan is stored and reported once', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
     await applyNow(engine, call, applyRequest('a', groups(8)));
@@ -331,7 +331,7 @@ describe('an approval', () => {
     expect((await applyNow(engine, call, applyRequest('a', groups(1)))).revision).toBe(4);
   });
 
-  it('is asked for the newest twenty plans of a source that runs by itself; older ones have expired', async () => {
+  it('is pending for the newest twenty plans of a source; older plans expire', async () => {
     await using office = await newOffice('postgres');
     const { engine, account } = office;
     const call = { account, actor: { type: 'source', id: 'a', name: 'a' }, revision: 0 } as const;
@@ -347,7 +347,7 @@ describe('an approval', () => {
     expect(request).toEqual({});
   });
 
-  it('is not given to what has expired', async () => {
+  it('is refused for an expired plan', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
     const { id = '', digest } = await createPlan(engine, call, applyRequest('a', groups(1)));

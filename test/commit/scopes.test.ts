@@ -8,7 +8,7 @@ import { applyRequest, newOffice } from './office.ts';
 
 const devs = (file: string, line: number): Document => document('Group', 'data-devs', {}, { file, line });
 
-it('scopes are kept by every server, and what overlaps is refused before anything is written, naming both places', async () => {
+it('a scope is enforced by every server, and an overlap is refused before any write, naming both positions', async () => {
   await using office = await newOffice('postgres');
   const { engine, call } = office;
   const scope = { kinds: ['Group', 'Policy'], keyPrefixes: ['data-'], groups: ['All'] };

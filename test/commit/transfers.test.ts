@@ -25,8 +25,8 @@ async function zoneOf({ engine, account }: Office) {
   return { id, owner, sources: declared.map(({ source }) => source), record: record?.id, recordOwner: record?.owner };
 }
 
-describe('E69 what moves from one source to another', () => {
-  it('keeps its id when the new one was there first and had to wait', async () => {
+describe('E69 an object that moves from one source to another', () => {
+  it('keeps its id when the new source was refused first', async () => {
     await using office = await newOffice('postgres');
     await apply(office, 'a', [zone(60), ...others]);
     const before = await zoneOf(office);
@@ -38,7 +38,7 @@ describe('E69 what moves from one source to another', () => {
     expect(await zoneOf(office)).toEqual({ ...before, owner: 'b', recordOwner: 'b', sources: ['b'] });
   });
 
-  it('keeps its id when the old one lets go first: the new one is asked before anything is deleted', async () => {
+  it('keeps its id when the old source drops it first: the new source is refreshed before anything is deleted', async () => {
     await using office = await newOffice('postgres');
     const { engine, call, account } = office;
     await apply(office, 'a', [zone(60), ...others]);

@@ -61,8 +61,8 @@ function counting(database: Database, text: string): { readonly counted: Databas
 /** The connections that hear notices. */
 const listening = "select pid from pg_stat_activity where query = 'listen heddle' and datname = current_database()";
 
-describe('the turn of a server', () => {
-  it('lets a plan through that takes three times as long as its lease, while another server wants to write', async () => {
+describe('the write turn of a server', () => {
+  it('commits a plan that takes three times as long as its lease, while another server wants to write', async () => {
     await using office = await newOffice('postgres');
     const planner = hasty(office.database);
     const other = await office.another();
@@ -86,7 +86,7 @@ describe('the turn of a server', () => {
     expect(groups.sort()).toEqual(['All', 'g0', 'g1', 'g2', 'planned']);
   });
 
-  it('ends with its lease when the server has stopped, for commits of one account and of several', async () => {
+  it('ends with its lease after the server has stopped, for commits of one account and of several', async () => {
     await using office = await newOffice('postgres');
     const { engine, call, account } = office;
     await leaveStopped(office.database, account);
@@ -102,7 +102,7 @@ describe('the turn of a server', () => {
     expect(await isFree(office)).toBe(true);
   });
 
-  it('ends when it has lasted for as long as it may, whatever its owner does', async () => {
+  it('ends after the maximum duration, whatever its owner does', async () => {
     await using office = await newOffice('postgres');
     const turn = turnsOf(office.database, 'a', { ...times, most: 2 }).open(office.account);
     await turn.take();
@@ -111,7 +111,7 @@ describe('the turn of a server', () => {
     await turn.end();
   });
 
-  it('is waited for again by one that was at the front and is not any more', async () => {
+  it('is waited for again by a server that lost the front of the queue', async () => {
     await using office = await newOffice('postgres');
     const { account, database } = office;
     const { counted, count } = counting(database, 'update accounts set revision');
@@ -135,7 +135,7 @@ describe('the turn of a server', () => {
     expect(proposals).toBe(4);
   });
 
-  it('comes by a notice, on whichever server', async () => {
+  it('is announced by a notice, on any server', async () => {
     await using made = await testDatabase('postgres');
     await made.database.asOwner(["insert into accounts (account_id, revision, created_at) values ('a', 7, now())"]);
     const [here, there] = [connectNotices(made.url), connectNotices(made.url)];
@@ -157,7 +157,7 @@ describe('the turn of a server', () => {
 });
 
 describe('servers that write to one account', () => {
-  it('take turns: when the first has written all of its own, every other one has written half', async () => {
+  it('share turns fairly: when the first has finished, each other one has written at least half', async () => {
     await using office = await newOffice('postgres');
     const { database } = office;
     const boards = upTo(3).map(() => connectNotices(office.made.url));
@@ -185,7 +185,7 @@ describe('servers that write to one account', () => {
     expect(Math.min(...written)).toBeGreaterThanOrEqual(120);
   });
 
-  it('plan seldom in vain: most of what they send is written', async () => {
+  it('rarely plan in vain: most of the commits they send are written', async () => {
     await using office = await newOffice('postgres');
     const { counted: commits, count } = counting(office.database, 'update accounts set revision');
     const { counted, count: leaves } = counting(commits, 'update turns set place');
@@ -205,7 +205,7 @@ describe('servers that write to one account', () => {
     expect(leaves()).toBeLessThan(0.5 * Number(row?.['batches']));
   });
 
-  it('let a commit of several accounts through', async () => {
+  it('complete a commit of several accounts', async () => {
     await using office = await newOffice('postgres');
     const { engine, account, call } = office;
     const other = await office.another();
@@ -230,7 +230,7 @@ describe('servers that write to one account', () => {
     expect(proposals).toBeLessThanOrEqual(5);
   });
 
-  it('stand in no line as long as each writes alone', async () => {
+  it('do not queue while only one of them writes', async () => {
     await using office = await newOffice('postgres');
     const { counted, count } = counting(office.database, 'turns');
     const { counted: both, count: commits } = counting(counted, 'update accounts set revision');
@@ -249,7 +249,7 @@ const steps = fc.array(
   { minLength: 5, maxLength: 25 },
 );
 
-it('turns pass in the order in which they were asked for, when some end, go on, or stop', async () => {
+it('turns are granted in the order of requests, when some servers end, continue, or stop', async () => {
   await using made = await testDatabase('postgres');
   const { database } = made;
   let round = 0;

@@ -18,7 +18,7 @@ const rule = {
   destinations: ['All'],
 };
 
-it('E49 a plan says who set what a source takes over, and when', async () => {
+it('E49 a plan reports who last set a value that a source takes over, and when', async () => {
   await using office = await newOffice('postgres');
   const { engine, call, account } = office;
   const all = objectOf(await engine.snapshots.current(account), 'Group', 'All').id;

@@ -30,33 +30,33 @@ function noise(length: number): string {
 }
 
 describe('the lines of an archive', () => {
-  it('are what was written, wherever the pieces end, in any language', async () => {
+  it('equal what was written, however the bytes are chunked, in any language', async () => {
     const lines = ['a', '', 'übergroß 長い', noise(100_000), '"\\n"', 'z'];
     for (const size of [1, 7, 4096]) expect(await read(`${lines.join('\n')}\n`, size)).toEqual({ lines });
   });
 
-  it('may be as long as the members of a large group', async () => {
+  it('may be 5,000,000 characters long, as for a large group', async () => {
     const line = noise(5_000_000);
     expect((await read(`${line}\n`)).lines[0]?.length).toBe(line.length);
   });
 
-  it('end when they unpack to far more than was sent', async () => {
+  it('fail when they unpack to far more bytes than expected for the archive size', async () => {
     const { lines, fault } = await read(`${'x'.repeat(999)}\n`.repeat(60_000));
     expect(fault).toMatch(/it unpacks to far more than an archive of its size/);
     expect(lines.length * 1000).toBeLessThan(40 * 1024 * 1024);
   });
 
-  it('end when they are far more than was sent', async () => {
+  it('fail when there are far more of them than expected for the archive size', async () => {
     const { lines, fault } = await read('{}\n'.repeat(1_000_000));
     expect(fault).toMatch(/it has far more rows than an archive of its size/);
     expect(lines.length).toBeLessThan(200_000);
   });
 
-  it('end when one is far longer than what was sent', async () => {
+  it('fail when one is far longer than expected for the archive size', async () => {
     expect((await read('x'.repeat(10_000_000))).fault).toMatch(/a line of it is too long/);
   });
 
-  it('are cut in time in proportion to their length, however many pieces one comes in', async () => {
+  it('are split in time linear in their length, however many chunks one has', async () => {
     const timeOf = async (length: number) => {
       const text = `${noise(length)}\n`;
       const times: number[] = [];

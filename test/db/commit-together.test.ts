@@ -54,8 +54,8 @@ async function namesIn(engine: Engine, account: string): Promise<readonly string
   return (await engine.snapshots.fresh(account)).ofKind('Group').map(({ name }) => name);
 }
 
-eachEngine('several accounts on %s', (kind) => {
-  it('change at once, beside writers of one of them, and lose nothing', async () => {
+eachEngine('a commit of several accounts on %s', (kind) => {
+  it('is atomic beside concurrent writers of one of them, and loses nothing', async () => {
     await using made = await testDatabase(kind);
     const engine = createEngine({ database: made.database });
     const [a, b] = await twoAccounts(engine);
@@ -91,7 +91,7 @@ eachEngine('several accounts on %s', (kind) => {
     await engine.committer.settle();
   });
 
-  it('do not change, and none comes into being, when a value of the directory is taken', async () => {
+  it('changes and creates no account when a directory value is taken', async () => {
     await using made = await testDatabase(kind);
     const engine = createEngine({ database: made.database });
     const [a, b] = await twoAccounts(engine);
@@ -109,7 +109,7 @@ eachEngine('several accounts on %s', (kind) => {
     expect(await findEntry(made.database, 'domain', `${b}.example.com`)).toBe(b);
   });
 
-  it('do not change when one of the plans is refused, and write nothing when nothing changes', async () => {
+  it('is refused when one of the plans is refused, and writes nothing when nothing changes', async () => {
     await using made = await testDatabase(kind);
     const engine = createEngine({ database: made.database });
     const [a, b] = await twoAccounts(engine);

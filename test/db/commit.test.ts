@@ -36,7 +36,7 @@ const zone = (records: readonly string[]) =>
   });
 
 eachEngine('a commit on %s', (engine) => {
-  it('is read back as it was planned: members, declarations, entry ids, children, claims', async () => {
+  it('is read back as planned: members, declarations, entry ids, children, claims', async () => {
     await using made = await testDatabase(engine);
     const { database } = made;
     const first = await newOffice(database);
@@ -64,7 +64,7 @@ eachEngine('a commit on %s', (engine) => {
     await take((state) => planOn(state, 'a', [zone([])]));
   });
 
-  it('E158 leaves what replaying the history gives, over arbitrary sequences', async () => {
+  it('E158 equals the replayed history, for arbitrary sequences', async () => {
     await using made = await testDatabase(engine);
     const first = await newOffice(made.database);
     let state = first;
@@ -81,7 +81,7 @@ eachEngine('a commit on %s', (engine) => {
     await expectStored(made.database, state, [first]);
   });
 
-  it('writes nothing in any table when the account has moved on', async () => {
+  it('writes nothing in any table when the account has a newer revision', async () => {
     await using made = await testDatabase(engine);
     const base = await newOffice(made.database);
     const one = planOn(base, 'a', [document('Group', 'one'), zone(['10.0.0.1'])]);
@@ -94,7 +94,7 @@ eachEngine('a commit on %s', (engine) => {
     expect(await readTables(made.database)).toEqual(before);
   });
 
-  it('writes nothing in any table when SQL refuses a part', async () => {
+  it('writes nothing in any table when SQL refuses a part of it', async () => {
     await using made = await testDatabase(engine);
     const base = await newOffice(made.database);
     await made.database.asOwner(["alter table objects add constraint no_bad_names check (name <> 'bad')"]);
@@ -104,7 +104,7 @@ eachEngine('a commit on %s', (engine) => {
     expect(await readTables(made.database)).toEqual(before);
   });
 
-  it('exchanges unique values between objects, and gives one of a deleted object to a new one', async () => {
+  it('swaps unique values between objects, and assigns the value of a deleted object to a new one', async () => {
     await using made = await testDatabase(engine);
     const base = await newOffice(made.database);
     const named = (one: string, two: string) => [
@@ -122,7 +122,7 @@ eachEngine('a commit on %s', (engine) => {
     await expectStored(made.database, again, [base, first, swapped]);
   });
 
-  it('of several revisions is one statement in which objects change twice, or come and go', async () => {
+  it('of several revisions is one statement, also when objects change twice or are created and deleted', async () => {
     await using made = await testDatabase(engine);
     const base = await newOffice(made.database);
     const outcomes = [planOn(base, 'a', [document('Group', 'devs', { peers: ['p1'] }), document('Group', 'ops')])];
@@ -145,7 +145,7 @@ eachEngine('a commit on %s', (engine) => {
     expect(listed.map(({ revision }) => revision)).toEqual([5, 4, 3, 2, 1]);
   });
 
-  it('tells by its request id and the head row whether it happened, never will, or may still happen', async () => {
+  it('has an outcome of written, never or open, read by its request id and the account revision', async () => {
     await using made = await testDatabase(engine);
     const base = await newOffice(made.database);
     await write(made.database, base, planOn(base, 'a', [document('Group', 'devs')]));
@@ -160,7 +160,7 @@ eachEngine('a commit on %s', (engine) => {
     expect(await readCommitOutcome(made.database, { ...mark, account: 'nobody' })).toBe('gone');
   });
 
-  it('keeps who did what: revision, changes with their units, audit events numbered on', async () => {
+  it('records who did what: revision, changes with their units, consecutive audit events', async () => {
     await using made = await testDatabase(engine);
     const base = await newOffice(made.database);
     const first = await write(

@@ -59,7 +59,7 @@ async function putUser(account: string, email: string, user: string): Promise<vo
 }
 
 describe('credentials', () => {
-  it('are found by the address in any case, and by the user', async () => {
+  it('are found by email address in any case, and by user', async () => {
     expect(await hasPeople(database)).toBe(false);
     await put('Ana@Example.com', 'u1');
     const expected = { account: 'a', email: 'ana@example.com', user: 'u1', hash: 'h1', oneTime: true, revision: 0 };
@@ -69,19 +69,19 @@ describe('credentials', () => {
     expect(await hasPeople(database)).toBe(true);
   });
 
-  it('are nothing in another account', async () => {
+  it('are not found in another account', async () => {
     await put('ana@example.com', 'u1');
     expect(await readCredentials(database, 'b', 'u1')).toBeUndefined();
     expect(await beginTotp(database, { account: 'b', user: 'u1' }, 'x')).toBe(false);
   });
 
-  it('lead nowhere when the address is not that of their user any more', async () => {
+  it('are not found when the user no longer has the email address', async () => {
     await put('gone@example.com', 'u2');
     await database.asOwner(["delete from object_keys where value = 'gone@example.com'"]);
     expect(await findCredentials(database, 'gone@example.com')).toEqual([]);
   });
 
-  it('are found in three accounts at most, those with a proved address first, then those of the oldest users', async () => {
+  it('are found in three accounts at most: proved addresses first, then the oldest users', async () => {
     const email = 'many@example.com';
     for (const [at, account] of ['k1', 'k2', 'k3', 'k4'].entries()) {
       await database.asOwner([`insert into accounts (account_id, created_at) values ('${account}', now())`]);
@@ -107,7 +107,7 @@ describe('credentials', () => {
     expect(await findCredentials(database, email, 'k4')).toMatchObject([{ proved: false }]);
   });
 
-  it('change their password once, with one event, however many requests try at the same moment', async () => {
+  it('have their password changed once, with one event, by three concurrent requests', async () => {
     await put('ana@example.com', 'u1');
     const change = { account: 'a', user: 'u1', oneTime: false, replaces: 'h1' };
     const done = await Promise.all(
@@ -124,7 +124,7 @@ describe('credentials', () => {
     expect(await readCredentials(database, 'a', 'u1')).toMatchObject({ oneTime: false });
   });
 
-  it('take each code of a second factor once', async () => {
+  it('accept each TOTP code once', async () => {
     await put('ana@example.com', 'u1');
     const who = { account: 'a', user: 'u1' };
     expect(await beginTotp(database, who, 'sealed')).toBe(true);
@@ -134,7 +134,7 @@ describe('credentials', () => {
     expect(await readCredentials(database, 'a', 'u1')).toMatchObject({ totpSecret: 'sealed', totpStep: 8 });
   });
 
-  it('need a second factor from its confirmation to its end, with one audit event each', async () => {
+  it('need a second factor from its confirmation until it is disabled, with one audit event each', async () => {
     await put('ben@example.com', 'u3');
     const who = { account: 'a', user: 'u3', totpSecret: 'seen' };
     const about = (code: ActivityCode): AuditEntry => ({ ...entry, event: { code, target: 'u3', meta: {} } });

@@ -34,7 +34,7 @@ async function contents(): Promise<readonly string[]> {
 }
 
 describe('a data directory', () => {
-  it('is created for its owner alone, and marked as one that holds a database', async () => {
+  it('is created with access for its owner only, and gets a marker file', async () => {
     await openAndClose();
     expect(await modeOf(dataDir)).toBe('700');
     expect(await modeOf(join(dataDir, 'postgres'))).toBe('700');
@@ -42,7 +42,7 @@ describe('a data directory', () => {
     expect(await modeOf(join(dataDir, 'data-directory.json'))).toBe('600');
   });
 
-  it('of the former version is marked, and closed to others, when it is opened', async () => {
+  it('of the previous version gets a marker file and is closed to other users when it is opened', async () => {
     await copyEmbedded(dataDir);
     await chmod(dataDir, 0o755);
     const opened = ['postgres', 'postgres/global', 'postgres/pg_hba.conf', 'postgres/postgresql.conf'];
@@ -53,14 +53,14 @@ describe('a data directory', () => {
     expect(await Promise.all(opened.map((name) => modeOf(join(dataDir, name))))).toEqual(['700', '700', '600', '600']);
   });
 
-  it('that holds a token and a key but never held a database gets a new one', async () => {
+  it('with a token but no former database gets a new database', async () => {
     await mkdir(dataDir);
     await writeFile(join(dataDir, 'token'), 'x');
     await openAndClose();
     expect(await readdir(dataDir)).toContain('postgres');
   });
 
-  it('whose database folder was removed is refused, and no new database takes its place', async () => {
+  it('without its database folder is refused, and no new database is created', async () => {
     await copyEmbedded(dataDir);
     await openAndClose();
     await rm(join(dataDir, 'postgres'), { recursive: true });
@@ -71,7 +71,7 @@ describe('a data directory', () => {
     expect((await contents()).filter((path) => path.includes('postgres'))).toEqual([]);
   });
 
-  it('that lost a part is refused with its name, in a directory of the former version too, and stays as it is', async () => {
+  it('with a missing file is refused naming it, also in the previous version, and stays unchanged', async () => {
     await copyEmbedded(dataDir);
     const parts = [
       'PG_VERSION',
@@ -96,13 +96,13 @@ describe('a data directory', () => {
   it.each([
     ['global/pg_control', 100],
     ['global/pg_filenode.map', 10],
-  ])('whose `%s` was cut off is refused with a sentence and its cause', async (name, length) => {
+  ])('with a truncated `%s` is refused as damaged', async (name, length) => {
     await copyEmbedded(dataDir);
     await truncate(join(dataDir, 'postgres', name), length);
     expect(await refusal()).toContain('is damaged: the database does not start from its files.');
   });
 
-  it('that a newer version wrote is refused', async () => {
+  it('of a newer version is refused', async () => {
     await copyEmbedded(dataDir);
     await writeFile(join(dataDir, 'data-directory.json'), '{"version": 2}');
     expect(await refusal()).toContain('was written by a newer Heddle');
@@ -118,7 +118,7 @@ describe('a data directory', () => {
     ['global/pg_control', 20, /does not start, and its disk is full \(20 MiB left\)\. Nothing was changed\. Make room/],
     ['global/pg_control', 4000, /is damaged/],
   ])(
-    'whose `%s` was cut off is not called damaged while its disk has room for %i MiB only',
+    'with a truncated `%s` and %i MiB free is refused as damaged, or as on a full disk when space is low',
     async (name, room, words) => {
       await copyEmbedded(dataDir);
       await truncate(join(dataDir, 'postgres', name), 100);
@@ -126,13 +126,13 @@ describe('a data directory', () => {
     },
   );
 
-  it('gets no new database where there is no room for one', async () => {
+  it('without enough free disk space gets no new database', async () => {
     const opening = openEmbedded({ dataDir, roomAt: async () => 20 });
     await expect(opening).rejects.toThrow(/its disk has room for 20 MiB, and a new database takes 48 MiB\. Make room/);
     expect(await readdir(dataDir)).toEqual([]);
   });
 
-  it('opens from a copy of the whole directory after it was damaged', async () => {
+  it('opens from a copy of the whole directory after damage', async () => {
     await copyEmbedded(dataDir);
     await openAndClose();
     await cp(dataDir, `${dataDir}.copy`, { recursive: true });

@@ -24,28 +24,28 @@ async function keys(database: Database, account: string): Promise<readonly strin
 }
 
 eachEngine('a database (%s)', (engine) => {
-  it('answers the rows of each statement of a transaction, typed', async () => {
+  it('returns the typed rows of each statement of a transaction', async () => {
     await using test = await testDatabase(engine);
     const [created, revisions] = await test.database.inAccount('a', [insertAccount('a'), revisionOf], { write: true });
     const revision: number | undefined = revisions[0]?.revision;
     expect([created, revision]).toEqual([[], 0]);
   });
 
-  it('writes all statements of a transaction or none (E96)', async () => {
+  it('commits all statements of a transaction or none (E96)', async () => {
     await using test = await testDatabase(engine);
     const twice = [insertKey('a', 'x'), insertKey('a', 'y'), insertKey('a', 'x'), insertKey('a', 'z')];
     await expect(test.database.inAccount('a', twice, { write: true })).rejects.toMatchObject({ code: '23505' });
     expect(await keys(test.database, 'a')).toEqual([]);
   });
 
-  it('tells the first fault, not that the rest was ignored nor that COMMIT answered ROLLBACK (E97)', async () => {
+  it('reports the first error, not the skipped statements nor the ROLLBACK answer to COMMIT (E97)', async () => {
     await using test = await testDatabase(engine);
     const statements = [insertKey('a', 'x'), raw('select 1 / 0'), insertKey('a', 'y')];
     await expect(test.database.inAccount('a', statements, { write: true })).rejects.toMatchObject({ code: '22012' });
     expect(await keys(test.database, 'a')).toEqual([]);
   });
 
-  it('fails when only COMMIT fails', async () => {
+  it('reports an error of the COMMIT alone', async () => {
     await using test = await testDatabase(engine);
     const { database } = test;
     await database.asOwner([
@@ -69,7 +69,7 @@ eachEngine('a database (%s)', (engine) => {
     expect(await test.database.lookUp(raw('select 1 as one'))).toEqual([{ one: 1 }]);
   });
 
-  it('refuses parameters that the engines would send differently, before anything is sent', async () => {
+  it('refuses parameters that the engines would serialize differently, before sending anything', async () => {
     await using test = await testDatabase(engine);
     const statement = raw('select $1::jsonb', { a: 1 });
     await expect(test.database.inAccount('a', [insertKey('a', 'x'), statement], { write: true })).rejects.toThrow(
@@ -79,7 +79,7 @@ eachEngine('a database (%s)', (engine) => {
     expect(await keys(test.database, 'a')).toEqual([]);
   });
 
-  it('shows an account its own rows only, even to a statement that filters by nothing', async () => {
+  it('returns only rows of the account, even to a statement without a filter', async () => {
     await using test = await testDatabase(engine);
     const { database } = test;
     await database.inAccount('a', [insertAccount('a'), insertKey('a', 'of a')], { write: true });
@@ -104,7 +104,7 @@ eachEngine('a database (%s)', (engine) => {
     expect(await keys(test.database, 'b')).toEqual([]);
   });
 
-  it('works as a role that owns nothing, and only inside the transaction', async () => {
+  it('runs as a role without ownership, inside the transaction only', async () => {
     await using test = await testDatabase(engine);
     const { database } = test;
     const whoami = raw<{ role: string; account: string | null }>(
@@ -119,7 +119,7 @@ eachEngine('a database (%s)', (engine) => {
     });
   });
 
-  it('looks up across accounts', async () => {
+  it('looks up directory rows across accounts', async () => {
     await using test = await testDatabase(engine);
     const entry = build
       .insertInto('directory')
@@ -132,7 +132,7 @@ eachEngine('a database (%s)', (engine) => {
     expect(found).toEqual([{ account_id: 'a' }]);
   });
 
-  it('sees one moment and writes nothing in a snapshot', async () => {
+  it('reads one consistent state and refuses writes in a snapshot', async () => {
     await using test = await testDatabase(engine);
     const modes = raw(
       "select current_setting('transaction_isolation') as isolation, current_setting('transaction_read_only') as only",
@@ -144,7 +144,7 @@ eachEngine('a database (%s)', (engine) => {
     });
   });
 
-  it('limits a commit, and nothing after it', async () => {
+  it('applies timeouts to a commit, and resets them afterwards', async () => {
     await using test = await testDatabase(engine);
     const limits = raw(
       "select current_setting('enable_seqscan') as scans, current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock",
@@ -154,7 +154,7 @@ eachEngine('a database (%s)', (engine) => {
     expect(await test.database.lookUp(limits)).toEqual([{ scans: 'on', statement: '0', lock: '0' }]);
   });
 
-  it('reads every column type of the schema the same', async () => {
+  it('reads every column type of the schema the same on both engines', async () => {
     await using test = await testDatabase(engine);
     const { lookUp } = test.database;
     const types = sql<
@@ -187,7 +187,7 @@ eachEngine('a database (%s)', (engine) => {
     ]);
   });
 
-  it('does the work of the owner in one transaction', async () => {
+  it('runs the statements of the owner in one transaction', async () => {
     await using test = await testDatabase(engine);
     const { database } = test;
     await expect(database.asOwner(['create table extra (a int)', 'select from nowhere'])).rejects.toMatchObject({
@@ -203,7 +203,7 @@ eachEngine('a database (%s)', (engine) => {
     });
   });
 
-  it('counts what is written and vacuums without disturbing anybody', async () => {
+  it('counts written rows and vacuums without disturbing queries', async () => {
     await using test = await testDatabase(engine);
     const { database } = test;
     await database.inAccount('a', [
@@ -217,7 +217,7 @@ eachEngine('a database (%s)', (engine) => {
     expect(await database.lookUp(estimate)).toEqual([{ rows: 10_000 }]);
   });
 
-  it('says that it is closed, and closes twice', async () => {
+  it('can be closed twice, and is unavailable once closed', async () => {
     const dataDir = await temporaryDirectory();
     if (engine === 'embedded') await copyEmbedded(dataDir);
     const database = await openDatabase(engine === 'embedded' ? { dataDir } : { url: await emptyDatabase() });
@@ -228,7 +228,7 @@ eachEngine('a database (%s)', (engine) => {
   });
 });
 
-it('an embedded database whose process ended too early for that is vacuumed at its next start', async () => {
+it('an embedded database that stopped before its vacuum is vacuumed at its next start', async () => {
   const dataDir = await temporaryDirectory();
   await copyEmbedded(dataDir);
   const first = await openDatabase({ dataDir });
@@ -243,7 +243,7 @@ it('an embedded database whose process ended too early for that is vacuumed at i
   await second.close();
 });
 
-it('an embedded database makes checkpoints while it runs, so that its log does not grow until it stops', async () => {
+it('an embedded database makes checkpoints while running, so that its WAL stays below 32 MiB', async () => {
   const dataDir = await temporaryDirectory();
   await copyEmbedded(dataDir);
   const database = await openDatabase({ dataDir });
@@ -261,7 +261,7 @@ it('an embedded database makes checkpoints while it runs, so that its log does n
   await database.close();
 });
 
-describe('a Postgres', () => {
+describe('a Postgres connection', () => {
   const prepared = raw<{ name: string; statement: string }>(
     'select name, statement from pg_prepared_statements order by statement',
   );
@@ -275,40 +275,37 @@ describe('a Postgres', () => {
     return rows.map((row) => row.statement);
   }
 
-  it('prepares each statement once per connection, under a name', async () => {
+  it('prepares each statement once, under a name', async () => {
     const statements = await namesAfterUse(true);
     expect(statements.filter((statement) => statement.includes('"accounts"'))).toHaveLength(1);
     expect(statements.filter((statement) => statement.includes("set_config('role'"))).toHaveLength(1);
   });
 
-  it('names no statement when configured so, for PgBouncer', async () => {
+  it('prepares no statement when configured so, for PgBouncer', async () => {
     expect(await namesAfterUse(false)).toEqual([]);
   });
 
-  it.each([true, false])(
-    'goes on with the connection of a transaction that failed in the middle (prepared: %s)',
-    async (preparedStatements) => {
-      await using test = await testDatabase('postgres');
-      const database = await openDatabase({ url: String(test.url), poolSize: 1, preparedStatements });
-      const connection = raw<{ pid: number }>('select pg_backend_pid() as pid');
-      const [[before]] = await database.inAccount('a', [connection]);
-      // What stands behind the error is new to the connection, and skipped.
-      const skipped = raw('select 2 as two');
-      const failing = database.inAccount('a', [insertAccount('a'), raw('select 1 / 0'), skipped, skipped], {
-        write: true,
-      });
-      await expect(failing).rejects.toMatchObject({ code: '22012' });
-      expect(await database.inAccount('a', [skipped, revisionOf, skipped, connection])).toEqual([
-        [{ two: 2 }],
-        [],
-        [{ two: 2 }],
-        [before],
-      ]);
-      await database.close();
-    },
-  );
+  it.each([true, false])('is reused after a transaction failed halfway (prepared: %s)', async (preparedStatements) => {
+    await using test = await testDatabase('postgres');
+    const database = await openDatabase({ url: String(test.url), poolSize: 1, preparedStatements });
+    const connection = raw<{ pid: number }>('select pg_backend_pid() as pid');
+    const [[before]] = await database.inAccount('a', [connection]);
+    // What stands behind the error is new to the connection, and skipped.
+    const skipped = raw('select 2 as two');
+    const failing = database.inAccount('a', [insertAccount('a'), raw('select 1 / 0'), skipped, skipped], {
+      write: true,
+    });
+    await expect(failing).rejects.toMatchObject({ code: '22012' });
+    expect(await database.inAccount('a', [skipped, revisionOf, skipped, connection])).toEqual([
+      [{ two: 2 }],
+      [],
+      [{ two: 2 }],
+      [before],
+    ]);
+    await database.close();
+  });
 
-  it('takes no statement for silence whose connection has answered that the transaction began', async () => {
+  it('does not time out a slow statement once the server has answered that the transaction began', async () => {
     await using test = await testDatabase('postgres');
     const database = await openDatabase({ url: String(test.url), poolSize: 1, silenceMs: 2000 });
     const [[row]] = await database.inAccount('a', [raw("select 'done' as end from pg_sleep(3)")], { write: true });
@@ -316,7 +313,7 @@ describe('a Postgres', () => {
     await database.close();
   });
 
-  it('lets different accounts write at the same time (E100)', async () => {
+  it('of one account does not block writes of another account (E100)', async () => {
     await using test = await testDatabase('postgres');
     const { database } = test;
     await database.inAccount('a', [insertAccount('a')], { write: true });
@@ -332,7 +329,7 @@ describe('a Postgres', () => {
     });
   });
 
-  it('serves more callers than it has connections, after errors too', async () => {
+  it('is shared by more callers than the pool has connections, also after errors', async () => {
     await using test = await testDatabase('postgres');
     const database = await openDatabase({ url: String(test.url), poolSize: 2 });
     const calls = Array.from({ length: 60 }, (_, turn) =>

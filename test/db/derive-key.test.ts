@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { deriveKey, keyBytes } from '../../src/db/sealing/derive-key.ts';
 
-test('every purpose has a key of its own, and always the same one', () => {
+test('every purpose derives a separate and reproducible key', () => {
   const key = new Uint8Array(keyBytes).fill(7);
   const purposes = ['cipher object', 'cipher plan', 'nonce object', 'fingerprint'];
   const derived = purposes.map((purpose) => deriveKey(key, purpose));

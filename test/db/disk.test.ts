@@ -5,7 +5,7 @@ import { createFile, inDataDirectory, roomAt } from '../../src/db/embedded/disk.
 import { Unavailable } from '../../src/model/errors.ts';
 import { temporaryDirectory } from '../setup/database.ts';
 
-it('a file of the data directory is made once, for its owner alone', async () => {
+it('a file of the data directory is created once, with access for its owner only', async () => {
   const path = join(await temporaryDirectory(), 'key');
   expect([await createFile(path, 'first'), await createFile(path, 'second')]).toEqual([true, false]);
   expect([await readFile(path, 'utf8'), ((await stat(path)).mode & 0o777).toString(8)]).toEqual(['first', '600']);
@@ -17,19 +17,19 @@ it.each([
   ['EACCES', 'cannot be written; give it to the user who runs Heddle'],
   ['EROFS', 'cannot be written'],
   ['ENOTDIR', 'is no directory'],
-])('a data directory that refuses with %s says what to do', async (code, words) => {
+])('a data directory that fails with %s is reported with a fix', async (code, words) => {
   const refuse = () => Promise.reject(Object.assign(new Error('raw'), { code }));
   const refused = inDataDirectory('/data', refuse);
   await expect(refused).rejects.toThrow(`The data directory /data ${words}`);
   await expect(refused).rejects.toBeInstanceOf(Unavailable);
 });
 
-it('a defect in a data directory stays one', async () => {
+it('a defect in a data directory is rethrown unchanged', async () => {
   const defect = new TypeError('raw');
   await expect(inDataDirectory('/data', () => Promise.reject(defect))).rejects.toBe(defect);
 });
 
-it('the room of a disk is given in MiB', async () => {
+it('free disk space is reported in MiB', async () => {
   const room = await roomAt(await temporaryDirectory());
   expect([Number.isInteger(room), room > 0]).toEqual([true, true]);
 });

@@ -65,7 +65,7 @@ describe.each([
   ['a short path', temporaryDirectory],
   ['a path too long for a socket', longDirectory],
 ])('a data directory with %s', (_, make) => {
-  it('belongs to one process; the second is refused with that reason, and may have it after a kill -9', async () => {
+  it('is locked by one process; a second one is refused, and opens it after a kill -9 of the first', async () => {
     const dataDir = await make();
     await copyEmbedded(dataDir);
     const first = run(writer, dataDir);
@@ -84,7 +84,7 @@ describe.each([
     await database.close();
   });
 
-  it('is taken by one of ten that start together over the remains of a killed one', async () => {
+  it('is locked by exactly one of ten processes that start after the owner was killed', async () => {
     const directory = await make();
     const killed = run(holder, directory);
     expect((await killed.lines.next()).value).toBe('held');
@@ -96,15 +96,15 @@ describe.each([
     expect(said.filter((word) => word === 'refused')).toHaveLength(9);
   });
 
-  it('holds nothing of the lock once it was given back', async () => {
+  it('contains no lock file after release', async () => {
     const directory = await make();
     for (let turn = 0; turn < 3; turn += 1) await (await lockDirectory(directory))();
     expect(await readdir(directory)).toEqual([]);
   });
 });
 
-describe('a data directory', () => {
-  it('is refused to a second opening of the same process as well', async () => {
+describe('the lock of a data directory', () => {
+  it('is refused a second time in the same process', async () => {
     const directory = await temporaryDirectory();
     const release = await lockDirectory(directory);
     await expect(lockDirectory(directory)).rejects.toThrow('is in use by another Heddle');
@@ -112,7 +112,7 @@ describe('a data directory', () => {
     await (await lockDirectory(directory))();
   });
 
-  it('whose first start was killed starts anew', async () => {
+  it('is free after a killed first start, and the database is created again', async () => {
     const dataDir = await temporaryDirectory();
     const first = run(writer, dataDir);
     await expect.poll(() => readdir(dataDir), { timeout: 20_000, interval: 5 }).toContain('postgres.new');
@@ -123,7 +123,7 @@ describe('a data directory', () => {
     expect((await readdir(dataDir)).sort()).toEqual(['data-directory.json', 'postgres']);
   });
 
-  it('that cannot be locked says why', async () => {
+  it('is refused for a missing directory, with the reason', async () => {
     await expect(lockDirectory(join(await temporaryDirectory(), 'missing'))).rejects.toThrow('cannot be locked');
   });
 });

@@ -9,7 +9,7 @@ import { present } from '../setup/present.ts';
 const limits = { events: 100, bytes: 1_000_000 };
 const channel = { type: 'webhook', target: null, event_types: ['group.add'], enabled: true };
 
-test('an event whose number was given first is seen first, however long its transaction takes', async () => {
+test('events are delivered in the order of their numbers, however long a transaction takes', async () => {
   await using office = await newOffice('postgres');
   const { engine, account, call, database } = office;
   const kind = (name: string) => engine.registry.get(name);
@@ -51,7 +51,7 @@ async function waiting(client: pg.Client, count: number): Promise<void> {
     .toBe(count);
 }
 
-test('a number whose transaction failed is given again, and a reader meets no gap', async () => {
+test('the event number of a failed transaction is used again, without a gap for readers', async () => {
   await using office = await newOffice('postgres');
   const { engine, account, call, database } = office;
   const kind = engine.registry.get('NotificationChannel');

@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { eachEngine } from '../setup/database.ts';
 import { seasonedAndFresh } from './foreign-keys.ts';
 
-eachEngine('the foreign-key checks of a connection on %s', (engine) => {
-  it('take 10,000 objects with 32,000 references after 300 small commits as fast as on a fresh one', {
+eachEngine('the foreign-key checks of a used connection on %s', (engine) => {
+  it('take at most 3 times as long as on a new one, for 10,000 objects with 32,000 references after 300 commits', {
     timeout: 300_000,
   }, async () => {
     const { seasoned, fresh } = await seasonedAndFresh(engine, { commits: 300, objects: 10_000 });

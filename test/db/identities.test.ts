@@ -10,10 +10,10 @@ beforeAll(async () => {
 });
 afterAll(() => test[Symbol.asyncDispose]());
 
-describe('a token of this server', () => {
+describe('an identity token of this server', () => {
   const token = { issuer: 'https://heddle.example.com/oidc', subject: 'u1', embedded: true };
 
-  it('that names no account leads to the one in which the person signed in, whatever credentials say', async () => {
+  it('without an account resolves to the account of the last sign-in, regardless of credentials', async () => {
     const find = createIdentityLookUp(test.database);
     const credentials = (account: string) =>
       `insert into credentials (account_id, email, user_id, password_hash, changed_at) values ('${account}', 'x@example.com', 'u1', '-', now())`;
@@ -24,7 +24,7 @@ describe('a token of this server', () => {
     expect(await find(token)).toMatchObject({ account: 'b', user: 'u1' });
   });
 
-  it('that names an account leads to no other', async () => {
+  it('with an account resolves to no other account', async () => {
     const find = createIdentityLookUp(test.database);
     expect(await find({ ...token, account: 'a' })).toMatchObject({ account: 'a' });
     expect(await find({ ...token, account: 'gone' })).toBeUndefined();

@@ -12,8 +12,8 @@ import { eachEngine, testDatabase } from '../setup/database.ts';
 const [oldKey, newKey] = [randomBytes(32), randomBytes(32)];
 const vault = createVault([oldKey]);
 
-eachEngine('what the identity provider remembers, on %s', (engine) => {
-  it('is found by id, by the uid of a session and by the code of a device, and is gone with its grant', async () => {
+eachEngine('a record of the identity provider on %s', (engine) => {
+  it('is found by id, session uid or device code, and is deleted with its grant', async () => {
     await using test = await testDatabase(engine);
     const adapter = createAdapter({ database: test.database, vault });
     await adapter('Session').upsert('s1', { uid: 'u1', accountId: 'ana' }, 60);
@@ -29,7 +29,7 @@ eachEngine('what the identity provider remembers, on %s', (engine) => {
     expect(await adapter('Session').find('s1')).toBeDefined();
   });
 
-  it('is used up once, also by two at the same moment', async () => {
+  it('is consumed once, also by two concurrent requests', async () => {
     await using test = await testDatabase(engine);
     const codes = createAdapter({ database: test.database, vault })('AuthorizationCode');
     await codes.upsert('c1', { accountId: 'ana' }, 60);
@@ -38,7 +38,7 @@ eachEngine('what the identity provider remembers, on %s', (engine) => {
     expect(await codes.find('c1')).toMatchObject({ accountId: 'ana', consumed: expect.any(Number) });
   });
 
-  it('ends with the person, but for one session, and is cleared away when its time is over', async () => {
+  it('is deleted with its user, except one session, and after it expires', async () => {
     await using test = await testDatabase(engine);
     const { database } = test;
     const adapter = createAdapter({ database, vault });
@@ -57,7 +57,7 @@ eachEngine('what the identity provider remembers, on %s', (engine) => {
     expect(await deleteEndedRecords(database)).toBe(1);
   });
 
-  it('is sealed again under a new key, with the keys that sign; what cannot be opened counts as gone', async () => {
+  it('is sealed again under a new key, as are signing keys; without the key it is not found', async () => {
     await using test = await testDatabase(engine);
     const { database } = test;
     const notes = createNotes<string>({ database, vault }, 'Note');
@@ -76,8 +76,8 @@ eachEngine('what the identity provider remembers, on %s', (engine) => {
   });
 });
 
-describe('the keys of the identity provider', () => {
-  it('are the same ones on two servers that start at once, and follow each other when their time has come', async () => {
+describe('the signing keys of the identity provider', () => {
+  it('are the same on two servers that start at once, and rotate when due', async () => {
     await using test = await testDatabase('postgres');
     const { database } = test;
     const open = () => createKeys({ database, vault, rotateAfter: 3600, freshMs: 0 });

@@ -46,7 +46,7 @@ async function office(
   };
 }
 
-it('a lease outlasts a main thread that is busy for longer than it', async () => {
+it('a lease is renewed while the main thread is blocked for longer than the lease lasts', async () => {
   await using own = await office(6);
   const first = await own.until();
   // The thread has started.
@@ -56,7 +56,7 @@ it('a lease outlasts a main thread that is busy for longer than it', async () =>
   expect(await renewLease(own.database, own.lease, 6)).toBe(true);
 });
 
-it('a lease ends when the main thread says nothing for longer than any work takes', async () => {
+it('a lease expires when the main thread is silent for longer than the limit', async () => {
   // Longer than the thread takes to start on a busy machine: one that passed is not renewed any more.
   await using own = await office(12, undefined, { longestSilenceMs: 3000 });
   const first = await own.until();
@@ -67,7 +67,7 @@ it('a lease ends when the main thread says nothing for longer than any work take
   expect(await own.takeAsOther()).toMatchObject({ owner: 'two' });
 });
 
-it('a lease that is let go is not renewed', async () => {
+it('a released lease is not renewed', async () => {
   await using own = await office(4);
   const first = await own.until();
   await expect.poll(own.until).toBeGreaterThan(first);
@@ -75,7 +75,7 @@ it('a lease that is let go is not renewed', async () => {
   await expect.poll(own.takeAsOther).toMatchObject({ owner: 'two' });
 });
 
-it('a thread that cannot start is reported once, and a later one renews the leases that are held', async () => {
+it('a renewal thread that fails to start is reported once, and a later one renews the held leases', async () => {
   const reported: unknown[] = [];
   const withoutThreads = async () => {
     using _none = refuseThreads();

@@ -34,7 +34,7 @@ async function office(engine: Engine) {
 }
 
 eachEngine('a lease on %s', (engine) => {
-  it('has one owner until it runs out, and each owner its own fence', async () => {
+  it('has one owner until it expires, and a new fence for each owner', async () => {
     await using made = await office(engine);
     const { database } = made;
     const first = await held(database, 'one');
@@ -45,7 +45,7 @@ eachEngine('a lease on %s', (engine) => {
     expect(await take(database, 'two')).toMatchObject({ owner: 'two', fence: first.fence + 1 });
   });
 
-  it('is kept by renewing it, and not after it ran out or changed hands', async () => {
+  it('is extended by a renewal, but not after it expired or was taken', async () => {
     await using made = await office(engine);
     const { database } = made;
     const lease = await held(database, 'one');
@@ -60,7 +60,7 @@ eachEngine('a lease on %s', (engine) => {
     expect(await renewLease(database, next, 30)).toBe(true);
   });
 
-  it('that is given back is free at once, and only its owner can give it back', async () => {
+  it('is free at once after release, and released by its owner only', async () => {
     await using made = await office(engine);
     const { database } = made;
     const lease = await held(database, 'one');
@@ -72,7 +72,7 @@ eachEngine('a lease on %s', (engine) => {
     expect(await renewLease(database, next, 30)).toBe(true);
   });
 
-  it('is not brought back by a renewal that comes late', async () => {
+  it('is not restored by a renewal after release', async () => {
     await using made = await office(engine);
     const { database } = made;
     const lease = await held(database, 'one');
@@ -81,7 +81,7 @@ eachEngine('a lease on %s', (engine) => {
     expect(await take(database, 'two')).toMatchObject({ owner: 'two' });
   });
 
-  it('that is lost is distinguished from one that was taken, taken away, or is gone', async () => {
+  it('is reported as expired, taken, revoked or gone once lost', async () => {
     await using made = await office(engine);
     const { database } = made;
     const lease = await held(database, 'one');
@@ -94,18 +94,18 @@ eachEngine('a lease on %s', (engine) => {
     expect(await explainLost(database, { ...lease, name: 'source/none' })).toEqual({ state: 'gone' });
   });
 
-  it('is given to one of twenty who ask at once', async () => {
+  it('is granted to one of twenty concurrent callers', async () => {
     await using made = await office(engine);
     const asked = await Promise.all(Array.from({ length: 20 }, (_, at) => take(made.database, `owner ${at}`)));
     expect(asked.filter((lease) => lease !== undefined)).toHaveLength(1);
   });
 
-  it('is not given in an account that is gone', async () => {
+  it('is not granted in a deleted account', async () => {
     await using made = await office(engine);
     expect(await takeLease(made.database, { ...request, account: 'gone', owner: 'one' })).toBeUndefined();
   });
 
-  it('of one account is nothing to another', async () => {
+  it('of one account does not affect another account', async () => {
     await using made = await office(engine);
     await held(made.database, 'one');
     expect(await takeLease(made.database, { ...request, account: 'b', owner: 'two' })).toMatchObject({ fence: 1 });

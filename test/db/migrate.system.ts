@@ -21,7 +21,7 @@ const next: Migration = {
   statements: ["alter table accounts add note text not null default 'none'"],
 };
 
-describe('an upgrade whose process is killed in the middle', () => {
+describe('an upgrade killed in the middle', () => {
   const unfinished: Migration = {
     ...next,
     // Postgres looks after its client only with this setting.
@@ -33,7 +33,7 @@ describe('an upgrade whose process is killed in the middle', () => {
     const [url, migrations] = process.argv.slice(1);
     await migrate(await openDatabase({ url }), { migrations: JSON.parse(migrations) });`;
 
-  it('has changed nothing, so that the former program goes on and the next attempt does all of it', async () => {
+  it('changes nothing: the previous program keeps working, and the next attempt applies the whole migration', async () => {
     await using test = await testDatabase('postgres');
     const { execArgv, env } = serverProcess();
     const child = spawn(
@@ -52,7 +52,7 @@ describe('an upgrade whose process is killed in the middle', () => {
   });
 });
 
-describe('an upgrade of the embedded database whose process is killed in the middle', () => {
+describe('an upgrade of the embedded database killed in the middle', () => {
   // The database is in the process and has it to itself: what is asked for last, nothing else ends.
   const program = `
     import { writeSync } from 'node:fs';
@@ -70,7 +70,7 @@ describe('an upgrade of the embedded database whose process is killed in the mid
     const migrations = [...JSON.parse(known), migration];
     await migrate(await openDatabase({ dataDir }), { migrations });`;
 
-  it('has changed nothing, so that the former program goes on and the next attempt does all of it', async () => {
+  it('changes nothing: the previous program keeps working, and the next attempt applies the whole migration', async () => {
     const dataDir = await temporaryDirectory();
     await copyEmbedded(dataDir);
     const { execArgv, env } = serverProcess();
@@ -94,7 +94,7 @@ describe('an upgrade of the embedded database whose process is killed in the mid
   });
 });
 
-describe('twenty processes', () => {
+describe('twenty concurrent processes', () => {
   // Connects, says so, and migrates on a signal, so that all do it at the same moment.
   const program = `
     import { once } from 'node:events';
@@ -119,7 +119,7 @@ describe('twenty processes', () => {
     return { line: async () => (await lines.next()).value, go: () => child.stdin.write('go\n') };
   }
 
-  it('may migrate one database at once: one does the work, all succeed', async () => {
+  it('migrate one database: one applies the migrations, all succeed', async () => {
     const url = await emptyDatabase();
     const processes = Array.from({ length: 20 }, () => start(url));
     for (const process of processes) expect(await process.line()).toBe('ready');
@@ -128,7 +128,7 @@ describe('twenty processes', () => {
     expect(applied.toSorted((a, b) => b.length - a.length)).toEqual([names, ...Array.from({ length: 19 }, () => [])]);
   });
 
-  it('may migrate twenty databases of one new server at once, all making the same role', async () => {
+  it('migrate twenty databases of one new server, which all create the same role', async () => {
     await using server = await startPostgres();
     const urls = Array.from({ length: 20 }, (_, n) => server.url(`t_${n}`));
     for (let n = 0; n < 20; n += 1) await onServer(server.url(), `create database t_${n}`);
@@ -140,8 +140,8 @@ describe('twenty processes', () => {
   });
 });
 
-describe('a login that is no superuser', () => {
-  it('owns its database, migrates it, and meets the same wall', async () => {
+describe('a login that is not a superuser', () => {
+  it('migrates the database that it owns, and row-level security separates accounts', async () => {
     await using server = await startPostgres();
     await onServer(server.url(), 'create role plain login createrole');
     await onServer(server.url(), 'create database plain owner plain');

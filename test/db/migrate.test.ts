@@ -20,14 +20,14 @@ const next: Migration = {
 };
 
 eachEngine('migrations (%s)', (engine) => {
-  it('have nothing to do the second time', async () => {
+  it('apply nothing when run again', async () => {
     await using test = await testDatabase(engine);
     expect(await migrate(test.database)).toEqual([]);
     const ledger = await ask(test.database, 'select migration from heddle_schema order by migration');
     expect(ledger.map((row) => row['migration'])).toEqual(names);
   });
 
-  it('keep the data that is there', async () => {
+  it('keep existing data', async () => {
     await using test = await testDatabase(engine);
     const { database } = test;
     await database.asOwner(["insert into accounts (account_id, created_at) values ('a', now())"]);
@@ -45,13 +45,13 @@ eachEngine('migrations (%s)', (engine) => {
     expect(await migrate(test.database, { migrations: [...migrations, next] })).toEqual([next.name]);
   });
 
-  it('of a newer program are accepted when they say that this one may still run', async () => {
+  it('of a newer program are accepted when they allow this program version', async () => {
     await using test = await testDatabase(engine);
     await migrate(test.database, { migrations: [...migrations, { ...next, oldestProgram: migrations.length }] });
     expect(await migrate(test.database)).toEqual([]);
   });
 
-  it('are refused by a Postgres that is too old, with its version and the way out', async () => {
+  it('are refused on a Postgres that is too old, with its version and a fix', async () => {
     await using test = await testDatabase(engine);
     const broken = { ...next, statements: ['select from nowhere'] };
     const refusal = migrate(test.database, { migrations: [...migrations, broken], oldestServer: 99 });
@@ -61,7 +61,7 @@ eachEngine('migrations (%s)', (engine) => {
     );
   });
 
-  it('of a newer program are refused in one sentence when they say that this one may not', async () => {
+  it('of a newer program are refused when they exclude this program version', async () => {
     await using test = await testDatabase(engine);
     const newer = { ...next, oldestProgram: migrations.length + 1 };
     await migrate(test.database, { migrations: [...migrations, newer] });
@@ -75,7 +75,7 @@ eachEngine('migrations (%s)', (engine) => {
   });
 });
 
-describe('migrations beside sessions that hold what they change', () => {
+describe('migrations while other sessions hold locks', () => {
   const waits = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
   const change: Migration = {
     name: '9998_add_notes',
@@ -93,7 +93,7 @@ describe('migrations beside sessions that hold what they change', () => {
     return client;
   }
 
-  it('let others read, say what they wait for, and are applied when it ends', async () => {
+  it('let others read, report which session they wait for, and are applied when it ends', async () => {
     await using test = await testDatabase('postgres');
     const reader = await sessionOf(test.url, 'select from objects');
     const { promise: said, resolve } = Promise.withResolvers<string>();
@@ -109,7 +109,7 @@ describe('migrations beside sessions that hold what they change', () => {
     expect(await migrating).toEqual([change.name]);
   });
 
-  it('give up with what they waited for, and have changed nothing', async () => {
+  it('give up naming the blocking session, and change nothing', async () => {
     await using test = await testDatabase('postgres');
     const reader = await sessionOf(test.url, 'select from accounts');
     await expect(migrate(test.database, { ...options, attempts: 2 })).rejects.toThrow(
@@ -119,7 +119,7 @@ describe('migrations beside sessions that hold what they change', () => {
     expect(await migrate(test.database)).toEqual([]);
   });
 
-  it('hold nothing that a writer wants while they wait for it', async () => {
+  it('hold no lock that a writer needs while they wait for it', async () => {
     await using test = await testDatabase('postgres');
     await test.database.asOwner(["insert into accounts (account_id, created_at) values ('a', now())"]);
     const writer = await sessionOf(test.url, 'update accounts set revision = 1');
@@ -135,7 +135,7 @@ describe('migrations beside sessions that hold what they change', () => {
 describe('migrations since the last release', () => {
   const released = migrations.filter(({ name }) => name < '0036');
 
-  it('wait for nobody who writes to the logs, and keep nobody from it, however large they are', async () => {
+  it('do not wait for writers of the logs, and do not block them', async () => {
     const url = await emptyDatabase();
     const database = await openDatabase({ url });
     await migrate(database, { migrations: released });
@@ -156,7 +156,7 @@ describe('migrations since the last release', () => {
 });
 
 eachEngine('the schema (%s)', (engine) => {
-  it('begins every primary key with account_id, and has one in every table', async () => {
+  it('has account_id as first column of every primary key, except in server-wide tables', async () => {
     await using test = await testDatabase(engine);
     const first = await ask(
       test.database,
@@ -174,7 +174,7 @@ eachEngine('the schema (%s)', (engine) => {
     ]);
   });
 
-  it('has row-level security with a policy everywhere but in the directory, the feeds, the ledger and what is of the whole server', async () => {
+  it('has row-level security with a policy on every table except the directory, feeds, logs and server-wide tables', async () => {
     await using test = await testDatabase(engine);
     const open = await ask(
       test.database,
@@ -191,7 +191,7 @@ eachEngine('the schema (%s)', (engine) => {
     ]);
   });
 
-  it('has one index of objects that begins with account_id, for the plans of foreign-key checks', async () => {
+  it('has one index of objects that begins with account_id, as foreign-key checks require', async () => {
     await using test = await testDatabase(engine);
     const indexes = await ask(
       test.database,
@@ -201,7 +201,7 @@ eachEngine('the schema (%s)', (engine) => {
     expect(indexes).toEqual([{ index: 'objects_pkey' }]);
   });
 
-  it('lets heddle_app read and write rows, and nothing else', async () => {
+  it('grants heddle_app access to rows only', async () => {
     await using test = await testDatabase(engine);
     const granted = await ask(
       test.database,
@@ -213,8 +213,8 @@ eachEngine('the schema (%s)', (engine) => {
   });
 });
 
-eachEngine('the migrations that note hosts of Git sources (%s)', (engine) => {
-  it('notes those that the API made, of every account', async () => {
+eachEngine('the migrations that record hosts of Git sources (%s)', (engine) => {
+  it('record the hosts of sources made through the API, for every account', async () => {
     await using test = await testDatabase(engine);
     // As it was before these migrations.
     await test.database.asOwner([

@@ -26,7 +26,7 @@ async function database(): Promise<string> {
 
 const revision = (number: number): Notice => ({ what: 'revision', account: 'a', revision: number });
 
-it('what one server tells, it hears once and at once, and every other server soon', async () => {
+it('a notice is received once and at once by its own server, and soon by every other server', async () => {
   const url = await database();
   const [one, two, three] = [server(url), server(url), server(url)];
   for (const each of [one, two, three]) await each.ready();
@@ -41,7 +41,7 @@ it('what one server tells, it hears once and at once, and every other server soo
   expect(one.heard).toHaveLength(3);
 });
 
-it('of a thousand revisions of an account the newest arrives, in few messages', async () => {
+it('of a thousand revision notices the newest arrives, in fewer than 20 messages', async () => {
   const url = await database();
   const [one, two] = [server(url), server(url)];
   for (const each of [one, two]) await each.ready();
@@ -50,7 +50,7 @@ it('of a thousand revisions of an account the newest arrives, in few messages', 
   expect(two.heard.length).toBeLessThan(20);
 });
 
-it('a connection that breaks is opened again, and all listeners are called because notices may have been missed', async () => {
+it('a broken notice connection is reopened, and listeners are called as notices may have been missed', async () => {
   const url = await database();
   const [one, two] = [server(url), server(url)];
   for (const each of [one, two]) await each.ready();
@@ -63,7 +63,7 @@ it('a connection that breaks is opened again, and all listeners are called becau
   await expect.poll(() => two.heard).toEqual([revision(7)]);
 });
 
-it('what a newer program tells is passed over, and closing while it connects leaves nothing behind', async () => {
+it('an unknown notice of a newer program is ignored, and a connection can be closed while it connects', async () => {
   const board = createNoticeBoard();
   const heard: Notice[] = [];
   board.on((notice) => heard.push(notice));

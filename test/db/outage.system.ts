@@ -11,7 +11,7 @@ const insert = (id: string) =>
   raw('insert into accounts (account_id, created_at) values ($1, now()) returning account_id', id);
 const read = raw('select account_id from accounts');
 
-describe.each(['socket', 'tcp'])('a Postgres that goes away (%s)', (transport) => {
+describe.each(['socket', 'tcp'])('a Postgres outage (%s)', (transport) => {
   let server: PostgresServer;
   let database: Database;
 
@@ -33,7 +33,7 @@ describe.each(['socket', 'tcp'])('a Postgres that goes away (%s)', (transport) =
     results.map((result) => (result.status === 'rejected' ? result.reason : result.value));
 
   it.each(['fast', 'kill'] as const)(
-    'is unavailable after it stopped (%s), and serves again as soon as it is back',
+    'makes the database unavailable after a stop (%s), until Postgres is back',
     async (how) => {
       await several(() => database.inAccount('a', [read]));
       await server.stop(how);
@@ -48,7 +48,7 @@ describe.each(['socket', 'tcp'])('a Postgres that goes away (%s)', (transport) =
     },
   );
 
-  it('serves at once after a restart between two requests', async () => {
+  it('between two requests fails no later request after the restart', async () => {
     await several(() => database.inAccount('a', [read]));
     await server.stop();
     await server.start();
@@ -66,7 +66,7 @@ describe.each(['socket', 'tcp'])('a Postgres that goes away (%s)', (transport) =
   });
 
   it.each(['fast', 'kill'] as const)(
-    'leaves writes that were under way in doubt, and none half done (E96, %s)',
+    'leaves writes in progress in doubt, and none half done (E96, %s)',
     async (how) => {
       const part = [insert(`${how}-1`), raw('select pg_sleep(60)')];
       const writing = several((n) =>
@@ -88,7 +88,7 @@ describe.each(['socket', 'tcp'])('a Postgres that goes away (%s)', (transport) =
     },
   );
 
-  it('is unavailable when an administrator ends the session, and the pool goes on', async () => {
+  it('of one terminated session makes its query unavailable, and the pool keeps working', async () => {
     const running = database.inAccount('a', [raw('select pg_sleep(60)')]);
     const ended = expect(running).rejects.toThrow(Unavailable);
     const end = raw(
@@ -100,7 +100,7 @@ describe.each(['socket', 'tcp'])('a Postgres that goes away (%s)', (transport) =
   });
 });
 
-it('a database that is nowhere is unavailable, not a crash', async () => {
+it('a database that cannot be reached is reported as unavailable, not as a crash', async () => {
   const database = await openDatabase({ url: 'postgres://nobody@127.0.0.1:1/nothing' });
   await expect(database.ping()).rejects.toThrow(Unavailable);
   await database.close();

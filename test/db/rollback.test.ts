@@ -16,7 +16,7 @@ function rollBack(present: Snapshot, past: Snapshot) {
 }
 
 eachEngine('a rollback in the database (%s)', (engine) => {
-  it('E111 writes objects under their former ids, suspends the source in the same commit, and is settled by an approved plan', async () => {
+  it('E111 restores former ids, suspends the source in the same commit, and is settled by its next plan', async () => {
     await using made = await testDatabase(engine);
     const { database } = made;
     const first = await newOffice(database);

@@ -82,8 +82,8 @@ async function rotate(database: Database, vault: Vault, acceptUnbound = false): 
   return rows;
 }
 
-eachEngine('sealing again on %s', (engine) => {
-  it('binds every secret to its place under the new key, in history too, and changes nothing else', async () => {
+eachEngine('key rotation on %s', (engine) => {
+  it('seals every secret for its place under the new key, in history too, and changes nothing else', async () => {
     await using made = await testDatabase(engine);
     const { database } = made;
     await insertWithHistory(database, 'o', channel(sealIn(createVault([oldKey]), 'o', 'unbound')));
@@ -112,7 +112,7 @@ eachEngine('sealing again on %s', (engine) => {
     expect(await ask(database, 'select form from sealing')).toEqual([{ form: 'bound' }]);
   });
 
-  it('seals the address of a webhook that earlier releases kept as it is, in history too, and once', async () => {
+  it('seals plain-text webhook addresses of earlier releases, in history too, and only once', async () => {
     await using made = await testDatabase(engine);
     const { database } = made;
     const vault = createVault([newKey]);
@@ -133,7 +133,7 @@ eachEngine('sealing again on %s', (engine) => {
     expect(vault.open(url, placeOf(account, 's', ['config', 'url']))).toBe('https://x.example.com/let-me-in');
   });
 
-  it('ends, however many rows there are and whatever they hold', async () => {
+  it('terminates with 1,001 rows, whatever they contain', async () => {
     await using made = await testDatabase(engine);
     const { database } = made;
     const ids = Array.from({ length: 1001 }, (_, at) => `o${at}`);
@@ -153,7 +153,7 @@ eachEngine('sealing again on %s', (engine) => {
     expect(await rotate(database, createVault([newKey]))).toBe(0);
   });
 
-  it('leaves what does not open as it is, names it once, and seals the secrets of everybody else', async () => {
+  it('keeps undecryptable secrets unchanged, reports each once, and seals the others', async () => {
     await using made = await testDatabase(engine);
     const { database } = made;
     const [vault, lost] = [createVault([newKey, oldKey], 'binding'), createVault([randomBytes(keyBytes)])];
@@ -185,7 +185,7 @@ eachEngine('sealing again on %s', (engine) => {
     expect(await reseal(database, createVault([newKey, oldKey]))).toEqual({ rows: 0, unreadable, unreadableCount: 4 });
   });
 
-  it('refuses the form of earlier releases once it is over, unless accepting it is requested', async () => {
+  it('refuses the unbound form after the transition, unless --accept-unbound is given', async () => {
     await using made = await testDatabase(engine);
     const { database } = made;
     await insert(database, 'o', 'NotificationChannel', channel(sealIn(createVault([oldKey]), 'o', 'unbound')));
@@ -201,7 +201,7 @@ eachEngine('sealing again on %s', (engine) => {
     ]);
   });
 
-  it('keeps programs from starting that know no other form than the old one', async () => {
+  it('prevents programs from starting that know only the unbound form', async () => {
     await using made = await testDatabase(engine);
     const { database } = made;
     await database.asOwner(["insert into sealing (form) values ('unbound')"]);

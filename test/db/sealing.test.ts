@@ -32,8 +32,8 @@ async function insert(database: Database, secrets: Readonly<Record<string, strin
   });
 }
 
-eachEngine('the key of an installation on %s', (engine) => {
-  it('is that of the first server, and of those that have it too', async () => {
+eachEngine('the sealing key of an installation on %s', (engine) => {
+  it('is the key of the first server, and any server without it is refused', async () => {
     await using made = await testDatabase(engine);
     const { database } = made;
     await checkKey(database, registry, vaultOf(1));
@@ -47,7 +47,7 @@ eachEngine('the key of an installation on %s', (engine) => {
     await expect(watchKey(database, vaultOf(2))).rejects.toThrow(WrongKey);
   });
 
-  it('is known by what servers of the previous release sealed', async () => {
+  it('is checked against secrets that servers of the previous release sealed', async () => {
     await using made = await testDatabase(engine);
     const { database } = made;
     await insert(database, { o: vaultOf(1).seal('hunter2', placeOf('a', 'o', ['secret'])) });
@@ -57,7 +57,7 @@ eachEngine('the key of an installation on %s', (engine) => {
     expect(vault.form).toBe('unbound');
   });
 
-  it('is known by one text that opens, whatever else is stored', async () => {
+  it('is checked against any secret that opens, whatever else is stored', async () => {
     await using made = await testDatabase(engine);
     const { database } = made;
     const junk = Array.from({ length: 501 }, (_, at) => [
@@ -71,7 +71,7 @@ eachEngine('the key of an installation on %s', (engine) => {
     await expect(checkKey(database, registry, vaultOf(2))).rejects.toThrow(WrongKey);
   });
 
-  it('is that of the first server where only texts stand that no server can have sealed', async () => {
+  it('is the key of the first server when no stored text is a valid sealed secret', async () => {
     await using made = await testDatabase(engine);
     const { database } = made;
     await insert(database, { a: 'sealed:junk', b: 'sealed:' });
@@ -79,7 +79,7 @@ eachEngine('the key of an installation on %s', (engine) => {
     await expect(checkKey(database, registry, vaultOf(2))).rejects.toThrow(WrongKey);
   });
 
-  it('keeps programs from starting that know no bound form as soon as servers write it', async () => {
+  it('prevents programs that do not know the bound form from starting once servers write it', async () => {
     await using made = await testDatabase(engine);
     const { database } = made;
     const older = { migrations: migrations.slice(0, -1) };
@@ -96,7 +96,7 @@ eachEngine('the key of an installation on %s', (engine) => {
     await database.asOwner(["delete from heddle_schema where migration = 'sealed to their places'"]);
   });
 
-  it('comes with the form in which the installation seals', async () => {
+  it('sets the form in which the installation seals', async () => {
     await using made = await testDatabase(engine);
     const vault = vaultOf(1);
     await checkKey(made.database, registry, vault);

@@ -3,8 +3,8 @@ import { createTokenLookUp, insertToken } from '../../src/db/accounts/tokens.ts'
 import type { Database } from '../../src/db/database.ts';
 import { eachEngine, testDatabase } from '../setup/database.ts';
 
-eachEngine('looking up tokens on %s', (engine) => {
-  it('takes one query for all requests of a turn, and tells their tokens apart', async () => {
+eachEngine('the token lookup on %s', (engine) => {
+  it('uses one query for all requests of an event-loop turn, and returns each its own token', async () => {
     await using made = await testDatabase(engine);
     for (const name of ['a', 'b']) await addToken(made.database, name);
     let queries = 0;
@@ -22,7 +22,7 @@ eachEngine('looking up tokens on %s', (engine) => {
     expect(queries).toBe(2);
   });
 
-  it('lets all who come while a query is under way share the next, which leaves behind them', async () => {
+  it('batches the requests that arrive during a query into the next query', async () => {
     await using made = await testDatabase(engine);
     await addToken(made.database, 'a');
     const asked: (readonly unknown[])[] = [];
@@ -44,7 +44,7 @@ eachEngine('looking up tokens on %s', (engine) => {
     expect(asked).toEqual([[['hash-a']], [['hash-a', 'hash-b']]]);
   });
 
-  it('waits for no query that gets no answer', async () => {
+  it('does not wait for a query that never returns', async () => {
     await using made = await testDatabase(engine);
     await addToken(made.database, 'a');
     let asked = 0;
@@ -60,7 +60,7 @@ eachEngine('looking up tokens on %s', (engine) => {
     expect((await find('hash-a'))?.account).toBe('a');
   });
 
-  it('fails for all that share a query, and works again for the next', async () => {
+  it('fails for all requests of a failed query, and succeeds for the next', async () => {
     await using made = await testDatabase(engine);
     await addToken(made.database, 'a');
     let broken = true;

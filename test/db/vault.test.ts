@@ -15,10 +15,10 @@ const [first, second] = [randomBytes(keyBytes), randomBytes(keyBytes)];
 const place: SealPlace = { purpose: 'object', path: ['account', 'object', 'secret'] };
 const other: SealPlace = { purpose: 'object', path: ['account', 'other', 'secret'] };
 
-describe.each<SealForm>(['unbound', 'bound'])('a vault that seals texts %s', (form) => {
+describe.each<SealForm>(['unbound', 'bound'])('a vault that seals texts in the form %s', (form) => {
   const create = (...keys: readonly Uint8Array[]) => createVault(keys, form);
 
-  it('opens what it sealed, and shows nothing of it', () => {
+  it('opens what it sealed, and the sealed text does not contain the secret', () => {
     const vault = create(first);
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', minLength: 4 }), (text) => {
@@ -30,13 +30,13 @@ describe.each<SealForm>(['unbound', 'bound'])('a vault that seals texts %s', (fo
     );
   });
 
-  it('seals equal texts equally, and under another key differently', () => {
+  it('seals equal texts equally under one key, and differently under another', () => {
     const [one, two] = [create(first), create(second)];
     expect(one.seal('hunter2', place)).toBe(one.seal('hunter2', place));
     expect(one.seal('hunter2', place)).not.toBe(two.seal('hunter2', place));
   });
 
-  it('seals with its first key and opens with all', () => {
+  it('seals with its first key and opens with any of its keys', () => {
     const sealed = create(first).seal('old', place);
     const both = create(second, first);
     expect(both.open(sealed, place)).toBe('old');
@@ -44,14 +44,14 @@ describe.each<SealForm>(['unbound', 'bound'])('a vault that seals texts %s', (fo
     expect([both.isCurrent(sealed, form), both.isCurrent(both.seal('old', place), form)]).toEqual([false, true]);
   });
 
-  it('names the key that is missing', () => {
+  it('reports the id of a missing key', () => {
     const sealed = create(first).seal('x', place);
     expect(() => create(second).open(sealed, place)).toThrow(
       /sealed with the key [0-9a-f]{12}, which this server does not have/,
     );
   });
 
-  it('refuses a text that was changed or cut short', () => {
+  it('refuses a sealed text that was changed or truncated', () => {
     const vault = create(first);
     const sealed = vault.seal('text', place);
     const [prefix, body] = [sealed.slice(0, sealed.lastIndexOf(':') + 1), sealed.split(':').at(-1) ?? ''];
@@ -61,7 +61,7 @@ describe.each<SealForm>(['unbound', 'bound'])('a vault that seals texts %s', (fo
       expect(() => vault.open(prefix + spoiled.toString('base64'), place)).toThrow(Internal);
   });
 
-  it('says the same of secrets that are equal, in whatever place and under whatever key they are', () => {
+  it('computes equal fingerprints for equal secrets, in any place and under any of its keys', () => {
     const vault = create(second, first);
     const [here, there] = [vault.seal('hunter2', place), create(first).seal('hunter2', other)];
     expect(vault.fingerprint(here, place)).toBe(vault.fingerprint(there, other));
@@ -70,7 +70,7 @@ describe.each<SealForm>(['unbound', 'bound'])('a vault that seals texts %s', (fo
   });
 });
 
-describe('a text that is bound to its place', () => {
+describe('a sealed text bound to its place', () => {
   const vault = createVault([first]);
   const sealed = vault.seal('hunter2', place);
 
@@ -80,17 +80,17 @@ describe('a text that is bound to its place', () => {
     ['another field', { purpose: 'object', path: ['account', 'object', 'public'] }],
     ['a path that only reads alike', { purpose: 'object', path: ['account', 'object,secret'] }],
     ['another purpose', { purpose: 'plan', path: ['account', 'object', 'secret'] }],
-  ])('opens in no other one: %s', (_name, elsewhere) => {
+  ])('is refused in any other place: %s', (_name, elsewhere) => {
     expect(() => vault.open(sealed, elsewhere)).toThrow(/sealed for another place/);
   });
 
-  it('differs from place to place, so that nobody sees which secrets are equal', () => {
+  it('differs between places, which hides equal secrets', () => {
     expect(vault.seal('hunter2', other).split(':').at(-1)).not.toBe(sealed.split(':').at(-1));
   });
 });
 
-describe('a vault whose installation moves on', () => {
-  it('reads both forms, and then the bound one alone; nothing leads back', () => {
+describe('a vault in transition from the unbound to the bound form', () => {
+  it('reads both forms, then only the bound one, and cannot go back', () => {
     const vault = createVault([first], 'unbound');
     const old = vault.seal('hunter2', place);
     expect(old).toMatch(/^sealed:[0-9a-f]{12}:/);
@@ -104,15 +104,15 @@ describe('a vault whose installation moves on', () => {
     expect([vault.form, vault.openUnbound(old)]).toEqual(['bound', 'hunter2']);
   });
 
-  it('compares requests as servers of the previous release do', () => {
+  it('fingerprints requests like servers of the previous release', () => {
     expect(createVault([first]).requestFingerprint('a')).toBe(createVault([first], 'unbound').seal('a', place));
   });
 });
 
-describe('the keys for secrets', () => {
+describe('the keys that seal secrets', () => {
   const none = { secretKey: undefined, secretKeyFile: undefined, dataDir: undefined };
 
-  it('are read from a text or a file, as base64 or hex, the sealing one first', async () => {
+  it('are read from a text or a file, as base64 or hex, with the sealing key first', async () => {
     const directory = await temporary();
     const [base64, hex] = [newKeyText(), randomBytes(keyBytes).toString('hex')];
     await writeFile(join(directory, 'keys'), `${base64}\n${hex}\n`);
@@ -121,7 +121,7 @@ describe('the keys for secrets', () => {
     expect(await readKeys({ ...none, secretKeyFile: join(directory, 'keys') })).toEqual(expected);
   });
 
-  it('are made once for the embedded database, readable by nobody else', async () => {
+  it('are created once for the embedded database, readable by the owner only', async () => {
     const directory = await temporary();
     const keys = await readKeys({ ...none, dataDir: directory });
     expect(await readKeys({ ...none, dataDir: directory })).toEqual(keys);

@@ -25,12 +25,12 @@ const rows = page.split('\n').flatMap((line) => {
   return /^\d/.test(section) ? [{ section, state, how }] : [];
 });
 
-it('the page about ASVS says of every section of level 2 how it is met', () => {
+it('docs/asvs.md lists every section of ASVS levels 1 and 2 in order', () => {
   const stated = rows.flatMap(({ section }) => section.match(/\b\d+\.\d+\b/g) ?? []);
   expect(stated).toEqual(sections.flatMap(([chapter, ...numbers]) => numbers.map((number) => `${chapter}.${number}`)));
 });
 
-it('the page about ASVS says what is missing where a section is not met as a whole', () => {
+it('docs/asvs.md names what is missing in every partly met section', () => {
   const states = ['met', 'partly', '**not met**', 'not applicable', 'deployment'];
   expect(rows.filter(({ state, how }) => !states.includes(state) || how === '')).toEqual([]);
   const partly = rows.filter(({ state }) => state === 'partly');

@@ -49,7 +49,7 @@ async function follow(step: Step, { directory, shell, server }: Reader): Promise
 const pagesWithCommands = writtenPages.filter((page) => stepsOf(page).some((step) => step.type === 'commands'));
 
 test.each(pagesWithCommands.map((page) => [page.path, page] as const))(
-  'what %s shows is what happens',
+  'the commands in %s print what the page shows',
   async (_path, page) => {
     const directory = await temporaryDirectory();
     await cp(join(root, 'examples/quickstart'), join(directory, 'examples/quickstart'), { recursive: true });

@@ -6,11 +6,11 @@ const diagrams = pages.flatMap(({ path, text }) =>
   [...text.matchAll(/^```mermaid\n(.*?)^```/gms)].map(([, diagram = ''], at) => [path, at + 1, diagram] as const),
 );
 
-test.each(diagrams)('%s has a diagram %i that can be drawn', (_path, _at, diagram) => {
+test.each(diagrams)('%s: Mermaid diagram %i has valid syntax', (_path, _at, diagram) => {
   expect(mermaidProblems(diagram)).toEqual([]);
 });
 
-test('the way of a change, ownership and the release of a plan are drawn', () => {
+test('README.md has one diagram and docs/gitops.md has two', () => {
   expect(diagrams.map(([path]) => path)).toEqual(['README.md', 'docs/gitops.md', 'docs/gitops.md']);
 });
 
@@ -22,6 +22,6 @@ test.each([
   ['an arrow to nowhere', 'flowchart LR\n  a --> b\n  b -->|yes|\n'],
   ['an unknown diagram', 'flowchat LR\n  a --> b\n'],
   ['a node with the name of a word of the language', 'flowchart LR\n  a --> end\n'],
-])('%s is found', (_what, diagram) => {
+])('the Mermaid check reports %s', (_what, diagram) => {
   expect(mermaidProblems(diagram)).not.toEqual([]);
 });

@@ -22,18 +22,18 @@ describe('the examples for contributors', () => {
   const run = (launcher: string, ...args: readonly string[]): Promise<Run> =>
     runHeddle(args, { program: { node: process.execPath, launcher: join(directory, launcher), user: {} } });
 
-  test('add a kind that documents may have', async () => {
+  test('add a kind that `heddle explain` describes', async () => {
     const { code, out } = await run('src/heddle.js', 'explain', 'Site.groups');
     expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('The groups of the machines there.') });
   });
 
-  test('add an operation that is mounted and described', async () => {
+  test('add an API operation', async () => {
     await writeFile(join(directory, 'operations.ts'), listOperations);
     const { out } = await run('operations.ts');
     expect(out.split('\n')).toContain('GET /api/config/counts/{kind}');
   });
 
-  test('add a source type that the file of a server may state', async () => {
+  test('add a source type to the schema of the server settings file', async () => {
     const schemas = join(directory, 'schemas');
     expect((await run('src/heddle.js', 'schema', '--dir', schemas)).code).toBe(0);
     const { properties } = JSON.parse(await readFile(join(schemas, 'heddle-server.json'), 'utf8'));

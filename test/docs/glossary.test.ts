@@ -8,14 +8,14 @@ const words = [...glossary.matchAll(/^\| \*\*([^*]+)\*\* \| (.+) \|$/gm)].map(([
   meaning,
 }));
 
-it('the glossary says in one sentence each what words mean, in their order', () => {
+it('the glossary is sorted and defines each word in one sentence', () => {
   const names = words.map(({ word }) => word);
   expect(names).toContain('operator');
   expect(names).toEqual([...new Set(names)].sort());
   expect(words.filter(({ meaning }) => !/^[A-Z][^.]*\.$/.test(meaning))).toEqual([]);
 });
 
-it('the glossary has no word that no page uses', () => {
+it('the glossary contains only words that other pages use', () => {
   const texts = writtenPages.filter((page) => page.path !== path).map(({ text }) => text.toLowerCase());
   expect(words.filter(({ word }) => !texts.some((text) => text.includes(word)))).toEqual([]);
 });

@@ -40,7 +40,7 @@ function says(line: string, message: string): boolean {
 /** The pages whose messages the program writes in one piece. */
 const held = ['docs/integrations/ingress.md', 'docs/integrations/scim.md'];
 
-test.each(held)('%s quotes messages as the program writes them', (path) => {
+test.each(held)('%s quotes messages exactly as they appear in the source code', (path) => {
   const messages = messagesOf(pages.find((page) => page.path === path)?.text ?? '');
   expect(messages.length).toBeGreaterThan(3);
   expect(messages.filter((message) => !lines.some((line) => says(line, message)))).toEqual([]);

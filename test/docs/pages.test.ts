@@ -16,11 +16,11 @@ function brokenLink(page: Page, link: string): string | undefined {
   return undefined;
 }
 
-test('README.md is short enough to be read', () => {
+test('README.md has at most 250 lines', () => {
   expect(readFileSync(join(root, 'README.md'), 'utf8').split('\n').length).toBeLessThanOrEqual(250);
 });
 
-test('every page is reached from README.md', () => {
+test('every page is linked from README.md, directly or through other pages', () => {
   const reached = new Set(['README.md']);
   for (const path of reached) {
     const page = pages.find((one) => one.path === path);
@@ -30,20 +30,20 @@ test('every page is reached from README.md', () => {
 });
 
 describe.each(pages.map(named))('%s', (_path, page) => {
-  test('has links that lead to a page and a heading', () => {
+  test('has no broken links to pages or headings', () => {
     const within = links(page).filter((link) => !/^https?:/.test(link));
     expect(within.flatMap((link) => brokenLink(page, link) ?? [])).toEqual([]);
   });
 });
 
 describe.each(writtenPages.map(named))('%s', (_path, page) => {
-  test('names files that exist', () => {
+  test('names only existing files', () => {
     const paths = mentions(page, /`((?:src|test|examples|charts|crds|docs)\/[^`\s<>*]*)`/g);
     const runBy = mentions(page, /<!-- run by (.*?) -->/g).flatMap((list) => list.split(', '));
     expect([...paths, ...runBy].filter((path) => !exists(path))).toEqual([]);
   });
 
-  test('names functions and classes beside the file that declares them', () => {
+  test('names functions and classes with the file that contains them', () => {
     const pairs = [...page.text.matchAll(/`(src\/[^`\s]+\.ts)`\s+`(\w+)(?:\(\))?`/g)];
     const missing = pairs.filter(([, path = '', name]) => {
       return !new RegExp(`\\b${name}\\b`).test(readFileSync(join(root, path), 'utf8'));
@@ -51,7 +51,7 @@ describe.each(writtenPages.map(named))('%s', (_path, page) => {
     expect(missing.map(([text]) => text)).toEqual([]);
   });
 
-  test('names commands and flags that the program has', () => {
+  test('names only existing commands and flags', () => {
     const reference = readFileSync(join(root, 'docs/reference/commands.md'), 'utf8');
     const known = `${reference}${readFileSync(join(root, 'docs/reference/settings.md'), 'utf8')}`;
     const commands = mentions(page, /(?:`|npx )heddle ([a-z][a-z-]+)/g);

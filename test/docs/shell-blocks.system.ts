@@ -50,14 +50,17 @@ const notRun: Readonly<Record<string, string>> = {
 
 const reasonNotToRun = (line: string) => Object.keys(notRun).find((start) => line.startsWith(start));
 
-test.each(lines.filter((line) => reasonNotToRun(line) === undefined))('`%s` prints a result', async (line) => {
-  const { stdout, stderr } = await promisify(execFile)('bash', ['--norc', '-euo', 'pipefail', '-c', line], {
-    cwd: root,
-  });
-  expect({ printed: stdout !== '', stderr }).toEqual({ printed: true, stderr: '' });
-});
+test.each(lines.filter((line) => reasonNotToRun(line) === undefined))(
+  'the documented shell line `%s` runs without errors and prints a result',
+  async (line) => {
+    const { stdout, stderr } = await promisify(execFile)('bash', ['--norc', '-euo', 'pipefail', '-c', line], {
+      cwd: root,
+    });
+    expect({ printed: stdout !== '', stderr }).toEqual({ printed: true, stderr: '' });
+  },
+);
 
-test('names scripts of the package and settings of the server', () => {
+test('the documentation names only existing npm scripts and server variables', () => {
   const text = readFileSync(join(root, 'package.json'), 'utf8');
   const { scripts } = JSON.parse(text) as { scripts: Readonly<Record<string, string>> };
   const settings = readFileSync(join(root, 'docs/reference/settings.md'), 'utf8');
@@ -67,7 +70,7 @@ test('names scripts of the package and settings of the server', () => {
   expect(variables.filter((name) => !settings.includes(name))).toEqual([]);
 });
 
-test('no reason outlives its line', () => {
+test('every entry in the list of shell lines that are not run matches a documented line', () => {
   const used = new Set(lines.map(reasonNotToRun));
   expect(Object.keys(notRun).filter((start) => !used.has(start))).toEqual([]);
 });

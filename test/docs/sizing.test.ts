@@ -54,7 +54,7 @@ function shapeOf(text: string): readonly string[] {
   });
 }
 
-test('the tables of the page of sizing are those that the benchmark writes, at full size', () => {
+test('the tables of docs/sizing.md match those of the benchmark at full size', () => {
   const written = shapeOf(sizingTables(sample));
   const byDatabase = written.filter((line) => /^(?:###|Postgres|embedded)/.test(line));
   expect(shapeOf(figures).filter((line) => /^(?:###|Postgres|embedded)/.test(line))).toEqual(byDatabase);
@@ -62,14 +62,14 @@ test('the tables of the page of sizing are those that the benchmark writes, at f
   expect(byDatabase).toContain('embedded 20,000');
 });
 
-test('a run replaces the figures of the page and nothing else', () => {
+test('a benchmark run replaces only the figures of docs/sizing.md', () => {
   const rewritten = sizingPage(page, sample);
   expect(rewritten).toContain(sizingTables(sample));
   expect(sizingPage(rewritten, sample)).toBe(rewritten);
   expect(rewritten.replace(sizingTables(sample), figures.trim())).toBe(page.replace(figures, `\n${figures.trim()}\n`));
 });
 
-test('figures are written with what they are in proportion to the smallest size', () => {
+test('sizing figures include their ratio to the smallest size', () => {
   const text = sizingTables(sample);
   expect(text).toContain(
     'From the smallest to the largest size, 1,000 peers take 100 MB on Postgres, 100 MB on embedded.',
@@ -79,7 +79,7 @@ test('figures are written with what they are in proportion to the smallest size'
   expect(text).toContain('| together |  | 1.5 MB | 0.75 MB |');
 });
 
-test('a server of the chart has room for what the embedded database takes, by the figures of the page', () => {
+test('the memory limit of the Helm chart exceeds what docs/sizing.md measured for the embedded database', () => {
   const { resources } = parse(readFileSync(join(root, 'charts/heddle/values.yaml'), 'utf8'));
   const megabytes = (amount: string) => (Number(/^(\d+)Mi$/.exec(amount)?.[1]) * 2 ** 20) / 10 ** 6;
   const rows = /### Memory by objects\n(.*?)\n### /s.exec(figures)?.[1]?.matchAll(/^\| embedded \| (.*) \|$/gm) ?? [];

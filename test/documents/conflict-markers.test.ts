@@ -8,8 +8,8 @@ const problemsOf = (text: string) =>
   readFile({ path: 'a.yaml', text }).problems.map(({ code, line, column }) => [code, line, column]);
 const messageOf = (text: string) => readFile({ path: 'a.yaml', text }).problems[0]?.message;
 
-describe('what a merge left behind', () => {
-  it('is reported once for each place, and nothing else is', () => {
+describe('an unresolved merge conflict', () => {
+  it('is reported once for each place, without other problems', () => {
     const conflict = '<<<<<<< HEAD\n  name: a\n=======\n  name: b\n>>>>>>> other\n';
     expect(problemsOf(`${head}spec:\n${conflict}---\n${head}spec:\n${conflict}`)).toEqual([
       ['merge_conflict', 5, 1],
@@ -19,12 +19,12 @@ describe('what a merge left behind', () => {
     expect(problemsOf(`{"a":\n<<<<<<< HEAD\n1}\n`)).toEqual([['merge_conflict', 2, 1]]);
   });
 
-  it('is not what stands in a text', () => {
+  it('is not reported for conflict markers inside a text value', () => {
     expect(problemsOf(`${head}spec:\n  description: |\n    <<<<<<< HEAD\n`)).toEqual([]);
   });
 });
 
-describe('a template that nothing filled in', () => {
+describe('an unrendered template', () => {
   it.each([
     ['spec:\n  name: {{ .Values.name }}\n', 5, 10],
     ['spec:\n  name: {{ name }}-x\n', 5, 10],
@@ -35,12 +35,12 @@ describe('a template that nothing filled in', () => {
     ["spec:\n  name: '{{ team }}'\n", 5, 9],
     ['spec:\n  name: <%= team %>\n', 5, 9],
     [`spec:\n  peers: [a, "${open}PEER}"]\n`, 5, 14],
-  ])('%j is reported as one', (spec, line, column) => {
+  ])('is reported for %j', (spec, line, column) => {
     expect(problemsOf(head + spec)).toEqual([['template_leftover', line, column]]);
     expect(messageOf(head + spec)).toContain('is a template that nothing filled in; render the file');
   });
 
-  it('is found in JSON too', () => {
+  it('is reported in JSON too', () => {
     const document = {
       apiVersion: 'heddle.dev/v1',
       kind: 'Group',
@@ -51,25 +51,25 @@ describe('a template that nothing filled in', () => {
   });
 
   it.each(['costs $5 {a}', `see ${open}HOME}/bin`, '{{ not closed', `$${open}x}`, 'a {{ b }}'])(
-    '%j is a text',
+    'is not reported for %j',
     (text) => {
       expect(problemsOf(`${head}spec: {name: ${JSON.stringify(text)}}\n`)).toEqual([]);
     },
   );
 });
 
-describe('a line that is indented wrongly', () => {
+describe('a wrongly indented line', () => {
   it.each([
     ['deeper than its neighbours', 'spec:\n  name: a\n   peers: [b]\n', 6, 4, '3 spaces', 'by 2'],
     ['between two levels', 'spec:\n  name: a\n peers: [b]\n', 6, 2, '1 space,', 'by 2'],
     ['an item', 'spec:\n  peers:\n    - a\n   - b\n', 7, 4, '3 spaces', 'by 4'],
     ['a member of an item', 'spec:\n  rules:\n    - name: a\n       action: b\n', 7, 8, '7 spaces', 'by 6'],
-  ])('is reported at that line: %s', (_, spec, line, column, ...says) => {
+  ])('is reported with its line and column: %s', (_, spec, line, column, ...says) => {
     expect(problemsOf(head + spec)).toEqual([['yaml_indentation', line, column]]);
     for (const text of says) expect(messageOf(head + spec)).toContain(text);
   });
 
-  it('that left its map is reported where it belongs', () => {
+  it('outside its map is reported with the map that it may belong to', () => {
     const { problems } = readFile({ path: 'a.yaml', text: head.replace(': {name: g}', ':\nname: g') });
     expect(problems.map(({ message }) => message)).toContainEqual(
       'There is no member `name` here; if it belongs to `metadata`, indent it below that',
@@ -80,7 +80,7 @@ describe('a line that is indented wrongly', () => {
     ['spec:\n  name: a: b\n', 'yaml_invalid'],
     ['spec: {name: a, peers: [b}\n', 'yaml_invalid'],
     ['spec:\n  description: |\n      a\n    b\n  name: [\n', 'yaml_invalid'],
-  ])('is not made out of another fault: %j', (spec, code) => {
+  ])('is not reported for another YAML error: %j', (spec, code) => {
     expect(problemsOf(head + spec).map(([found]) => found)).toContain(code);
   });
 });

@@ -15,7 +15,7 @@ const contents = ['a', 'b', 'c', 'd', 'e', 'f', 'a b', 'g h', 'h g', 'i i', 'j',
   names === '' ? [] : names.split(' ').map((name, line) => document(name, `${at}.yaml`, line + 1)),
 );
 
-it('finds the same in what differs between readings as in all of it, whatever was read before', () => {
+it('the incremental duplicate finder reports the same as a full search, whatever was read before', () => {
   const readings = fc.array(fc.array(fc.nat(contents.length - 1), { maxLength: 9 }), { maxLength: 30 });
   fc.assert(
     fc.property(readings, (list) => {
@@ -29,7 +29,7 @@ it('finds the same in what differs between readings as in all of it, whatever wa
   );
 });
 
-it('remembers several sources beside each other', () => {
+it('the duplicate finder keeps several sources apart', () => {
   const find = createDuplicateFinder();
   const clean = contents.slice(0, 6);
   const others = [...contents.slice(7, 8), ...contents.slice(10)];

@@ -11,7 +11,7 @@ function heldBy(text: string): string {
 
 const group = 'kind: Group\nmetadata: {name: a}\nspec: {}\n';
 
-describe('a file beside documents', () => {
+describe('a file among documents', () => {
   it.each([
     ['the settings of a bot', '{"extends": ["config:recommended"]}', 'no `apiVersion`'],
     ['a schema', '{"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object"}', 'no `apiVersion`'],
@@ -35,7 +35,7 @@ describe('a file beside documents', () => {
       'apiVersion: heddle.dev/v1\nkind: Source\nmetadata: {name: k8s}\nspec: {}\n',
       'Source of heddle.dev/v1 (in which a server shows a namespace of a cluster)',
     ],
-  ])('is none of ours when it holds %s', (_, text, held) => {
+  ])('is ignored as foreign when it contains %s', (_, text, held) => {
     expect(heldBy(text)).toBe(held);
   });
 
@@ -54,12 +54,12 @@ describe('a file beside documents', () => {
     ['what cannot be read', 'resources: [a.yaml\n'],
     ['a text', 'resources\n'],
     ['nothing', '# nothing\n'],
-  ])('is judged as documents when it holds %s', (_, text) => {
+  ])('is validated as documents when it contains %s', (_, text) => {
     expect(heldBy(text)).toBe('ours');
   });
 });
 
-describe('objects of others beside documents', () => {
+describe('foreign objects among documents', () => {
   /** What a file holds of others, and the documents and problems beside it. */
   const parts = (text: string) => {
     const { documents, problems, foreign } = readFile({ path: 'x', text });
@@ -71,7 +71,7 @@ describe('objects of others beside documents', () => {
   };
   const ours = `apiVersion: heddle.dev/v1\n${group}`;
 
-  it('leave the documents of a file as they are', () => {
+  it('are separated from the documents of a file', () => {
     const text = `apiVersion: v1\nkind: Secret\nmetadata: {name: key}\n---\n${ours}---\napiVersion: apps/v1\nkind: Deployment\n`;
     expect(parts(text)).toEqual({
       documents: ['a'],
@@ -83,7 +83,7 @@ describe('objects of others beside documents', () => {
   it.each([
     ['YAML', (items: string) => `apiVersion: v1\nkind: List\nitems: ${items}\n`],
     ['JSON', (items: string) => `{"apiVersion": "v1", "kind": "List", "items": ${items}}`],
-  ])('leave the documents of a list in %s as they are', (_, list) => {
+  ])('are separated from the documents of a list in %s', (_, list) => {
     const items = [
       { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'key' } },
       { apiVersion: 'heddle.dev/v1', kind: 'Plan', metadata: { name: 'p' }, spec: {} },
@@ -96,7 +96,7 @@ describe('objects of others beside documents', () => {
     });
   });
 
-  it('hide no mistake of a document beside them', () => {
+  it('hide no problem of a document next to them', () => {
     expect(parts(`apiVersion: v1\nkind: Secret\n---\napiVersion: heddle.dev/v2\n${group}`)).toMatchObject({
       documents: [],
       problems: ['api_version_unknown'],
@@ -107,7 +107,7 @@ describe('objects of others beside documents', () => {
     });
   });
 
-  it('are counted when there are many kinds of them', () => {
+  it('are summarized by kind when there are many kinds', () => {
     const many = ['A', 'B', 'C', 'D', 'E', 'E'].map((kind) => `apiVersion: example.com/v1\nkind: ${kind}\n---\n`);
     expect(parts(many.join('') + ours).foreign?.[0]).toBe(
       'A of example.com/v1, B of example.com/v1, C of example.com/v1, 2 others',

@@ -15,18 +15,18 @@ test.each([
   ['E11: an overflow', `{${head},\n "spec": {"a": 1e999}}`, 'number_not_finite', 2],
   ['the key __proto__', `{${head},\n "spec": {"__proto__": {}}}`, 'key_forbidden', 2],
   ['a byte order mark inside', `{${head},\n "spec": {"a": "\ufeff"}}`, 'yaml_byte_order_mark', 2],
-])('JSON refuses %s', (_, text, code, line) => {
+])('a JSON document is refused for %s', (_, text, code, line) => {
   expect(onlyProblem(text)).toMatchObject({ code, line });
 });
 
-test('colons, brackets and quotes inside JSON strings are not counted', () => {
+test('colons, brackets and quotes inside JSON strings are read as text', () => {
   const spec = { 'a:b': 'c:d', e: ['{', '"', '\\', '\\":', ':'], f: { 'g"': '\\\\' } };
   const text = `{${head}, "spec": ${JSON.stringify(spec)}}`;
   expect(readJsonText(text)).toBeDefined();
   expect(read(text)).toMatchObject({ documents: [{ spec }], problems: [] });
 });
 
-test('a file of JSON documents is read as the YAML it also is', () => {
+test('several JSON documents in one file are read as YAML', () => {
   expect(read(`{${head}}\n---\n{${head}}\n`).documents).toHaveLength(2);
 });
 

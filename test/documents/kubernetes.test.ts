@@ -37,14 +37,14 @@ status:
 
 const metadata = { name: 'devs', labels: { team: 'data' } };
 
-test('a resource as kubectl prints it is a document: what Kubernetes adds has no meaning', () => {
+test('a resource as kubectl prints it is read as a document, without the fields that Kubernetes adds', () => {
   const { documents, problems } = read(resource());
   expect(problems).toEqual([]);
   expect(documents).toMatchObject([{ kind: 'Group', spec: { name: 'Developers' } }]);
   expect(documents[0]?.metadata).toEqual(metadata);
 });
 
-test('a list as kubectl prints it holds documents', () => {
+test('a List as kubectl prints it is read as documents', () => {
   const item = resource().trimEnd().replaceAll('\n', '\n    ');
   const { documents, problems } = read(
     `apiVersion: v1\nitems:\n  - ${item}\nkind: List\nmetadata:\n  resourceVersion: ""\n`,
@@ -53,7 +53,7 @@ test('a list as kubectl prints it holds documents', () => {
   expect(documents.map((document) => document.metadata)).toEqual([metadata]);
 });
 
-test('metadata that Kubernetes leaves empty is accepted too', () => {
+test('metadata fields that Kubernetes leaves empty are accepted', () => {
   expect(read(group('a\n  creationTimestamp: null\n  namespace: ""')).problems).toEqual([]);
 });
 
@@ -61,7 +61,7 @@ test.each([
   ['one', 'developers', ['developers']],
   ['several', 'developers, dev.old', ['developers', 'dev.old']],
   ['none', ' ', []],
-])('previous names may stand in an annotation: %s', (_, text, previousNames) => {
+])('previous names are read from an annotation: %s', (_, text, previousNames) => {
   const annotations = { 'heddle.dev/previous-names': text };
   const { documents, problems } = read(resource(`    heddle.dev/previous-names: "${text}"\n`));
   expect(problems).toEqual([]);

@@ -23,11 +23,11 @@ test('E15: a file of exactly 4 MiB is read, one byte more is refused', () => {
   expect(onlyProblem(padded(limits.fileBytes + 1))).toMatchObject({ code: 'file_too_large', line: 1, column: 1 });
 });
 
-test('E15: bytes are counted, not characters', () => {
+test('E15: the size limit of a file counts bytes, not characters', () => {
   expect(onlyProblem(`# ${'é'.repeat(limits.fileBytes / 2)}`).code).toBe('file_too_large');
 });
 
-test('E15: a depth of 64 is read, 65 is refused, in YAML and in JSON', () => {
+test('E15: a nesting depth of 64 is read, 65 is refused, in YAML and in JSON', () => {
   expect(read(nested(limits.depth)).problems).toEqual([]);
   expect(onlyProblem(nested(limits.depth + 1)).code).toBe('document_too_deep');
   const spec = (depth: number) =>
@@ -39,11 +39,11 @@ test('E15: a depth of 64 is read, 65 is refused, in YAML and in JSON', () => {
   expect(onlyProblem(spec(limits.depth + 1)).code).toBe('document_too_deep');
 });
 
-test('E15: nesting that exhausts the parser is a problem of depth', () => {
+test('E15: nesting that exhausts the parser is reported as document_too_deep', () => {
   expect(onlyProblem('['.repeat(100_000)).code).toBe('document_too_deep');
 });
 
-test('E15: more values than a file may hold are refused', () => {
+test('E15: a file with more values than allowed is refused', () => {
   const { documents, problems } = read(group('a', ` {x: [${'0,'.repeat(limits.fileNodes)}]}`));
   expect(documents).toEqual([]);
   expect(problems).toMatchObject([{ code: 'file_too_large', file: 'a.yaml' }]);
@@ -53,11 +53,11 @@ test.each([
   ['[0, "a", \'b\']', 4],
   ['- a\n- b: c\n', 5],
   ['--- a\n--- b\n', 4],
-])('values are counted before they are made, and never more than there are: %j', (text, count) => {
+])('the values of a text are counted before parsing, and never overestimated: %j', (text, count) => {
   expect([holdsMoreThan(text, count - 1), holdsMoreThan(text, count)]).toEqual([true, false]);
 });
 
-test('a text with too many values is refused without making them, in little memory', async () => {
+test('a text with too many values is refused without creating them, within 96 MiB of heap', async () => {
   // Making them takes more than 500 MB.
   const reader = createReader({ heapMebibytes: 96 });
   const text = group('a', ` {x: [${'0,'.repeat(limits.fileNodes)}]}`);
@@ -66,14 +66,14 @@ test('a text with too many values is refused without making them, in little memo
   await reader.close();
 });
 
-test('errors of the parser carry no stacks, of which a text may make a million', () => {
+test('parser errors carry no stack traces, because a text may cause a million of them', () => {
   const before = Error.stackTraceLimit;
   const [error] = parseYaml('a: [').documents.flatMap(({ errors }) => errors);
   expect(error?.stack).toBe(`${error?.name}: ${error?.message}`);
   expect(Error.stackTraceLimit).toBe(before);
 });
 
-test('a hundred thousand errors in one line take as long as they would in a line each', () => {
+test('reading 160,000 errors in one line takes time in proportion to their number', () => {
   const time = (text: string) => {
     const start = performance.now();
     expect(read(text).problems.length).toBeGreaterThan(0);
@@ -83,7 +83,7 @@ test('a hundred thousand errors in one line take as long as they would in a line
   expect(time('"'.repeat(160_000))).toBeLessThan(40 * short + 200);
 });
 
-test('a thousand faults in a map of thirty thousand members are placed without going through it each time', () => {
+test('locating a thousand problems in a map of 30,000 members does not scan the map for each problem', () => {
   const labels = (count: number) => Array.from({ length: count }, (_, at) => `    k${at}: 1`).join('\n');
   const text = group('a').replace('spec:', `  labels:\n${labels(30_000)}\nspec:`);
   const start = performance.now();
@@ -97,14 +97,14 @@ test.each([
   ['in one document', `{${'a,'.repeat(200_000)}}`, 'key_duplicate'],
   ['in a List', `apiVersion: v1\nkind: List\nitems:\n${'- a\n'.repeat(150_000)}`, 'document_invalid'],
   ['in many documents', '--- a\n'.repeat(5_000), 'document_invalid'],
-])('a hundred thousand problems %s are cut to the first thousand and a note', (_, text, code) => {
+])('a hundred thousand problems %s are truncated to the first thousand and a note', (_, text, code) => {
   const { problems } = read(text);
   expect(problems).toHaveLength(limits.fileProblems + 1);
   expect(problems[0]?.code).toBe(code);
   expect(problems.filter((problem) => problem.code === 'file_too_many_problems')).toHaveLength(1);
 });
 
-test('a key of a megabyte makes no message or path of a megabyte', () => {
+test('a key of a megabyte is shortened in messages and paths', () => {
   const key = 'k'.repeat(1_000_000);
   const { problems } = read(`${group('a', `\n  ? ${key}\n  : [*a, &b c]\n`)}? ${key}\n: 1\n`);
   expect(problems.map((problem) => problem.code)).toEqual(['yaml_alias', 'yaml_anchor', 'member_unknown']);

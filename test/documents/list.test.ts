@@ -5,7 +5,7 @@ const item = (name: string) => ({ apiVersion: 'heddle.dev/v1', kind: 'Group', me
 const indented = (text: string) => text.trimEnd().replaceAll('\n', '\n    ');
 
 test.each(['heddle.dev/v1', 'v1'])(
-  'expands a List of apiVersion %s with a pointer and a line for each element',
+  'a List of apiVersion %s is expanded with a pointer and a line for each element',
   (apiVersion) => {
     const text = `apiVersion: ${apiVersion}\nkind: List\nitems:\n  - ${indented(group('a'))}\n  - ${indented(group('b'))}\n`;
     const { documents, problems } = read(text);
@@ -17,7 +17,7 @@ test.each(['heddle.dev/v1', 'v1'])(
   },
 );
 
-test('reads a JSON List like the same List in YAML, lines included', () => {
+test('a JSON List is read like the same List in YAML, with the same lines', () => {
   const value = { kind: 'List', items: [item('a'), item('b')], apiVersion: 'heddle.dev/v1' };
   const text = JSON.stringify(value, null, 2);
   const { documents, problems } = read(text);
@@ -27,7 +27,7 @@ test('reads a JSON List like the same List in YAML, lines included', () => {
   expect(documents.map(({ place }) => place.line)).toEqual([4, 12]);
 });
 
-test('problems inside a List point into the List', () => {
+test('problems inside a List have a path and a line inside the List', () => {
   const problem = onlyProblem(
     JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [item('a'), item('B')] }, null, 1),
   );
@@ -45,12 +45,12 @@ test.each([
   ['a List of another version', { apiVersion: 'v2', kind: 'List', items: [] }, 'api_version_unknown', '/apiVersion'],
   ['an unknown member of a List', { apiVersion: 'v1', kind: 'List', items: [], item: [] }, 'member_unknown', '/item'],
   ['a text as an element', { apiVersion: 'v1', kind: 'List', items: ['a'] }, 'document_invalid', '/items/0'],
-])('refuses %s', (_, value, code, path) => {
+])('%s is refused', (_, value, code, path) => {
   expect(onlyProblem(JSON.stringify(value))).toMatchObject({ code, path });
 });
 
 test.each([['an empty List', { apiVersion: 'v1', kind: 'List', items: [], metadata: {} }]])(
-  '%s is zero documents',
+  '%s is read as zero documents',
   (_, value) => {
     expect(read(JSON.stringify(value))).toEqual({ documents: [], problems: [] });
   },

@@ -23,7 +23,7 @@ ${group('y')}`;
 const file = { path: 'a.yaml', text: policy };
 const place = read(policy).documents[1]?.place ?? { file: '', line: 0, index: 0, pointer: '' };
 
-describe('finds the place of', () => {
+describe('locate', () => {
   test.each([
     ['a scalar, with its literal text', '/spec/version', 13, 12, '1.10'],
     ['an element of a list', '/spec/rules/0/ports/1', 18, 18, '0x10'],
@@ -37,17 +37,17 @@ describe('finds the place of', () => {
     ['a missing member, at the map that lacks it', '/spec/rules/1/ports/0', 20, 7, undefined],
     ['something inside a scalar, at the scalar', '/spec/version/major', 13, 12, undefined],
     ['an element beyond the list', '/spec/rules/7', 16, 3, undefined],
-  ])('%s', (_, pointer, line, column, source) => {
+  ])('finds %s', (_, pointer, line, column, source) => {
     expect(locate(file, place, pointer)).toEqual({ line, column, ...(source !== undefined && { source }) });
   });
 });
 
-test('finds places in files with CRLF and a byte order mark', () => {
+test('values are located in files with CRLF and a byte order mark', () => {
   const windows = { ...file, text: `\ufeff${policy.replaceAll('\n', '\r\n')}` };
   expect(locate(windows, place, '/spec/version')).toEqual({ line: 13, column: 12, source: '1.10' });
 });
 
-test('finds places in the elements of a JSON List', () => {
+test('values are located in the elements of a JSON List', () => {
   const items = ['a', 'b'].map((name) => ({
     apiVersion: 'heddle.dev/v1',
     kind: 'Group',
@@ -63,7 +63,7 @@ test('finds places in the elements of a JSON List', () => {
   });
 });
 
-test('a document on the line of its separator is found', () => {
+test('values are located in a document that begins on the line of its separator', () => {
   const text = `--- {a: 1}\n--- {b: 2}\n`;
   expect(locate({ path: 'a.yaml', text }, { file: 'a.yaml', line: 2, index: 1, pointer: '' }, '/b')).toEqual({
     line: 2,
@@ -72,7 +72,7 @@ test('a document on the line of its separator is found', () => {
   });
 });
 
-test('a thousand problems in one document parse it once, and no other document', () => {
+test('locating a thousand problems of one document parses it once, and no other document', () => {
   let parsed = '';
   const locator = createLocator([file], (text) => {
     parsed += text;
@@ -82,6 +82,6 @@ test('a thousand problems in one document parse it once, and no other document',
   expect(parsed.match(/kind: .*/g)).toEqual(['kind: Policy']);
 });
 
-test('a file that is not there is answered with the beginning of the document', () => {
+test('locating in an unknown file returns the start of the document', () => {
   expect(createLocator([])(place, '/spec')).toEqual({ line: 9, column: 1 });
 });

@@ -4,8 +4,8 @@ import { findDuplicates } from '../../src/documents/duplicates.ts';
 import { readFile } from '../../src/documents/read.ts';
 import { group, onlyProblem, read, specLine } from './sample.ts';
 
-describe('values', () => {
-  test('E1: country: NO and other words of YAML 1.1 stay strings', () => {
+describe('values of a document', () => {
+  test('E1: country: NO and other words of YAML 1.1 are read as strings', () => {
     const { documents, problems } = read(
       group('a', ' {country: NO, mode: on, time: 22:22, date: 2024-01-01, octal: "0777"}'),
     );
@@ -13,18 +13,18 @@ describe('values', () => {
     expect(documents[0]?.spec).toEqual({ country: 'NO', mode: 'on', time: '22:22', date: '2024-01-01', octal: '0777' });
   });
 
-  test('E3: an unquoted version is read as a number, for the model to refuse with the source text', () => {
+  test('E3: an unquoted version is read as a number, so that the model can refuse it with the source text', () => {
     expect(read(group('a', ' {version: 1.10, port: 0x10}')).documents[0]?.spec).toEqual({ version: 1.1, port: 16 });
   });
 
-  test('E17: display names that differ in case only are two values', () => {
+  test('E17: display names that differ only in case are different values', () => {
     const text = `${group('a', ' {name: Devs}')}---\n${group('b', ' {name: devs}')}`;
     expect(read(text).documents.map(({ spec }) => spec['name'])).toEqual(['Devs', 'devs']);
   });
 });
 
 describe('documents of a file', () => {
-  test('E5: the same kind and name twice in a file and in two files names both positions', () => {
+  test('E5: the same kind and name twice, in one file or in two, is reported with both positions', () => {
     const first = readFile({ path: 'a.yaml', text: `${group('x')}---\n${group('x')}` });
     const second = readFile({ path: 'b.yaml', text: `# comment\n${group('x')}` });
     const duplicates = findDuplicates([first.documents, second.documents]);
@@ -36,12 +36,12 @@ describe('documents of a file', () => {
     expect(duplicates[1]?.message).toContain('a.yaml:1 and at b.yaml:2');
   });
 
-  test('E5: the same name in two kinds is no duplicate', () => {
+  test('E5: the same name in two kinds is not a duplicate', () => {
     const text = `${group('x')}---\n${group('x').replace('Group', 'Policy')}`;
     expect(findDuplicates([read(text).documents])).toEqual([]);
   });
 
-  test('E6: a broken document is reported, and so are the problems of all other documents', () => {
+  test('E6: a broken document is reported together with the problems of all other documents', () => {
     const { documents, problems } = read([group('a', ' {x: [1'), group('good'), group('B')].join('---\n'));
     expect(problems.map(({ code, line }) => [code, line])).toEqual([
       ['yaml_invalid', 6],
@@ -50,7 +50,7 @@ describe('documents of a file', () => {
     expect(documents.map(({ metadata }) => metadata.name)).toEqual(['good']);
   });
 
-  test('E6: all problems of one document come at once, without echoes of the same fault', () => {
+  test('E6: all problems of one document are reported at once, each fault only once', () => {
     const { problems } = read(group('*x', ' {a: &b 1, a: 2, c: "\\0"}').replace('Group', '3'));
     expect(problems.map(({ code }) => code)).toEqual([
       'kind_invalid',
@@ -68,21 +68,21 @@ describe('documents of a file', () => {
     ['separators only', '---\n---\n'],
     ['a separator and a comment', '---\n# a\n'],
     ['an end mark only', '...\n'],
-  ])('E7: %s is zero documents', (_, text) => {
+  ])('E7: %s is read as zero documents', (_, text) => {
     expect(read(text)).toEqual({ documents: [], problems: [] });
   });
 
-  test('E7: a trailing separator adds no document, and empty ones count for the index', () => {
+  test('E7: a trailing separator adds no document, and empty documents are included in the index', () => {
     const { documents, problems } = read(`---\n---\n# a comment\n${group('a')}---\n`);
     expect(problems).toEqual([]);
     expect(documents.map(({ place }) => place)).toEqual([{ file: 'a.yaml', line: 4, index: 1, pointer: '' }]);
   });
 
-  test('E12: unknown fields of the spec are kept, for the model to refuse', () => {
+  test('E12: unknown fields of the spec are kept, so that the model can refuse them', () => {
     expect(read(group('a', ' {nmae: x}')).documents[0]?.spec).toEqual({ nmae: 'x' });
   });
 
-  test('E13: an unknown kind is kept, for the model to refuse', () => {
+  test('E13: an unknown kind is kept, so that the model can refuse it', () => {
     expect(read(group('a').replace('Group', 'Gruop')).documents[0]?.kind).toBe('Gruop');
   });
 
@@ -96,7 +96,7 @@ describe('documents of a file', () => {
     expect(digestOf(`${text}# more\n`)).not.toBe(digestOf(text));
   });
 
-  test('an absent spec is an empty one, and metadata is kept whole', () => {
+  test('a missing spec is read as an empty one, and all metadata is kept', () => {
     const metadata = {
       name: 'a.b-1',
       previousNames: ['c'],

@@ -19,7 +19,7 @@ afterEach(async () => {
 
 const file = (path: string, text: string) => ({ path, text });
 
-test('reads files in order and places documents and problems in them', async () => {
+test('the reader reads files in order and reports the file of each document and problem', async () => {
   const result = await open().read([
     file('b.yaml', group('b')),
     file('a.yaml', group('a')),
@@ -32,7 +32,7 @@ test('reads files in order and places documents and problems in them', async () 
   expect(result.problems).toMatchObject([{ code: 'name_invalid', file: 'c.yaml', line: 4, column: 9 }]);
 });
 
-test('lets others in between while it reads thousands of empty files', async () => {
+test('the reader yields to other work while it reads thousands of empty files', async () => {
   let [turns, isOver] = [0, false];
   const count = () => {
     turns += 1;
@@ -45,7 +45,7 @@ test('lets others in between while it reads thousands of empty files', async () 
   expect(turns).toBeGreaterThan(10);
 });
 
-test('hands a few files out at a time, so that no thread waits until the last result was taken', async () => {
+test('the reader dispatches a few files at a time, so that no thread waits for all results to be collected', async () => {
   const files = Array.from({ length: 20 }, (_, at) => file(`${at}.yaml`, group(`group-${at}`)));
   const reader = open();
   const reading = reader.read(files);
@@ -54,7 +54,7 @@ test('hands a few files out at a time, so that no thread waits until the last re
   expect(documents.map(({ metadata }) => metadata.name)).toEqual(files.map((_, at) => `group-${at}`));
 });
 
-test('parses only what changed, whatever the files are called', async () => {
+test('the reader parses only changed content, even when files are renamed', async () => {
   const reader = open();
   await reader.read([file('a.yaml', group('a')), file('b.yaml', group('b'))]);
   const moved = await reader.read([file('moved.yaml', group('a')), file('b.yaml', group('changed'))]);
@@ -62,14 +62,14 @@ test('parses only what changed, whatever the files are called', async () => {
   expect(moved.documents[0]?.place.file).toBe('moved.yaml');
 });
 
-test('E14: line ends and a byte order mark make no other content', async () => {
+test('E14: the reader does not parse a file again when only line endings and the byte order mark differ', async () => {
   const reader = open();
   await reader.read([file('a.yaml', group('a'))]);
   await reader.read([file('a.yaml', `\ufeff${group('a').replaceAll('\n', '\r\n')}`)]);
   expect(reader.stats()).toEqual({ parsed: 1, reused: 1 });
 });
 
-test('forgets what was not asked for the longest when the cache is full', async () => {
+test('the reader evicts the least recently used files when its cache is full', async () => {
   const reader = open({ cacheBytes: 420 });
   const [a, b, c] = [file('a', group('a')), file('b', group('b')), file('c', group('c'))];
   // Each takes about 120 bytes, so three fit and four do not.
@@ -81,13 +81,13 @@ test('forgets what was not asked for the longest when the cache is full', async 
   expect(reader.stats()).toEqual({ parsed: 5, reused: 2 });
 });
 
-test('E5: the same kind and name in two files is a problem that names both', async () => {
+test('E5: the reader reports the same kind and name in two files as a problem that names both', async () => {
   const { problems } = await open().read([file('a.yaml', group('x')), file('b.yaml', group('x'))]);
   expect(problems).toMatchObject([{ code: 'document_duplicate', file: 'b.yaml', line: 1 }]);
   expect(problems[0]?.message).toContain('a.yaml:1 and at b.yaml:1');
 });
 
-test('a file that is not read in time is no verdict but to be tried again, and the reader goes on', async () => {
+test('the reader rejects as unavailable when a file is not read in time, and reads the next file', async () => {
   const slow = file('slow.yaml', `x: [${'0,'.repeat(900_000)}]`);
   const reader = open({ lateMs: 200 });
   await expect(reader.read([slow])).rejects.toThrow(/longer than 0.2 s.*try again/);
@@ -95,7 +95,7 @@ test('a file that is not read in time is no verdict but to be tried again, and t
   expect((await reader.read([file('a.yaml', group('a'))])).documents).toHaveLength(1);
 });
 
-test('a thread that runs out of memory is no verdict either, and the reader goes on', async () => {
+test('the reader rejects as unavailable when a thread runs out of memory, and reads the next file', async () => {
   const reader = open({ heapMebibytes: 48 });
   const large = file('large.yaml', `x: [${'{a: 1},'.repeat(100_000)}]`);
   const reading = reader.read([large]);
@@ -104,7 +104,7 @@ test('a thread that runs out of memory is no verdict either, and the reader goes
   expect((await reader.read([file('a.yaml', group('a'))])).documents).toHaveLength(1);
 });
 
-test('threads that cannot start refuse every reading for now, and later ones of the account are read', async () => {
+test('the reader rejects as unavailable while threads cannot be started, and reads files once they can', async () => {
   const reader = open({ threads: 2 });
   const read = (name: string) => reader.read([file(name, group(name))], { account: 'a' });
   {
@@ -116,7 +116,7 @@ test('threads that cannot start refuse every reading for now, and later ones of 
   expect((await read('e')).documents).toHaveLength(1);
 });
 
-test('what a busy machine did not read is read later, with the same result as ever', async () => {
+test('the reader reads a file that timed out on a busy machine later, with the usual result', async () => {
   const text = file('a.yaml', `x: [${'0,'.repeat(100_000)}]`);
   const reader = open({ lateMs: 1 });
   await expect(reader.read([text])).rejects.toBeInstanceOf(Unavailable);
@@ -127,12 +127,12 @@ test('what a busy machine did not read is read later, with the same result as ev
   });
 });
 
-test('what is small may be read without a worker, with the same result', async () => {
+test('the reader reads small files without a worker thread, with the same result', async () => {
   const files = [file('a.yaml', `${group('a')}---\n${group('B')}`), file('b.json', '{"a":1}'), file('c.yaml', 'x: [')];
   expect(await open({ charactersHere: 1000 }).read(files)).toEqual(await open().read(files));
 });
 
-test('faultless JSON is read without a thread, and what is wrong with other JSON is found by one', async () => {
+test('the reader reads valid JSON without a worker thread, and finds the problems of invalid JSON in one', async () => {
   const json = (value: object) => file('a.json', JSON.stringify(value));
   const stated = { apiVersion: 'heddle.dev/v1', kind: 'Group', metadata: { name: 'a' }, spec: {} };
   const reader = open();
@@ -146,7 +146,7 @@ test('faultless JSON is read without a thread, and what is wrong with other JSON
   ]);
 });
 
-test('an aborted reading rejects with the reason, and the next one works', async () => {
+test('the reader rejects an aborted read with the reason, and reads the next file', async () => {
   const reader = open();
   const abort = new AbortController();
   const reading = reader.read([file('slow.yaml', `x: [${'0,'.repeat(1_000_000)}]`)], { signal: abort.signal });
@@ -155,13 +155,13 @@ test('an aborted reading rejects with the reason, and the next one works', async
   expect((await reader.read([file('a.yaml', group('a'))])).documents).toHaveLength(1);
 });
 
-test('a reading leaves nothing behind on its signal', async () => {
+test('the reader leaves no listener on the signal after a read', async () => {
   const { signal } = new AbortController();
   await open().read([file('a.yaml', group('a')), file('b.yaml', group('b'))], { signal });
   expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
-test('more files than a revision may hold are refused before any is read', async () => {
+test('the reader refuses more files than a revision may hold before it reads any', async () => {
   const reader = open();
   const files = Array.from({ length: limits.revisionFiles + 1 }, (_, at) => file(`${at}.yaml`, ''));
   const { problems } = await reader.read(files);
@@ -170,7 +170,7 @@ test('more files than a revision may hold are refused before any is read', async
   expect(reader.stats()).toEqual({ parsed: 0, reused: 0 });
 });
 
-test('a small file of one account does not wait for the large files of another', async () => {
+test('the reader does not let a small file of one account wait for the large files of another', async () => {
   const reader = open({ threads: 2 });
   const ended: string[] = [];
   const note = (name: string) => () => ended.push(name);
@@ -184,7 +184,7 @@ test('a small file of one account does not wait for the large files of another',
   await over;
 });
 
-test('accounts take turns, however many files one of them has', async () => {
+test('the reader serves accounts in turn, however many files one of them has', async () => {
   // With one thread the order shows whose turn it was; `a2` waited before the others came.
   const reader = open({ threads: 1 });
   const ended: string[] = [];
@@ -194,7 +194,7 @@ test('accounts take turns, however many files one of them has', async () => {
   expect(ended).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'a4']);
 });
 
-test('who goes while waiting does not keep others waiting', async () => {
+test('the reader does not let reads that are aborted in the queue delay other reads', async () => {
   const reader = open({ threads: 1 });
   const abort = new AbortController();
   const slow = (at: number) => file('slow.yaml', `x: [${'0,'.repeat(1_000_000 + at)}]`);
@@ -206,7 +206,7 @@ test('who goes while waiting does not keep others waiting', async () => {
   expect(reader.stats()).toEqual({ parsed: 4, reused: 0 });
 });
 
-test('places in a file are found by a thread too', async () => {
+test('the reader locates values in a worker thread too', async () => {
   const text = `${group('a')}---\n${group('b', '\n  x: 1.10')}`;
   const reader = open();
   const { documents } = await reader.read([file('a.yaml', text)]);
@@ -216,7 +216,7 @@ test('places in a file are found by a thread too', async () => {
   expect(places).toEqual([{ line: 12, column: 6, source: '1.10' }]);
 });
 
-test('a closed reader says so, also to who waits for an answer', async () => {
+test('a closed reader rejects new and pending reads', async () => {
   const reader = open();
   const reading = reader.read([file('slow.yaml', `x: [${'0,'.repeat(1_000_000)}]`)]);
   const refused = expect(reading).rejects.toThrow('closed');

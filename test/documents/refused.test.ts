@@ -329,14 +329,14 @@ const refused: readonly (readonly [
   ['a written null', '~\n', { code: 'document_invalid', line: 1, column: 1, path: '', says: 'write a map' }],
 ];
 
-describe('refuses with place and hint', () => {
-  test.each(refused)('%s', (_, text, { says, ...expected }) => {
+describe('an invalid document', () => {
+  test.each(refused)('is refused with place and hint: %s', (_, text, { says, ...expected }) => {
     const problem = onlyProblem(text);
     expect(problem).toMatchObject({ ...expected, file: 'a.yaml' });
     expect(problem.message).toContain(says);
   });
 
-  test('every problem ends with what to do', () => {
+  test('is refused with a message that ends with advice', () => {
     for (const [, text] of refused) expect(onlyProblem(text).message).toMatch(/[;,.] .+[.?"\w`]$/);
   });
 });

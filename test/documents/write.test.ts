@@ -4,7 +4,7 @@ import { writeDocuments } from '../../src/documents/write.ts';
 import type { Json } from '../../src/lib/json.ts';
 import { read } from './sample.ts';
 
-test('writes members in order, separated, with comments, unfolded and without aliases', () => {
+test('documents are written with members in order, separators and comments, without line folding or aliases', () => {
   const ports = ['5432'];
   const text = writeDocuments([
     {
@@ -38,7 +38,7 @@ spec: {}
 `);
 });
 
-test('no documents are an empty text', () => {
+test('no documents are written as an empty text', () => {
   expect(writeDocuments([])).toBe('');
 });
 
@@ -130,7 +130,7 @@ const { value: json } = fc.letrec<{ value: Json }>((tie) => ({
   ),
 }));
 
-test.each(traps)('the text %j is read back as a value, a key and an element', (trap) => {
+test.each(traps)('the text %j is read back unchanged as a value, a key and an element', (trap) => {
   // The name of a label may have 255 characters.
   const label = trap.slice(0, 255);
   const spec = { value: trap, [trap]: 1, list: [trap, [trap]], map: { [trap]: { [trap]: trap } } };
@@ -143,7 +143,7 @@ test.each(traps)('the text %j is read back as a value, a key and an element', (t
   expect(documents[0]?.metadata.labels).toEqual({ [label]: trap });
 });
 
-test('what is written is read back to the same values, and written again to the same text', () => {
+test('written documents are read back to the same values, and written again to the same text', () => {
   fc.assert(
     fc.property(fc.array(fc.dictionary(key, json, { maxKeys: 5 }), { minLength: 1, maxLength: 3 }), (specs) => {
       const documents = specs.map((spec, index) => ({ kind: 'K', metadata: { name: `a${index}` }, spec }));
@@ -157,7 +157,7 @@ test('what is written is read back to the same values, and written again to the 
   );
 });
 
-test('writes lines as lines, also when the last one is ended', () => {
+test('multi-line texts are written as block scalars, with and without a final newline', () => {
   const pem = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n';
   const text = writeDocuments([{ kind: 'K', metadata: { name: 'n' }, spec: { pem, open: 'a\nb', list: [pem] } }]);
   expect(text).toContain(`  pem: |\n    -----BEGIN CERTIFICATE-----\n    MIIB\n    -----END CERTIFICATE-----\n`);

@@ -15,7 +15,7 @@ const values = parse(read('values.yaml'));
 const initdb = at(cluster, 'spec.bootstrap.initdb');
 const name = String(at(cluster, 'metadata.name'));
 
-test('the chart takes the Postgres of CloudNativePG, with its password and its authority', async () => {
+test('the chart connects to the Postgres of CloudNativePG with its password and certificate authority', async () => {
   const manifests = await render({ over: values });
   expect(typeFaults(manifests)).toBe('');
   const url = new URL(Buffer.from(String(at(only(manifests, 'Secret'), 'data.database-url')), 'base64').toString());
@@ -40,7 +40,7 @@ test('the chart takes the Postgres of CloudNativePG, with its password and its a
   expect(url.searchParams.get('sslmode')).toBe('verify-full');
 });
 
-test('the servers may connect to the pods of that Postgres', async () => {
+test('the network policy allows the servers to connect to the pods of the CloudNativePG Postgres', async () => {
   const egress = at(only(await render({ over: values }), 'NetworkPolicy'), 'spec.egress');
   expect(egress).toContainEqual({
     ports: [{ port: 5432, protocol: 'TCP' }],
@@ -48,7 +48,7 @@ test('the servers may connect to the pods of that Postgres', async () => {
   });
 });
 
-test('the owner that it makes needs no right to make roles', async () => {
+test('the database owner that CloudNativePG creates can migrate without the right to create roles', async () => {
   await using server = await startPostgres();
   const owner = String(at(initdb, 'owner'));
   const database = String(at(initdb, 'database'));

@@ -9,7 +9,7 @@ import { recipeText } from './recipes.ts';
 const flux = readManifests(recipeText('flux/heddle.yaml'));
 const argocd = readManifests(recipeText('argocd/heddle.yaml'));
 
-test('the documents become one ConfigMap with a name that stays, by kustomize itself', async () => {
+test('kustomize builds one ConfigMap with a fixed name from the documents', async () => {
   const manifests = readManifests(await kustomize('examples/ci/gitops'));
   expect(typeFaults(manifests)).toBe('');
   const map = only(manifests, 'ConfigMap');
@@ -23,7 +23,7 @@ describe.each([
   ['Flux', flux, () => at(only(flux, 'HelmRelease'), 'spec.values')],
   ['Argo CD', argocd, () => at(only(argocd, 'Application'), 'spec.sources.0.helm.valuesObject')],
 ])('the recipe for %s', (_, manifests, values) => {
-  test('gives the chart values that it takes, and makes no keys', async () => {
+  test('gives the chart valid values, and creates no Secret', async () => {
     const rendered = await render({ over: Object(values()) });
     expect(typeFaults(rendered)).toBe('');
     expect(rendered.filter(({ kind }) => kind === 'Secret')).toEqual([]);
@@ -33,7 +33,7 @@ describe.each([
     });
   });
 
-  test('names places of this repository and resources of its own', () => {
+  test('refers only to paths of this repository and to resources of the recipe', () => {
     const text = JSON.stringify(manifests);
     expect(text).toContain('"charts/heddle"');
     expect(text).toMatch(/"(?:\.\/)?gitops"/);
@@ -41,7 +41,7 @@ describe.each([
     expect(referencesIn(manifests).filter((name) => !known.has(name))).toEqual([]);
   });
 
-  test('mentions commands that exist', () => {
+  test('mentions only commands that exist', () => {
     const comments = recipeText(manifests === flux ? 'flux/heddle.yaml' : 'argocd/heddle.yaml');
     const calls = [...comments.matchAll(/`heddle ([^`]+)`/g)].map(([, words = '']) => words.split(' '));
     expect(calls.length).toBeGreaterThan(0);

@@ -35,13 +35,13 @@ async function create(manifests: readonly Manifest[], args: readonly string[]): 
   return (await kubectl(all, inject('kubeconfig'))).trim().split('\n');
 }
 
-test('an API server accepts all that a team applies, strictly and without a warning', async () => {
+test('an API server accepts all resources of the team in strict validation, without warnings', async () => {
   const lines = await create(applied, ['--dry-run=server']);
   expect(lines).toHaveLength(applied.length);
   expect(lines.filter((line) => !line.endsWith('serverside-applied (server dry run)'))).toEqual([]);
 });
 
-test('pods that ask for more than the namespace permits would be warned of', async () => {
+test('an API server warns of pods that need more than the namespace permits', async () => {
   const text = JSON.stringify(only(applied, 'Deployment', 'web')).replace(
     '"allowPrivilegeEscalation":false',
     '"allowPrivilegeEscalation":true',
@@ -49,7 +49,7 @@ test('pods that ask for more than the namespace permits would be warned of', asy
   await expect(create([JSON.parse(text)], ['--dry-run=server'])).rejects.toThrow(/would violate PodSecurity/);
 });
 
-test('Argo CD gets its health check by the patch', async () => {
+test('the patch adds the health check to the settings of Argo CD', async () => {
   const metadata = { name: 'argocd-cm', namespace: 'team-a' };
   await create([{ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { url: 'https://argocd.example.com' } }], []);
   const args = ['--namespace', 'team-a', 'patch', 'configmap', 'argocd-cm', '--output', 'json', '--patch-file'];
@@ -57,7 +57,7 @@ test('Argo CD gets its health check by the patch', async () => {
   expect(Object.keys(patched.data)).toEqual(['resource.customizations', 'url']);
 });
 
-test('who approves plans may not write resources, and who writes them may not approve', async () => {
+test('approvers of plans may not write resources, and writers of resources may not approve plans', async () => {
   await create(
     applied.filter(({ kind }) => kind === 'RoleBinding'),
     [],

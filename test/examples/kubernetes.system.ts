@@ -13,7 +13,7 @@ const applied = await appliedExamples();
 const own = applied.filter(({ apiVersion }) => apiVersion === 'heddle.dev/v1');
 const deployments = applied.filter(({ kind }) => kind === 'Deployment');
 
-test('kustomize applies every file of the team, and kubectl its namespace first', () => {
+test('the kustomization lists every file of the team, and the namespace is in the first one', () => {
   const files = globSync('team-a/*.yaml', { cwd: exampleFolder }).sort();
   expect(parse(text('kustomization.yaml')).resources.toSorted()).toEqual(files);
   expect(applied).toHaveLength(files.flatMap((file) => readManifests(text(file))).length);
@@ -21,13 +21,13 @@ test('kustomize applies every file of the team, and kubectl its namespace first'
   expect(typeFaults(applied.filter((manifest) => !own.includes(manifest)))).toBe('');
 });
 
-test('heddle validate accepts them, with a note about what is not its own', async () => {
+test('heddle validate accepts the example, with a note about resources of other programs', async () => {
   const { code, out } = await runHere(['validate', exampleFolder], {});
   expect([code, out]).toEqual([0, expect.stringMatching(/^\d+ documents in \d+ files are valid\.$/m)]);
   expect(out).toContain('holds Deployment of apps/v1 beside documents of ours');
 });
 
-test('keys have the prefix that the rule of the namespace demands', () => {
+test('the example uses only the key prefix and the kinds that the rule of the namespace allows', () => {
   const [rule] = parse(text('values.yaml')).kubernetes.namespaces;
   expect(rule.names).toEqual(['team-a']);
   const [prefix] = rule.scope.keyPrefixes;
@@ -35,12 +35,12 @@ test('keys have the prefix that the rule of the namespace demands', () => {
   expect(own.filter(({ kind }) => !rule.scope.kinds.includes(kind))).toEqual([]);
 });
 
-test('the chart takes the values', async () => {
+test('the chart accepts the values of the example', async () => {
   const rendered = await render({ values: ['postgres'], over: parse(text('values.yaml')) });
   expect(typeFaults(rendered)).toBe('');
 });
 
-test('pods enrol with the key of a Secret that a setup key names', () => {
+test('pods enrol with the Secret to which a SetupKey document writes its key', () => {
   const secrets = own.flatMap(({ metadata }) => metadata.annotations?.['heddle.dev/output-secret'] ?? []);
   const named = deployments.map(
     (deployment) => JSON.stringify(deployment).match(/"secretKeyRef":\{"key":"key","name":"([^"]*)"/)?.[1],
@@ -54,7 +54,7 @@ test('pods enrol with the key of a Secret that a setup key names', () => {
   expect(calls.map(callFault)).toEqual([undefined, undefined]);
 });
 
-test('Flux and Argo CD apply this folder', () => {
+test('Flux and Argo CD apply the folder of the example', () => {
   const path = 'examples/kubernetes';
   const flux = only(readManifests(text('flux/team-a.yaml')), 'Kustomization');
   const argocd = only(readManifests(text('argocd/team-a.yaml')), 'Application');

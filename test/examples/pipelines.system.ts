@@ -24,25 +24,25 @@ const fromPackage: Readonly<Record<string, string>> = {
 };
 
 describe.each(recipes)('the recipe for %s', (_, file, jobs) => {
-  test('calls heddle by commands and flags that exist', () => {
+  test('calls only heddle commands and flags that exist', () => {
     const calls = jobs.flatMap(({ scripts }) => scripts.flatMap(heddleCalls));
     const mentioned = [...recipeText(file).matchAll(/`heddle ([^`]+)`/g)].map(([, words = '']) => words.split(' '));
     expect(calls.length).toBeGreaterThan(4);
     expect([...calls, ...mentioned].map(callFault).filter((fault) => fault !== undefined)).toEqual([]);
   });
 
-  test('gets the command from the package, as the action or the component does, wherever it calls it', () => {
+  test('installs the command from the package, as the action or component does, in each job that calls it', () => {
     const calling = jobs.filter(({ scripts }) => scripts.some((script) => heddleCalls(script).length > 0));
     expect(calling.length).toBeGreaterThan(3);
     for (const { name, prepared } of calling) expect(prepared, name).toEqual([fromPackage[file]]);
   });
 
-  test('waits only for jobs that it has', () => {
+  test('waits only for jobs that exist', () => {
     const names = jobs.map(({ name }) => name);
     expect(jobs.flatMap(({ needs }) => needs).filter((name) => !names.includes(name))).toEqual([]);
   });
 
-  test('gives the token that may apply to the jobs that apply, and to no other', () => {
+  test('gives the apply token only to the jobs that apply', () => {
     const trusted = jobs.filter(({ env }) => Object.values(env).some((value) => value.includes('HEDDLE_APPLY_TOKEN')));
     const applying = jobs.filter(({ scripts }) => scripts.some((script) => /heddle (apply|approve)/.test(script)));
     expect(trusted.map(({ name }) => name)).toEqual(
@@ -53,7 +53,7 @@ describe.each(recipes)('the recipe for %s', (_, file, jobs) => {
   });
 });
 
-describe.each(recipes)('run against a server, the recipe for %s', { timeout: 120_000 }, (_, __, jobs) => {
+describe.each(recipes)('the recipe for %s, run against a server', { timeout: 120_000 }, (_, __, jobs) => {
   let server: ServedHeddle;
   let directory: string;
   let tokens: { readonly apply: string; readonly plan: string };
@@ -95,7 +95,7 @@ describe.each(recipes)('run against a server, the recipe for %s', { timeout: 120
   const group = (key: string) => `apiVersion: heddle.dev/v1\nkind: Group\nmetadata:\n  name: ${key}\n`;
   const many = () => join(directory, 'config/many.yaml');
 
-  test('validates, plans, and applies what was reviewed', async () => {
+  test('validates, plans, and applies the reviewed plan', async () => {
     expect((await runJob('validate')).code).toBe(0);
     expect(await runJob('plan')).toMatchObject({
       code: 0,
@@ -106,7 +106,7 @@ describe.each(recipes)('run against a server, the recipe for %s', { timeout: 120
     expect((await runJob('plan')).out).toMatch(/no changes/i);
   });
 
-  test('applies nothing with the token that plans', async () => {
+  test('applies nothing with the plan-only token', async () => {
     writeFileSync(many(), group('planned'));
     await runJob(reviewing);
     const env = {
@@ -119,7 +119,7 @@ describe.each(recipes)('run against a server, the recipe for %s', { timeout: 120
     rmSync(many());
   });
 
-  test('exits with 4 when the account is not the one that was reviewed', async () => {
+  test('exits with 4 when the account has changed since the review', async () => {
     writeFileSync(many(), group('reviewed'));
     await runJob(reviewing);
     const early = readText(join(directory, 'plan.json'));
@@ -128,7 +128,7 @@ describe.each(recipes)('run against a server, the recipe for %s', { timeout: 120
     expect((await runJob('apply')).code).toBe(4);
   });
 
-  test('fails to validate wrong documents, with file and line', async () => {
+  test('fails to validate invalid documents, with file and line', async () => {
     const path = join(directory, 'config/groups.yaml');
     const text = readFileSync(path, 'utf8');
     writeFileSync(path, text.replace('name: Databases', 'nam: Databases'));
@@ -138,7 +138,7 @@ describe.each(recipes)('run against a server, the recipe for %s', { timeout: 120
     expect(out + readText(join(directory, 'validate.json'))).toMatch(/config\/groups\.yaml(,line=|:)\d+/);
   });
 
-  test('shows a plan that a guard stops, does not apply it, and lets the approved one through', async () => {
+  test('shows a plan that a guard stops, does not apply it, and applies it after the approval', async () => {
     writeFileSync(many(), Array.from({ length: 12 }, (_, index) => group(`team-${index}`)).join('---\n'));
     await runJob(reviewing);
     expect((await runJob('apply')).code).toBe(0);

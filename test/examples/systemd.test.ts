@@ -10,7 +10,7 @@ import { callFault } from '../setup/command-lines.ts';
 const unit = readFileSync('examples/server/heddle.service', 'utf8');
 const values = (name: string) => [...unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value = '']) => value);
 
-test('the unit of systemd calls a command and sets variables that exist', () => {
+test('the systemd unit calls a command that exists and sets variables that exist', () => {
   const [words = []] = values('ExecStart').map((line) => line.split(' ').slice(1));
   expect(callFault(words)).toBeUndefined();
   const known = Object.values(settings).map(({ variable }) => variable);
@@ -18,13 +18,13 @@ test('the unit of systemd calls a command and sets variables that exist', () => 
   expect(values('RestartPreventExitStatus')).toEqual([String(exit.schemaTooNew)]);
 });
 
-test('the unit of systemd gives the program no right and one place to write to', () => {
+test('the systemd unit gives the program no capabilities and one writable directory', () => {
   expect(['CapabilityBoundingSet', 'ProtectSystem', 'DynamicUser', 'StateDirectory'].flatMap(values)).toEqual([
     ...['', 'strict', 'yes', 'heddle'],
   ]);
 });
 
-test('systemd, where it is, finds no fault in the unit and calls it closed', () => {
+test('systemd-analyze, where it is installed, finds no fault in the unit and a low exposure', () => {
   const folder = mkdtempSync(join(tmpdir(), 'heddle-unit-'));
   const path = join(folder, 'heddle.service');
   // Its program is not installed here.

@@ -77,7 +77,7 @@ async function openScene() {
   return { receiver, replicas, make, status };
 }
 
-test('kill -9 while a receiver reads loses nothing, and what comes again has the same id', {
+test('kill -9 during a delivery loses no event, and repeated events keep their ids', {
   timeout: 240_000,
 }, async () => {
   const { receiver, replicas, make, status } = await openScene();
@@ -114,7 +114,7 @@ test('kill -9 while a receiver reads loses nothing, and what comes again has the
   expect([...first.lines, ...second.lines].join('\n')).not.toContain('/hook');
 });
 
-test('of two servers one delivers at a time, in order, also when it is killed, and the other one repeats what was not noted', {
+test('one of two servers delivers at a time, in order; after kill -9 the other one repeats unrecorded deliveries', {
   timeout: 240_000,
 }, async () => {
   const { receiver, replicas, make, status } = await openScene();

@@ -63,7 +63,7 @@ const beginnings = ({ requests }: Counterpart) => requests.filter((one) => one.e
 
 const go: Instead = (_, answer) => answer();
 
-test('kill -9 in the middle of a sync: another server goes on where it was, and takes over everything as one revision', {
+test('after kill -9 during a sync, another server resumes it and applies everything as one revision', {
   timeout: 240_000,
 }, async () => {
   const { counterpart, replicas } = await openScene();
@@ -85,7 +85,7 @@ test('kill -9 in the middle of a sync: another server goes on where it was, and 
   expect([...first.lines, ...second.lines].join('\n')).not.toContain(counterpart.secret);
 });
 
-test('of two servers one reads at a time, also when it is killed, and says so to people who ask the other', {
+test('one of two servers syncs a directory at a time, also after kill -9; the other one reports the sync under way', {
   timeout: 240_000,
 }, async () => {
   const { counterpart, directory, replicas } = await openScene();
@@ -125,7 +125,7 @@ test.each([
   ['while the users are read', 3],
   ['before what was read is taken over', 5],
 ])(
-  'Postgres that stops %s leaves nothing half done, and the sync goes on where it was',
+  'a sync resumes, with nothing half done, after Postgres stops %s',
   {
     timeout: 240_000,
   },

@@ -18,7 +18,7 @@ const fillUp = [
 ];
 const makeRoom = ['drop event trigger full_disk', 'drop trigger full_disk on objects'];
 
-it('a disk that fills up while a server runs is reported by one line of its log and by its readiness until there is room', async () => {
+it('a full database disk is reported by one log line and by readiness until there is room', async () => {
   await using postgres = await startPostgres();
   const env = { HEDDLE_DATABASE_URL: postgres.url(), HEDDLE_BOOTSTRAP_TOKEN: token, HEDDLE_SECRET_KEY: newKeyText() };
   await using server = await serveHeddle(['--data-dir', await temporaryDirectory()], { env });

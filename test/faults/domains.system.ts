@@ -18,7 +18,7 @@ metadata: { name: shop }
 spec: { domain: shop.example.org, target_cluster: ${cluster} }
 `;
 
-test('custom domains of the API and of a file are proved by TXT and by CNAME, by whichever server is there', {
+test('custom domains of the API and of a file are validated by TXT and CNAME, also after a server is killed', {
   timeout: 240_000,
 }, async () => {
   const { names, replicas } = await openScene();

@@ -3,7 +3,7 @@ import { writeInDoubt } from './in-doubt-writes.ts';
 
 const doubts = Number(process.env['HEDDLE_SOAK_DOUBTS'] ?? '1000');
 
-it(`E96 ${doubts} writes in doubt of every shape are answered as they were committed`, {
+it(`E96 ${doubts} writes of every shape that lose their connection are answered as they were committed`, {
   timeout: 30 * 60_000,
 }, async () => {
   const result = await writeInDoubt({ doubts }, Math.random);

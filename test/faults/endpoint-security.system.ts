@@ -71,7 +71,7 @@ const reason = async (server: ServedHeddle, peer = '') =>
 
 const why = 'vendor A: the firewall is off';
 
-test('kill -9 in the middle of a sync: another server reads all devices anew, and decides as it would have', {
+test('after kill -9 during a sync, another server reads all devices again and reaches the same verdicts', {
   timeout: 240_000,
 }, async () => {
   const { product, env, flags } = await openScene();
@@ -110,7 +110,7 @@ test('kill -9 in the middle of a sync: another server reads all devices anew, an
   expect([...first.lines, ...second.lines, ...third.lines].join('\n')).not.toContain(tokenA);
 });
 
-test('Postgres that stops in the middle of a sync loses no verdict, and the sync is done again', {
+test('a stop of Postgres during a sync loses no verdict, and the sync is repeated', {
   timeout: 240_000,
 }, async () => {
   const { product, env, flags } = await openScene();

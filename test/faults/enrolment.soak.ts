@@ -3,7 +3,7 @@ import { makeMachineKeys } from '../../src/features/peers/enrolment/client.ts';
 import { enrolAt, enrolWhileKilling, makeKey, readEnrolled } from './enrolling.ts';
 import { openReplicas } from './replicas.ts';
 
-it('of 1,000 machines that enrol at two servers at once with a key for 100, 100 are enrolled and 900 get the reason why not', {
+it('of 1,000 machines that enrol at two servers with a key for 100, 100 are enrolled and 900 refused with the reason', {
   timeout: 300_000,
 }, async () => {
   await using replicas = await openReplicas();
@@ -21,7 +21,7 @@ it('of 1,000 machines that enrol at two servers at once with a key for 100, 100 
   expect(reported.sort()).toEqual([...peers].sort());
 });
 
-it('1,000 machines are in once when one of two servers is killed after 100, 300 or 900 of them', {
+it('1,000 machines are enrolled once each when one of two servers is killed after 100, 300 or 900 of them', {
   timeout: 600_000,
 }, async () => {
   for (const killAfter of [100, 300, 900]) {

@@ -3,7 +3,7 @@ import { enrolWhileKilling, readEnrolled } from './enrolling.ts';
 import { expireWhileKilling } from './expiring.ts';
 import { openReplicas } from './replicas.ts';
 
-it('machines that enrol while one of two servers is killed are enrolled once, whether or not they got an answer', {
+it('machines that enrol while one of two servers is killed are enrolled once each, whether or not they got an answer', {
   timeout: 120_000,
 }, async () => {
   await using replicas = await openReplicas();
@@ -13,7 +13,7 @@ it('machines that enrol while one of two servers is killed are enrolled once, wh
   expect([acknowledged.length, [...acknowledged].sort()]).toEqual([60, [...peers].sort()]);
 });
 
-it('logins that have expired end once when the server that ends them is killed and starts again', {
+it('overdue logins expire once each when the server that expires them is killed and restarted', {
   timeout: 120_000,
 }, async () => {
   await expireWhileKilling();

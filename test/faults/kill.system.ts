@@ -9,7 +9,7 @@ it('kill -9 at any of 6 moments of an apply leaves the old or the new revision o
   expect(Math.min(found.old, found.new)).toBeGreaterThan(0);
 });
 
-it('kill -9 during an apply leaves a data directory that opens, at the old or the new revision, on embedded', {
+it('kill -9 during an apply leaves an embedded database that opens, at the old or the new revision', {
   timeout: 600_000,
 }, async () => {
   const found = await killWhileApplying('embedded', 2, 200);

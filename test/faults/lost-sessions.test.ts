@@ -9,7 +9,7 @@ const waiting = statement<{ readonly pid: number }>(
   [],
 );
 
-it('an attempt whose connection broke is ended before the write is repeated, so that it cannot happen later', async () => {
+it('a write with a broken connection is ended in Postgres before it is retried, so that it cannot commit later', async () => {
   await using made = await testDatabase('postgres');
   const truth = made.database;
   const impatient = await openDatabase({ url: made.url ?? '', poolSize: 4, silenceMs: 500 });

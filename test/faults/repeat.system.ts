@@ -10,7 +10,7 @@ import { serveHeddle } from '../setup/heddle.ts';
 
 const rounds = 3;
 
-it('E106 a request that is repeated after kill -9 of its server is carried out exactly once', {
+it('E106 a request that is retried after kill -9 of its server is carried out exactly once', {
   timeout: 240_000,
 }, async () => {
   const url = await migratedDatabase();

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { expectNothingLost, openReplicas, writeWhileKilling } from './replicas.ts';
 import { killWhoApplies } from './takeover.ts';
 
-it('two servers lose no acknowledged write while one of them is killed and started again', {
+it('two servers lose no acknowledged write while one of them is killed and restarted', {
   timeout: 600_000,
 }, async () => {
   await using replicas = await openReplicas();
@@ -11,7 +11,7 @@ it('two servers lose no acknowledged write while one of them is killed and start
   await expectNothingLost(replicas, done);
 });
 
-it('E136 kill -9 of the server that applies 1,000 objects: another one finishes, as one revision, and no half is seen', {
+it('E136 after kill -9 of the server that applies 1,000 objects, another one applies them as one revision', {
   timeout: 600_000,
 }, async () => {
   await killWhoApplies(2);

@@ -7,7 +7,7 @@ import { runHeddle, serveHeddle } from '../setup/heddle.ts';
 
 const quickstart = fileURLToPath(new URL('../../examples/quickstart', import.meta.url));
 
-it('drill: a server is lost, its backup and its key make it again, and its sources have nothing to do', async () => {
+it('drill: a lost server is restored from its backup and its key, and its sources have nothing to do', async () => {
   const directory = await temporaryDirectory();
   const [source, lost, made, file] = ['quickstart', 'lost', 'made', 'backup.gz'].map((name) =>
     join(directory, name),
@@ -48,7 +48,7 @@ it('drill: a server is lost, its backup and its key make it again, and its sourc
   expect([status.code, JSON.parse(status.out).sources]).toMatchObject([0, [{ id: 'quickstart' }]]);
 }, 120_000);
 
-it('moves an account from the embedded database to Postgres, as docs/sizing.md says, and its token goes on working', async () => {
+it('an account moves from the embedded database to Postgres as docs/sizing.md describes, and its token still works', async () => {
   const [dataDir, url] = [await temporaryDirectory(), await emptyDatabase()];
   await copyEmbedded(dataDir);
   const file = join(dataDir, 'account.backup');

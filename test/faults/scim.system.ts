@@ -58,7 +58,7 @@ const membersOf = async (scim: Provider, server: ServedHeddle, group: string): P
     ({ value }: { readonly value: string }) => value,
   );
 
-test('kill -9 among the requests of a provider: what was acknowledged is there, the rest whole or not, and may be sent again', {
+test('after kill -9 among SCIM requests, acknowledged ones are kept, others are whole or absent and can be sent again', {
   timeout: 240_000,
 }, async () => {
   const replicas = await openServers();
@@ -111,7 +111,7 @@ test('kill -9 among the requests of a provider: what was acknowledged is there, 
   expect((await scim(second, 'GET', '/Groups?count=0')).body.totalResults).toBe(40);
 });
 
-test('while Postgres is away a provider is asked to come again, and what it sends again is done once', {
+test('SCIM requests get 503 with Retry-After while Postgres is down, and are carried out once when sent again', {
   timeout: 240_000,
 }, async () => {
   const postgres = await startPostgres();
@@ -158,7 +158,7 @@ test('while Postgres is away a provider is asked to come again, and what it send
   expect((await scim(server, 'GET', '/Users?count=0')).body.totalResults).toBe(3);
 });
 
-test('of two servers each shows a provider what the other one wrote, from the next request on', {
+test("two servers show a SCIM provider each other's writes from the next request on", {
   timeout: 240_000,
 }, async () => {
   const replicas = await openServers();

@@ -67,15 +67,15 @@ const head = 'select revision from accounts for no key update';
 
 const rowsOf = (api: TestApi, text: string) => api.engine.database.lookUp(statement(text, []));
 
-describe('a write that is sent again while the first sending is still running is done once, and answered so', () => {
-  it('of a change', () =>
+describe('a write that is sent again while its first attempt is still running', () => {
+  it('creates a group once and returns its id', () =>
     sentTwice(head, async (api) => {
       const { status, body } = await api.call('POST', '/api/groups', { name: 'devs' });
       expect(status).toBe(200);
       expect(await rowsOf(api, "select id from objects where name = 'devs'")).toEqual([{ id: body.id }]);
     }));
 
-  it('of a source', () =>
+  it('records a source once, in one revision', () =>
     sentTwice(head, async (api) => {
       const source = { id: 'office', type: 'git', spec: { url: 'https://example.com/a.git' } };
       await recordSource(api.engine, { account: api.account, actor }, source);
@@ -83,7 +83,7 @@ describe('a write that is sent again while the first sending is still running is
       expect(await rowsOf(api, "select revision from revisions where source_id = 'office'")).toHaveLength(1);
     }));
 
-  it('of an invite', () =>
+  it('creates an invite once and returns its valid token', () =>
     sentTwice(head, async (api) => {
       const { status, body } = await api.call('POST', '/api/users/invites', invitee({}));
       expect(status).toBe(200);
@@ -91,7 +91,7 @@ describe('a write that is sent again while the first sending is still running is
       expect((await api.call('GET', `/api/users/invites/${body.invite_token}`)).body.valid).toBe(true);
     }));
 
-  it('of a token', () =>
+  it('creates a token once and returns its id', () =>
     sentTwice(head, async (api) => {
       const owner = (await api.engine.snapshots.current(api.account)).ofKind('User')[0]?.id;
       const { status, body } = await api.call('POST', `/api/users/${owner}/tokens`, { name: 't', expires_in: 1 });
@@ -100,7 +100,7 @@ describe('a write that is sent again while the first sending is still running is
       expect(stored).toEqual([{ id: body.personal_access_token.id }]);
     }));
 
-  it('of an account that is founded', () =>
+  it('creates an account once', () =>
     sentTwice("insert into accounts (account_id, created_at) values ('second', now())", async ({ engine }) => {
       const kind = engine.registry.get('Group');
       const { spec } = canonicalSpec(kind, { name: 'first' });

@@ -8,7 +8,7 @@ import { groups } from '../sources/office-source.ts';
 
 const env = { HEDDLE_GIT_TRANSPORTS: 'file' };
 
-it('a file of settings names directories and repositories, which are applied by themselves, a flag going before it', async () => {
+it('a settings file names directories and Git repositories, which are applied automatically; a flag overrides it', async () => {
   const directory = await temporaryDirectory();
   const upstream = await makeUpstream({ 'config/groups.yaml': groups('from-git'), 'other.txt': 'x' });
   await mkdir(join(directory, 'documents'));
@@ -48,7 +48,7 @@ sources:
   expect(await server.stop()).toBe(0);
 });
 
-it('a file of settings with mistakes is refused with their places, before anything starts', async () => {
+it('a settings file with mistakes is refused with their places, before anything starts', async () => {
   const file = join(await temporaryDirectory(), 'heddle.yaml');
   await writeFile(file, 'lisen: x\nsources:\n  - { name: net, type: git, url: "file:///srv/x.git" }\n');
   const { code, err } = await runHeddle(['serve', '--config', file]);

@@ -29,7 +29,7 @@ async function serveMade(flags = ['--source', source]): Promise<ServedHeddle> {
   return serveHeddle(['--data-dir', dataDir, ...flags]);
 }
 
-it('a second start leaves every table but leases as it was', async () => {
+it('a second start leaves every table unchanged except leases', async () => {
   const first = await serveMade();
   await first.line(/documents, revision/);
   expect(await first.stop()).toBe(0);
@@ -57,7 +57,7 @@ it('one line edited in a watched file changes one object in one revision, and on
   expect(shown.changes).toMatchObject([{ action: 'update', kind: 'Route', key: 'office' }]);
 });
 
-it('a source directory that vanishes is unavailable, deletes nothing, and returns', async () => {
+it('a source with a missing directory is unavailable and deletes nothing, until the directory is back', async () => {
   await using server = await serveMade();
   await server.line(/documents, revision/);
   const count = (await ask(server, '/api/groups')).length;
@@ -73,7 +73,7 @@ it('a source directory that vanishes is unavailable, deletes nothing, and return
   expect(server.lines.slice(from).filter((line) => / deleted: /.test(line))).toEqual([]);
 });
 
-it('a data directory that another server uses is refused with a sentence', async () => {
+it('a start with a data directory that another server uses is refused with one sentence', async () => {
   await using server = await serveMade();
   const second = await runHeddle(['serve', '--listen', '127.0.0.1:0', '--data-dir', dataDir]);
   expect(second.code).toBe(1);
@@ -82,7 +82,7 @@ it('a data directory that another server uses is refused with a sentence', async
   expect((await ask(server, '/api/groups')).length).toBeGreaterThan(0);
 });
 
-it('kill -9 leaves no lease for which the next server of the data directory would wait', async () => {
+it('after kill -9, the next server of the data directory does not wait for the leases of the killed one', async () => {
   const killed = await serveMade();
   await killed.line(/documents, revision/);
   expect(await killed.stop('SIGKILL')).toBe('SIGKILL');
@@ -96,7 +96,7 @@ it('kill -9 leaves no lease for which the next server of the data directory woul
   await server.line(/documents, nothing to do/);
 });
 
-it('SIGTERM lets a request under way end, and the server exits 0 within the grace period', async () => {
+it('on SIGTERM the server completes a request under way and exits with 0 within the grace period', async () => {
   await using server = await serveMade();
   const part = await sendPart(server, '{"name":"Almost late"}');
   const stopping = server.stop('SIGTERM');
@@ -108,7 +108,7 @@ it('SIGTERM lets a request under way end, and the server exits 0 within the grac
   expect(server.lines.at(-1)).toMatch(/stopped$/);
 });
 
-it('SIGTERM does not wait longer than the grace period', async () => {
+it('on SIGTERM the server does not wait longer than the grace period', async () => {
   await using server = await serveMade(['--shutdown-grace', '1s']);
   await sendPart(server, '{"name":"Too late"}');
   // The request never ends: a server that waited for it would not either.

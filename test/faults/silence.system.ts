@@ -22,7 +22,7 @@ import { openCuttingProxy } from './cutting-proxy.ts';
 /** For how long a server that says nothing more may keep others from writing, in milliseconds. */
 const mostMs = 15_000;
 
-it('a server that is stopped, or behind a network that swallows everything, blocks writes for 15 s at most and reads never', async () => {
+it('a server that is stopped or cut off from the network blocks writes for at most 15 s, and blocks no reads', async () => {
   // Side by side, since all of them wait.
   await Promise.all([stopped(), behindDark('both'), behindDark('gone')]);
 });
@@ -33,7 +33,7 @@ const at = '2026-03-04T05:06:07.000Z';
 const target: FoldTarget = { account: 'a', revision: 1 };
 const times = { rotateAfter: 0, keepRetired: 0 };
 
-describe('a write of the owner', () => {
+describe('a write as the owner of the database', () => {
   it.each<readonly [string, (database: Database) => Promise<unknown>]>([
     [
       'several accounts',
@@ -61,7 +61,7 @@ describe('a write of the owner', () => {
     ['partitions that go', (database) => dropBefore(database, present(feeds[0]), Date.parse(at))],
     ['reports that are forgotten', (database) => forgetBatches(database, Date.parse(at))],
     ['secrets that are bound to their places', (database) => beginSealing(database)],
-  ])('gives up a connection on which nothing comes: %s', async (_, write) => {
+  ])('gives up a silent connection: %s', async (_, write) => {
     await using made = await testDatabase('postgres');
     await using proxy = await openCuttingProxy(made.url ?? '', Math.random);
     const database = await openDatabase({ url: proxy.url, poolSize: 1, silenceMs: 200 });
@@ -74,7 +74,7 @@ describe('a write of the owner', () => {
     await database.close();
   });
 
-  it('waits for the lock of an account that goes no longer than other writes do', async () => {
+  it('waits for the lock of an account to delete no longer than other writes do', async () => {
     await using made = await testDatabase('postgres');
     await made.database.asOwner(["insert into accounts (account_id, created_at) values ('a', now())"]);
     const holder = new pg.Client({ connectionString: made.url });

@@ -32,7 +32,7 @@ it.each([
     () => ['--listen', '127.0.0.1:0'],
     (port: number) => ({ HEDDLE_METRICS_LISTEN: `127.0.0.1:${port}` }),
   ],
-])('a port of %s that is taken ends the start before anything is created', async (setting, args, env) => {
+])('a taken port of %s ends the start before anything is created', async (setting, args, env) => {
   using taken = await takenPort();
   const run = await runHeddle(['serve', '--data-dir', dataDir, ...args(taken.port)], { env: env(taken.port) });
   expect(run.code).toBe(1);
@@ -42,7 +42,7 @@ it.each([
   expect(await readdir(directory)).toEqual([]);
 });
 
-it('a database that lost a file is refused with one sentence and exit code 1', async () => {
+it('a start is refused with one sentence and exit code 1 when a file of the database is missing', async () => {
   await copyEmbedded(dataDir);
   await rm(join(dataDir, 'postgres/PG_VERSION'));
   const run = await runHeddle(['serve', '--listen', '127.0.0.1:0', '--data-dir', dataDir]);
@@ -51,7 +51,7 @@ it('a database that lost a file is refused with one sentence and exit code 1', a
   expect(run.err).toContain(`The embedded database in ${dataDir} is damaged: \`postgres/PG_VERSION\` is missing.`);
 });
 
-it('a database whose tables hold something else is refused with one sentence too', async () => {
+it('a start is refused with one sentence when tables of the database are corrupt', async () => {
   await copyEmbedded(dataDir);
   const tables = join(dataDir, 'postgres/base/5');
   // The first ones after those of Postgres itself.
@@ -67,7 +67,7 @@ it('a database whose tables hold something else is refused with one sentence too
   );
 });
 
-it('a data directory that is a file is refused with one sentence', async () => {
+it('a start is refused with one sentence when the data directory is a file', async () => {
   await writeFile(dataDir, '');
   const run = await runHeddle(['serve', '--listen', '127.0.0.1:0', '--data-dir', dataDir]);
   expect([run.code, run.err.trim()]).toEqual([
@@ -91,7 +91,7 @@ describe('a first start', () => {
     lines = server.lines;
   });
 
-  it('leaves nothing in its data directory that others may read, whatever they may read elsewhere', async () => {
+  it('leaves a data directory that only its user can read, whatever the umask', async () => {
     const entries = await readdir(made, { recursive: true, withFileTypes: true });
     // Postgres writes its caches again at any time and with a mode of its own; nobody else gets into their folders.
     const kept = entries.filter(({ name }) => name !== 'pg_internal.init');
@@ -101,7 +101,7 @@ describe('a first start', () => {
     expect(modes.filter(([, others]) => others !== 0)).toEqual([]);
   });
 
-  it('says that it creates the database before it does, and others do not', async () => {
+  it('logs that it creates the database before it does, and a second start does not', async () => {
     const creates = lines.findIndex((line) => line.includes(`first start: creating the embedded database in ${made}`));
     const migrated = lines.findIndex((line) => /the database is at \w+ after \d+ migrations/.test(line));
     expect(creates).toBeGreaterThanOrEqual(0);
@@ -112,7 +112,7 @@ describe('a first start', () => {
   });
 });
 
-describe('a Postgres that is not there yet', () => {
+describe('a Postgres that is not ready yet', () => {
   let postgres: PostgresServer;
 
   beforeAll(async () => {
@@ -127,7 +127,7 @@ describe('a Postgres that is not there yet', () => {
     HEDDLE_SECRET_KEY: Buffer.alloc(32, 5).toString('base64'),
   });
 
-  it('ends a start that has waited for as long as it may, with a sentence', async () => {
+  it('ends the start with a sentence when the time to wait for it is over', async () => {
     const run = await runHeddle(
       ['serve', '--listen', '127.0.0.1:0', '--data-dir', dataDir, '--wait-for-database', '1s'],
       {
@@ -145,7 +145,7 @@ describe('a Postgres that is not there yet', () => {
   it.each([
     ['database', () => postgres.url('nothing'), /database "nothing" does not exist/],
     ['user', () => postgres.url().replace('//postgres@', '//nobody@'), /role "nobody" does not exist/],
-  ])('is not waited for when it has no such %s: nothing changes by itself there', async (_, url, words) => {
+  ])('is not waited for when it answers that there is no such %s', async (_, url, words) => {
     await postgres.start();
     const args = ['serve', '--listen', '127.0.0.1:0', '--data-dir', dataDir, '--wait-for-database', '2s'];
     const run = await runHeddle(args, { env: { ...env(), HEDDLE_DATABASE_URL: url() } });
@@ -154,7 +154,7 @@ describe('a Postgres that is not there yet', () => {
     expect(run.out + run.err).not.toContain('waiting for the database');
   });
 
-  it('is waited for', async () => {
+  it('is waited for until it answers', async () => {
     await using server = await serveHeddle(['--data-dir', dataDir], {
       env: env(),
       async meanwhile(line) {
@@ -165,7 +165,7 @@ describe('a Postgres that is not there yet', () => {
     expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
   });
 
-  it('may go away again in the middle of a start, which begins anew', async () => {
+  it('may go away again in the middle of a start, which begins again', async () => {
     // Each connection is cut at byte 3,000: after its log-in, and long before all tables are made.
     await using proxy = await openCuttingProxy(await emptyDatabase(), () => 0.5);
     proxy.set('cutting');

@@ -4,7 +4,7 @@ import { weatherStorm } from './storm.ts';
 /** HEDDLE_SOAK_MINUTES says for how long; ten minutes unless it is set. */
 const minutes = Number(process.env['HEDDLE_SOAK_MINUTES'] ?? 10);
 
-it(`three servers lose nothing in ${minutes} minutes of cuts, kills, pauses and a Postgres that stops`, {
+it(`three servers lose nothing in ${minutes} minutes of cut connections, kills, pauses and stops of Postgres`, {
   timeout: (minutes + 10) * 60_000,
 }, async () => {
   const { acknowledged } = await weatherStorm(minutes * 60_000);

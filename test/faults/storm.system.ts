@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { weatherStorm } from './storm.ts';
 
-it('three servers lose nothing while connections are cut, servers killed and stopped, and Postgres goes away', {
+it('three servers lose nothing while connections are cut, servers are killed and paused, and Postgres stops', {
   timeout: 300_000,
 }, async () => {
   const { acknowledged } = await weatherStorm(15_000);

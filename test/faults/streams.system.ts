@@ -70,7 +70,9 @@ async function addEvents(url: string, names: readonly string[]): Promise<void> {
   }
 }
 
-test('kill -9 while a bucket reads puts the same object again, and nothing is lost', { timeout: 240_000 }, async () => {
+test('after kill -9 during an upload to a bucket, the same object is uploaded again and no event is lost', {
+  timeout: 240_000,
+}, async () => {
   const { bucket, start, happened, status, names } = await openScene();
   const first = await start();
   await expect.poll(() => status(first), { timeout: 20_000 }).toMatchObject({ key: 'archive', type: 's3' });
@@ -94,7 +96,7 @@ test('kill -9 while a bucket reads puts the same object again, and nothing is lo
   expect(logged).not.toContain(credentials.access_key_id);
 });
 
-test('a Postgres that is killed while a bucket reads costs a repetition of the same object', {
+test('after Postgres is killed during an upload to a bucket, the same object is uploaded again', {
   timeout: 240_000,
 }, async () => {
   const { postgres, bucket, start, happened, status, names } = await openScene();

@@ -32,7 +32,7 @@ const unready = [
   [503, refusal],
 ];
 
-it('a server with another key than the installation is not ready, says so, and changes nothing', async () => {
+it('a server with another secret key than the installation is not ready, reports it, and changes nothing', async () => {
   const [url, right, wrong] = [await emptyDatabase(), newKeyText(), newKeyText()];
   const dataDir = await temporaryDirectory();
   const start = (key: string) =>

@@ -55,8 +55,8 @@ async function check(answer: string, waivers: unknown = []) {
   return { status, stdout, stderr };
 }
 
-describe('published faults of dependencies', () => {
-  test('fail the check, each once', async () => {
+describe('the check for published vulnerabilities of dependencies', () => {
+  test('fails and reports each vulnerability once', async () => {
     expect(await check(JSON.stringify(found))).toMatchObject({
       status: 1,
       stdout:
@@ -64,7 +64,7 @@ describe('published faults of dependencies', () => {
     });
   });
 
-  test('that are waived pass until the day is over, and then fail', async () => {
+  test('passes waived vulnerabilities until the waiver ends, and fails then', async () => {
     const waived = await check(JSON.stringify(found), waiver('2999-01-01'));
     expect([waived.status, waived.stdout]).toEqual([0, expect.stringContaining('waived until 2999-01-01: only')]);
     const expired = await check(JSON.stringify(found), waiver('2020-01-01'));
@@ -73,7 +73,7 @@ describe('published faults of dependencies', () => {
     expect([other.status, other.stdout]).toEqual([1, expect.stringContaining('GHSA-xxxx is waived and concerns no')]);
   });
 
-  test('that are not there pass', async () => {
+  test('passes when there are none', async () => {
     const { status, stdout } = await check(JSON.stringify(none));
     expect([status, stdout]).toEqual([0, 'No dependency has a published fault.\n']);
   });
@@ -86,7 +86,7 @@ describe('published faults of dependencies', () => {
     ],
     ['no answer', '', ''],
     ['a page', '<html>', ''],
-  ])('are warned about loudly and pass with %s', async (_, answer, why) => {
+  ])('passes with a loud warning for %s', async (_, answer, why) => {
     const { status, stdout } = await check(answer, waiver('2020-01-01'));
     expect(status).toBe(0);
     expect(stdout.split('\n')).toEqual([
@@ -97,7 +97,7 @@ describe('published faults of dependencies', () => {
     ]);
   });
 
-  test('cannot be waived without a date and a reason', async () => {
+  test('refuses waivers without a date and a reason', async () => {
     for (const wrong of [
       {},
       [{ advisory: 'x', until: 'soon', reason: 'y' }],
@@ -111,7 +111,7 @@ describe('published faults of dependencies', () => {
     }
   });
 
-  test('are looked for by what decides about changes', async () => {
+  test('is part of the CI script', async () => {
     expect(await readFile(join(root, '.ci/run'), 'utf8')).toMatch(/^npm run --silent advisories$/m);
   });
 });

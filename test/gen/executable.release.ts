@@ -25,7 +25,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('the executable', () => {
-  test('comes with its bill of materials, the licences, and the digests of all', () => {
+  test('comes with its bill of materials, the licences, and the digests of all files', () => {
     const sums = readFileSync(join(folder, 'SHA256SUMS'), 'utf8').trimEnd().split('\n');
     const digests = new Map(sums.map((line) => line.split('  ').reverse() as [string, string]));
     const files = readdirSync(folder).filter((name) => name !== 'SHA256SUMS');
@@ -40,7 +40,7 @@ describe('the executable', () => {
     expect(licences).toContain(`Node.js ${process.versions.node}\n\nNode.js is licensed`);
   });
 
-  test('has a bill that lists the packages inside with their digests, its Node, and no tool', () => {
+  test('has a bill of materials with the packages inside and their digests, its Node, and no build tool', () => {
     const bill = JSON.parse(readFileSync(`${executable}.cdx.json`, 'utf8'));
     expect(bill).toMatchObject({
       bomFormat: 'CycloneDX',
@@ -59,7 +59,7 @@ describe('the executable', () => {
       expect([ref, ...dependsOn].filter((name) => !refs.has(name))).toEqual([]);
   });
 
-  test('has a bill that is CycloneDX as its authors check it, which would find what is not', async () => {
+  test('has a bill of materials that the strict CycloneDX validator accepts, which refuses a wrong one', async () => {
     const bill = readFileSync(`${executable}.cdx.json`, 'utf8');
     const validator = new Validation.JsonStrictValidator(Spec.Version.v1dot5);
     expect(await validator.validate(bill)).toBeNull();
@@ -67,12 +67,12 @@ describe('the executable', () => {
     expect(JSON.stringify(faults)).toContain('/licenses/0/license/id');
   });
 
-  test('runs without anything beside it, in an empty environment', () => {
+  test('runs without any other file, in an empty environment', () => {
     const { stdout, stderr } = spawnSync(executable, ['version'], { cwd: '/', env: {}, encoding: 'utf8' });
     expect([stdout, stderr]).toEqual([`heddle ${programVersion()} (Node ${process.versions.node})\n`, '']);
   });
 
-  test('refuses wrong documents with their place, and accepts right ones', async () => {
+  test('refuses invalid documents with their place, and accepts valid ones', async () => {
     const home = ownDirectory();
     writeFileSync(join(home, 'bad.yaml'), 'apiVersion: heddle.dev/v1\nkind: Group\nmetadata: {}\n');
     const bad = await runHeddle(['validate', 'bad.yaml'], { program, cwd: home });
@@ -84,7 +84,7 @@ describe('the executable', () => {
     expect(good).toMatchObject({ code: 0, err: '', out: expect.stringContaining('documents') });
   });
 
-  test('serves on the embedded database and applies documents, twice', async () => {
+  test('serves on the embedded database, applies documents, and starts again', async () => {
     const home = ownDirectory();
     mkdirSync(join(home, 'documents'));
     writeFileSync(
@@ -99,7 +99,7 @@ describe('the executable', () => {
   });
 });
 
-describe('an executable on a machine that it is not for', () => {
+describe('an executable on an unsupported machine', () => {
   // The shell says it, since nothing of the program runs; the page has what it says with the way out.
   const page = readFileSync(join(root, 'docs/install.md'), 'utf8');
 
@@ -116,7 +116,7 @@ describe('an executable on a machine that it is not for', () => {
     return stderr;
   }
 
-  test('is refused with words that the page explains, when the machine is of another kind', () => {
+  test('fails with an error that docs/install.md explains, when the architecture is another one', () => {
     // The kind of machine stands behind the type of the file in its head.
     const [x64, arm64] = [Buffer.from([0x3e, 0]), Buffer.from([0xb7, 0])];
     const complaint = process.arch === 'x64' ? complaintAbout(x64, arm64) : complaintAbout(arm64, x64);
@@ -124,7 +124,7 @@ describe('an executable on a machine that it is not for', () => {
     expect(page).toContain(`| \`${said}\` |`);
   });
 
-  test('is refused with words that the page explains, when there is no loader for it', () => {
+  test('fails with an error that docs/install.md explains, when its loader is missing', () => {
     const complaint = complaintAbout(Buffer.from('/ld-linux-'), Buffer.from('/ld-other-'));
     const [said] = complaint.match(/required file not found|No such file or directory/) ?? expect.fail(complaint);
     expect(page).toContain(`${said}\``);
@@ -141,7 +141,7 @@ describe('the image', () => {
     settings = asObject(layout.configuration['config']);
   });
 
-  test('is a layout in which everything has the digest and the size by which it is named', () => {
+  test('is an OCI layout in which every blob has the digest and size by which it is referred to', () => {
     const { manifest, folder: at } = layout;
     for (const named of [asObject(manifest['config']), ...asObjects(manifest['layers'])]) {
       const bytes = readFileSync(blobOf(at, named));
@@ -168,7 +168,7 @@ describe('the image', () => {
       expect([label, asObject(settings['Labels'])[label]]).toEqual([label, text]);
   });
 
-  test('is not made when a library that it needs is missing', () => {
+  test('is not built when a library that it needs is missing', () => {
     const tools = mkdtempSync(join(folder, 'tools-'));
     writeFileSync(join(tools, 'ldd'), '#!/bin/sh\nprintf "\\tlibabsent.so.1 => not found\\n"\n', { mode: 0o755 });
     const words = ['src/gen/release/layout.ts', '--out', join(folder, 'none'), '--executables', folder];
@@ -180,7 +180,7 @@ describe('the image', () => {
     ]);
   });
 
-  test('runs as a user without rights on a file system that cannot be written, and is healthy', async () => {
+  test('runs as an unprivileged user on a read-only file system, and is healthy', async () => {
     const pairs = asTexts(settings['Env']);
     const env = Object.fromEntries(pairs.filter((pair) => pair.startsWith('HEDDLE_')).map((pair) => pair.split('=')));
     if (image.node.endsWith('/heddle')) env['HEDDLE_DATA_DIR'] = join(ownDirectory(), 'data');
@@ -192,7 +192,7 @@ describe('the image', () => {
     expect(await server.stop()).toBe(0);
   });
 
-  test('is not made without an executable of this version', () => {
+  test('is not built without an executable of this version', () => {
     const words = [
       'src/gen/release/layout.ts',
       '--out',
@@ -205,7 +205,7 @@ describe('the image', () => {
   });
 });
 
-test('on another system than Linux the build says what to use', () => {
+test('the build of the executable refuses systems other than Linux and names the alternative', () => {
   const pretend = 'data:text/javascript,Object.defineProperty(process, "platform", { value: "darwin" })';
   const words = ['--import', pretend, 'src/gen/release/executable.ts'];
   const { status, stderr } = spawnSync(process.execPath, words, { cwd: root, encoding: 'utf8' });

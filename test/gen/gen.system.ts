@@ -35,11 +35,11 @@ function gen(folder: string, ...args: readonly string[]) {
 }
 
 describe('the generated files', () => {
-  test('are what the declarations say', () => {
+  test('match the declarations', () => {
     expect(gen(root, '--check')).toEqual({ status: 0, stdout: '', stderr: '' });
   });
 
-  test('are one CRD and one example for every kind that has documents, and CRDs of the resources of the server', () => {
+  test('are one CRD and one example for every kind that has documents, and CRDs of plans and sources', () => {
     const namesIn = (folder: string) => readdirSync(join(root, folder)).sort();
     expect(namesIn('examples/kinds').length).toBe(documentKinds.length);
     expect(namesIn('crds').length).toBe(documentKinds.length + 2);
@@ -48,7 +48,7 @@ describe('the generated files', () => {
   });
 
   test.each(readdirSync(join(root, 'examples/kinds')))(
-    '%s reads back as the example of its kind, without a fault',
+    '%s is read back as the example of its kind, without problems',
     (file) => {
       const text = readFileSync(join(root, 'examples/kinds', file), 'utf8');
       const { documents, problems } = readFile({ path: file, text });
@@ -60,7 +60,7 @@ describe('the generated files', () => {
     },
   );
 
-  test('the examples say what a field is for, once', () => {
+  test('explain a field once in the examples', () => {
     const text = readFileSync(join(root, 'examples/kinds/policy.yaml'), 'utf8');
     expect(text.match(/# Whether destinations may open connections/g)).toHaveLength(1);
     expect(text).toContain('    # Name of the rule within the policy.\n    - name: postgres\n');
@@ -109,7 +109,7 @@ describe('npm run gen', () => {
   ];
   const linesOf = (text: string) => text.trimEnd().split('\n').sort();
 
-  test(`--check names ${edits.map(([what]) => what).join(', ')}, and gen mends them all`, () => {
+  test(`with --check reports ${edits.map(([what]) => what).join(', ')}, and without it corrects them all`, () => {
     for (const [, , edit] of edits) edit();
     const paths = edits.map(([, path]) => path);
     const checked = gen(copy, '--check');

@@ -31,8 +31,8 @@ function operandOf(instruction: string): string {
   );
 }
 
-describe('the context of the image', () => {
-  test('holds what the Dockerfile copies, and nothing else', () => {
+describe('the build context of the image', () => {
+  test('contains what the Dockerfile copies, and nothing else', () => {
     const copied = instructions()
       .filter((line) => line.startsWith('COPY ') && !line.includes('--from='))
       .flatMap((line) => line.split(' ').slice(1, -1));
@@ -47,7 +47,7 @@ describe('the context of the image', () => {
     expect(instructions()).toContain(`ARG NODE_VERSION=${process.versions.node}`);
   });
 
-  test('makes an image that runs without rights, with settings and a health check that exist', () => {
+  test('makes an image that runs unprivileged, with settings and a health check that exist', () => {
     expect(operandOf('USER')).toBe('1000:1000');
     expect(operandOf('ENTRYPOINT')).toBe('["node", "/app/src/heddle.js"]');
     const [, check = ''] = /CMD (\[.*\])/.exec(operandOf('HEALTHCHECK')) ?? [];
@@ -60,13 +60,13 @@ describe('the context of the image', () => {
   });
 });
 
-describe('the program of the image, in a directory that cannot be written, run by a user without rights', () => {
-  test('tells its version', async () => {
+describe('the program of the image, run by an unprivileged user in a read-only directory', () => {
+  test('prints its version', async () => {
     const { code, out } = await runHeddle(['version'], { program: image.program, cwd: '/' });
     expect({ code, out }).toEqual({ code: 0, out: `heddle ${version} (Node ${process.versions.node})\n` });
   });
 
-  test('serves on the embedded database with the settings of the chart, and says that it is healthy', async () => {
+  test('serves on the embedded database with the settings of the chart, and reports that it is healthy', async () => {
     const { program } = image;
     const env = await environmentOfPod(image.directory());
     await using server = await serveHeddle([], { program, env, cwd: '/' });

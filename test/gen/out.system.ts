@@ -17,7 +17,7 @@ const build = (words: readonly string[]) =>
   spawnSync(process.execPath, [`src/gen/release/${words[0]}`, ...words.slice(1)], { cwd: root, encoding: 'utf8' });
 
 test.each(['build.ts', 'image.ts', 'executable.ts', 'layout.ts'])(
-  '%s leaves a folder alone that holds other files than those of a build',
+  '%s refuses an output folder with files that are not of a build, and leaves it unchanged',
   (script) => {
     const executables = mkdtempSync(join(tmpdir(), 'heddle-out-'));
     writeFileSync(join(executables, `heddle-${programVersion()}-linux-${process.arch}`), '');
@@ -30,7 +30,7 @@ test.each(['build.ts', 'image.ts', 'executable.ts', 'layout.ts'])(
   },
 );
 
-test('what an earlier build left is replaced', () => {
+test('a build replaces the files of an earlier build', () => {
   for (const name of ['Dockerfile', 'left-over']) writeFileSync(join(folder, name), '');
   const { status, stderr } = build(['image.ts', '--out', folder]);
   expect([status, stderr]).toEqual([0, '']);

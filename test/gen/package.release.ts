@@ -35,7 +35,7 @@ function manifest(): Manifest {
 }
 
 describe('the package', () => {
-  test('holds what runs, and nothing else', () => {
+  test('contains the program and nothing else', () => {
     const others = installed.files.filter((path) => !/^dist\/[\w.-]+\.(js|wasm|data)$/.test(path));
     expect(others.sort()).toEqual([
       'LICENSE',
@@ -46,7 +46,7 @@ describe('the package', () => {
     ]);
   });
 
-  test('needs no other package, so that it installs without a registry and runs what was tested', () => {
+  test('has no dependencies, so that it installs without a registry and runs what was tested', () => {
     expect(manifest().dependencies).toBeUndefined();
     const folder = join(installed.folder, 'node_modules/heddle/dist');
     const texts = installed.files.filter((path) => path.endsWith('.js') && path.startsWith('dist/'));
@@ -65,7 +65,7 @@ describe('the package', () => {
     { words: ['version'], files: 8, bytes: 90_000 },
     { words: ['fmt', '--check', 'examples/quickstart'], files: 12, bytes: 900_000 },
     { words: ['validate', 'examples/quickstart'], files: 15, bytes: 1_250_000 },
-  ])('loads little for `heddle $words.0`, so that it starts at once', ({ words, files, bytes }) => {
+  ])('loads few files for `heddle $words.0`, so that it starts fast', ({ words, files, bytes }) => {
     const list = join(home, `loaded-by-${words[0]}`);
     const hook = `
       import { registerHooks } from 'node:module';
@@ -83,25 +83,25 @@ describe('the package', () => {
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(bytes);
   });
 
-  test('brings the licences of what is in it', () => {
+  test('contains the licences of the packages in it', () => {
     const notices = readFileSync(join(installed.folder, 'node_modules/heddle/dist/THIRD-PARTY-LICENSES.txt'), 'utf8');
     for (const name of ['fastify', '@electric-sql/pglite', 'pg', 'yaml'])
       expect(notices).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\(`, 'm'));
     expect(notices).toContain('Permission is hereby granted');
   });
 
-  test('begins with a file that an old Node can read, so that it can say what is missing', () => {
+  test('starts with a file that an old Node can parse, so that it can report what is missing', () => {
     const text = readFileSync(program.launcher, 'utf8');
     const lowered = (target: string) => transformSync('heddle.js', text, { target }).code;
     expect(lowered('es2020')).toBe(lowered('esnext'));
   });
 
-  test('runs by `npx heddle` while the registry is away', async () => {
+  test('runs by `npx heddle` while the registry is down', async () => {
     const { stdout } = await installed.npm('exec', '--', 'heddle', 'version');
     expect(stdout).toBe(`heddle ${manifest().version} (Node ${process.versions.node})\n`);
   });
 
-  test('says in a sentence that it was packed without its program', async () => {
+  test('reports in one sentence that it was packed without its build', async () => {
     const folder = join(home, 'unbuilt/node_modules/heddle/src');
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'heddle.js'), readFileSync(program.launcher, 'utf8'));
@@ -115,17 +115,17 @@ describe('the package', () => {
   });
 });
 
-describe('in a pipeline', () => {
+describe('the package in a pipeline', () => {
   const documents = 'examples/ci/gitops/documents';
 
-  test('the GitHub Action makes `heddle` a command', () => {
+  test('is installed as the command `heddle` by the GitHub Action', () => {
     const { runs, inputs } = parse(readFileSync('examples/ci/github-action/action.yml', 'utf8'));
     expect(Object.keys(inputs)).toEqual(['package']);
     const [script] = runs.steps.flatMap((step: { readonly run?: string }) => step.run ?? []);
     expect(shell(script)).toContain(`heddle ${manifest().version} (Node `);
   });
 
-  test('the GitLab component validates documents, and calls commands that exist', () => {
+  test('validates documents by the GitLab component, which calls only commands that exist', () => {
     const text = readFileSync('examples/ci/gitlab-component/templates/heddle.yml', 'utf8');
     const [spec, jobs] = parseAllDocuments(text).map((part) => part.toJS());
     const values: Readonly<Record<string, string>> = {
@@ -150,7 +150,7 @@ describe.each(['github', 'gitlab'])('the pipeline that `heddle init --ci %s` wri
     return lines.join('\n');
   }
 
-  test('validates, plans and applies by the package, without an image', async () => {
+  test('validates, plans and applies with the package, without an image', async () => {
     const top = mkdtempSync(join(home, 'repository-'));
     mkdirSync(join(top, '.git'));
     const made = await runHeddle(['init', 'mesh', '--ci', system], { program, cwd: top });
@@ -171,7 +171,7 @@ describe.each(['github', 'gitlab'])('the pipeline that `heddle init --ci %s` wri
 });
 
 describe('the installed program', () => {
-  test('validates, serves on the embedded database and applies documents, in threads of its own too', async () => {
+  test('validates, serves on the embedded database and applies documents, also in its worker threads', async () => {
     const documents = join(home, 'documents');
     mkdirSync(documents);
     writeFileSync(join(documents, 'groups.yaml'), group('visitors'));
@@ -188,7 +188,7 @@ describe('the installed program', () => {
     expect(await server.stop()).toBe(0);
   }, 120_000);
 
-  test('says which address is taken, and where to choose another one', async () => {
+  test('reports which address is taken, and how to choose another one', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo; // it listens on a port
@@ -197,7 +197,7 @@ describe('the installed program', () => {
     expect([code, err]).toEqual([1, expect.stringMatching(/ is taken by another program; .* --listen/)]);
   });
 
-  test('says that it may not write, and where else it may', async () => {
+  test('reports that it may not write to the data directory, and how to choose another one', async () => {
     const closed = join(home, 'closed');
     mkdirSync(closed, { mode: 0o555 });
     chmodSync(home, 0o755);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { togetherByStart } from '../../src/gen/release/together.ts';
 
-test('a start that is not part of the program is a mistake, and not a file that is grouped no more', () => {
+test('grouping modules fails for an entry file that is not part of the program', () => {
   const [group] = togetherByStart('/program');
   if (typeof group?.name !== 'function') throw new Error('the names follow from the modules');
   const { name } = group;

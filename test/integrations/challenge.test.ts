@@ -30,7 +30,7 @@ it.each([
   ['pieces', ['v=spf1 -all', 'heddle-challenge=abc']],
   ['empty', []],
   ['missing', []],
-])('the texts of %s are %j', async (name, texts) => {
+])('the TXT records of %s are resolved to %j', async (name, texts) => {
   expect(await dns.resolveTxt(`${name}.example.com`)).toEqual(texts);
 });
 
@@ -38,19 +38,19 @@ it.each([
   ['www', ['proxy.example.com']],
   ['one', []],
   ['missing', []],
-])('%s leads to %j', async (name, targets) => {
+])('the CNAME records of %s are resolved to %j', async (name, targets) => {
   expect(await dns.resolveCname(`${name}.example.com`)).toEqual(targets);
 });
 
-it('a name server that fails is no answer', async () => {
+it('a failing name server causes an error, not an empty answer', async () => {
   await expect(dns.resolveTxt('failing.example.com')).rejects.toThrow('ESERVFAIL');
   await expect(dns.resolveCname('failing.example.com')).rejects.toThrow('ESERVFAIL');
 });
 
-it('a name server that says nothing is waited for so long and no longer', async () => {
+it('a silent name server is waited for no longer than the deadline', async () => {
   await expect(dns.resolveTxt('silent.example.com')).rejects.toThrow('ECANCELLED');
 });
 
-it('of many records, which come over TCP, the first hundred are looked at', async () => {
+it('of many TXT records, which arrive over TCP, the first hundred are returned', async () => {
   expect(await dns.resolveTxt('many.example.com')).toEqual(Array.from({ length: 100 }, (_, at) => `${at}`));
 });

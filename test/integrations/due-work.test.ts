@@ -32,7 +32,7 @@ async function openWork(parts: Partial<WorkParts> = {}, pollMs = 3_600_000) {
   return { ...office, work, reports, run, end };
 }
 
-test('what is to be taken up while something is taken up has another turn', async () => {
+test('adopt() called while it runs causes another run', async () => {
   const entered: (() => void)[] = [];
   const looks: string[] = [];
   const { work, run } = await openWork({
@@ -49,7 +49,7 @@ test('what is to be taken up while something is taken up has another turn', asyn
   await expect.poll(() => looks).toEqual([work.owner, work.owner]);
 });
 
-test('what could not be taken up is reported once and taken up by the next look, ahead of what is due', async () => {
+test('a failed adopt() is reported once and retried by the next check, before due work', async () => {
   const done: string[] = [];
   const { reports, run } = await openWork(
     {
@@ -66,7 +66,7 @@ test('what could not be taken up is reported once and taken up by the next look,
   expect(reports).toEqual(['the work: the store is away; it is tried again']);
 });
 
-test('it looks after its notices and after what it hears, until it is stopped', async () => {
+test('due work is checked after its notices and after changes that it hears of, until it is stopped', async () => {
   const looks: string[] = [];
   const heard: number[] = [];
   const hear = ({ revision }: { readonly revision: number }, { lookWithin }: DueWork): void => {
@@ -91,7 +91,7 @@ test('it looks after its notices and after what it hears, until it is stopped', 
   expect(heard).toEqual([object.updatedRevision]);
 });
 
-test('what is looked for is not part of the request for which a job was done, or which gave the reason', async () => {
+test('checking for due work does not run in the context of the request that caused it', async () => {
   const requests: (string | undefined)[] = [];
   const { work, account, run } = await openWork({
     look: async () => void requests.push(currentContext().requestId),
@@ -107,7 +107,7 @@ test('what is looked for is not part of the request for which a job was done, or
   expect(requests).toEqual([undefined, 'r1', undefined, undefined]);
 });
 
-test('a job that is started before it runs is done, one that fails is reported by its name, and the end waits for both', async () => {
+test('a job started before the run is done, a failing one is reported by its name, and stopping waits for both', async () => {
   const ended: string[] = [];
   const gate = Promise.withResolvers<void>();
   const { work, account, reports, run, end } = await openWork({ nameOf: ({ lease }) => `the job ${lease}` });

@@ -4,7 +4,7 @@ import { openPost } from './scene.ts';
 
 const email = (...emails: readonly string[]) => ({ type: 'email', target: { emails } });
 
-test('each event is one mail to all addresses, in order, that says who did what', async () => {
+test('each event is sent as one mail to all addresses, in order, with what happened and who did it', async () => {
   const post = await openPost();
   const box = await startMailbox();
   const id = await post.channel(email('ana@example.com', 'ben@example.com'));
@@ -28,7 +28,7 @@ test('each event is one mail to all addresses, in order, that says who did what'
   expect(second?.headers['subject']).toBe('[Heddle] Group created: two');
 });
 
-test('when more than twenty wait, they come as one mail, and the same one when it is sent again', async () => {
+test('more than twenty waiting events are sent as one mail, which stays the same when it is sent again', async () => {
   const post = await openPost();
   const box = await startMailbox();
   await post.channel(email('ana@example.com'));
@@ -50,7 +50,7 @@ test('when more than twenty wait, they come as one mail, and the same one when i
   expect(server.reports).toEqual([]);
 });
 
-test('a mail that is refused for what is in it is set aside, and a digest is taken apart first', async () => {
+test('a mail refused for its content is set aside, and a digest is split into its events first', async () => {
   const post = await openPost();
   const box = await startMailbox();
   await post.channel(email('ana@example.com'));
@@ -65,7 +65,7 @@ test('a mail that is refused for what is in it is set aside, and a digest is tak
   expect(box.received.map(({ headers }) => headers['subject'])).toHaveLength(20);
 });
 
-test('wrong credentials, refused addresses and a missing mail server pause a channel and say what to do', async () => {
+test('wrong credentials, refused addresses and a missing mail server pause a channel, with advice', async () => {
   const post = await openPost();
   const box = await startMailbox({ password: 'wrong' });
   const good = await startMailbox();

@@ -180,32 +180,35 @@ function withValues() {
 
 const soon = { timeout: 10_000 };
 
-describe.each(Object.entries(ways))('configured by %s', (_, { configure, allPeers }) => {
-  it.each(Object.entries(receivers))('%s gets what happens, and the status says how that fares', async (__, start) => {
-    const { values, options } = withValues();
-    const api = await testApi('postgres', options);
-    onTestFinished(() => api[Symbol.asyncDispose]());
-    const receiver = await start(api);
-    await configure(api, values, receiver);
-    const { reports, stop } = runPost(api.engine, receiver.mail === undefined ? {} : { mail: receiver.mail });
-    onTestFinished(stop);
-    const status = async () => (await api.call('GET', '/api/config/deliveries')).body[0];
-    const { kind, type } = receiver;
-    const well = { kind, type, state: 'idle', failures: 0, setAsideCount: 0, lag: { events: 0 } };
-    await api.group('one');
-    await expect.poll(receiver.names, soon).toContain('one');
-    await expect.poll(status, soon).toMatchObject({ ...well, lastSuccessAt: expect.any(String) });
-    receiver.fail();
-    await api.group('two');
-    await expect.poll(status, soon).toMatchObject(receiver.failed);
-    expect(receiver.names()).not.toContain('two');
-    const { id } = await status();
-    expect((await api.call('POST', `/api/config/deliveries/${id}/${receiver.remedy}`)).status).toBe(200);
-    await expect.poll(receiver.names, soon).toContain('two');
-    await expect.poll(status, soon).toMatchObject(well);
-    expect([receiver.faults, reports]).toEqual([[], []]);
-    for (const secret of values.values()) expect(JSON.stringify(await status())).not.toContain(secret);
-  });
+describe.each(Object.entries(ways))('an integration configured by %s', (_, { configure, allPeers }) => {
+  it.each(Object.entries(receivers))(
+    '%s receives events, and the status reports successes and failures',
+    async (__, start) => {
+      const { values, options } = withValues();
+      const api = await testApi('postgres', options);
+      onTestFinished(() => api[Symbol.asyncDispose]());
+      const receiver = await start(api);
+      await configure(api, values, receiver);
+      const { reports, stop } = runPost(api.engine, receiver.mail === undefined ? {} : { mail: receiver.mail });
+      onTestFinished(stop);
+      const status = async () => (await api.call('GET', '/api/config/deliveries')).body[0];
+      const { kind, type } = receiver;
+      const well = { kind, type, state: 'idle', failures: 0, setAsideCount: 0, lag: { events: 0 } };
+      await api.group('one');
+      await expect.poll(receiver.names, soon).toContain('one');
+      await expect.poll(status, soon).toMatchObject({ ...well, lastSuccessAt: expect.any(String) });
+      receiver.fail();
+      await api.group('two');
+      await expect.poll(status, soon).toMatchObject(receiver.failed);
+      expect(receiver.names()).not.toContain('two');
+      const { id } = await status();
+      expect((await api.call('POST', `/api/config/deliveries/${id}/${receiver.remedy}`)).status).toBe(200);
+      await expect.poll(receiver.names, soon).toContain('two');
+      await expect.poll(status, soon).toMatchObject(well);
+      expect([receiver.faults, reports]).toEqual([[], []]);
+      for (const secret of values.values()) expect(JSON.stringify(await status())).not.toContain(secret);
+    },
+  );
 
   const products = [
     ['vendor-a', 'EdrVendorA', startVendorA, { firewallEnabled: false }, 'vendor A: the firewall is off'],
@@ -215,7 +218,7 @@ describe.each(Object.entries(ways))('configured by %s', (_, { configure, allPeer
   ] as const;
 
   it.each(products)(
-    '%s keeps a peer out and lets it in, and the status says so',
+    '%s blocks a peer and allows it again, and the status reports it',
     async (vendor, kind, start, bad, why) => {
       const { values, options } = withValues();
       const { api, machines, standing, status } = await openScene(options);

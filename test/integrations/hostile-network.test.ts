@@ -11,7 +11,7 @@ const host = 'localhost';
 const failure = async (post: Awaited<ReturnType<typeof openPost>>) =>
   (await post.rows('select last_error, failures from deliveries'))[0];
 
-test('a resolver that leads inside, nowhere, and elsewhere each time reaches nothing but what was checked', async () => {
+test('with a hostile DNS resolver, only addresses that were checked are connected to', async () => {
   const post = await openPost();
   const receiver = await startHost((_, response) => response.writeHead(204).end(), {
     address: '127.0.0.2',
@@ -42,7 +42,7 @@ test('a resolver that leads inside, nowhere, and elsewhere each time reaches not
   expect([said, ...server.reports].join()).not.toMatch(/secret-path|127\.0|10\.0\.0/);
 });
 
-test('through a proxy the address goes that was checked, and what the proxy refuses is tried again', async () => {
+test('a proxy gets the address that was checked, and a request that the proxy refuses is retried', async () => {
   const post = await openPost();
   const receiver = await startReceiver(post.keys);
   await post.channel({ target: { url: `http://${host}:${receiver.port}/hook` } });

@@ -32,7 +32,7 @@ async function served(): Promise<Mesh & { readonly port: string }> {
 }
 
 describe('an ingress port', () => {
-  it('reaches both machines, by API: what is forwarded, and what lets it through', async () => {
+  it('created by the API is sent to both machines, with the forwarding and the rule that allows it', async () => {
     const mesh = await served();
     expect(forwarded(mesh, 'edge')).toEqual([
       { id: mesh.port, name: 'https', gateway: mesh.ids.edge, peer: mesh.ids.web, mappings: [at(20000)] },
@@ -52,7 +52,7 @@ describe('an ingress port', () => {
     expect(accessible.body.map(({ id }: JsonObject) => id)).toEqual([mesh.ids.web]);
   });
 
-  it('reaches both machines, by documents, and is gone with them', async () => {
+  it('declared by documents is sent to both machines, and removed with the documents', async () => {
     const mesh = await openMesh();
     for (const label of ['web', 'edge'] as const) await mesh.join(label);
     const texts = [
@@ -88,7 +88,7 @@ describe('an ingress port', () => {
     await expect.poll(() => [letIn(mesh), forwarded(mesh, 'edge'), mesh.map('edge')?.peers]).toEqual([[], [], []]);
   });
 
-  it('is nowhere while it is disabled, and nobody else hears of it', async () => {
+  it('is removed from all maps while it is disabled, and other peers are not notified', async () => {
     const mesh = await served();
     const before = [mesh.events('laptop'), mesh.events('spare')];
     const path = `/api/peers/${mesh.ids.web}/ingress/ports/${mesh.port}`;
@@ -104,7 +104,7 @@ describe('an ingress port', () => {
     expect([mesh.events('laptop'), mesh.events('spare')]).toEqual(before);
   });
 
-  it('lets through what it says and nothing else, and a rule that drops wins', async () => {
+  it('allows its own traffic and nothing else, and a drop rule takes precedence', async () => {
     const mesh = await served();
     const explain = async (port: string) =>
       (await mesh.call('GET', `/api/config/access?from=edge&to=web&port=${port}`)).body;
@@ -130,8 +130,8 @@ describe('an ingress port', () => {
   });
 });
 
-describe('while the ingress peer is offline', () => {
-  it('another one stands in after 30 seconds, and no longer once the first is back for good', async () => {
+describe('an offline ingress peer', () => {
+  it('is replaced by another one after 30 seconds, until it is back for good', async () => {
     const mesh = await served();
     const first = await mesh.revision();
     await mesh.leave('edge');
@@ -165,7 +165,7 @@ describe('while the ingress peer is offline', () => {
     expect(await mesh.revision()).toBe(first);
   });
 
-  it('an audit event says once that it went offline, and once that it is back', async () => {
+  it('causes one audit event when it goes offline, and one when it is back', async () => {
     const mesh = await served();
     const events = async () => {
       await Promise.all([mesh.keep(), mesh.keep()]);
@@ -191,7 +191,7 @@ describe('while the ingress peer is offline', () => {
     ]);
   });
 
-  it('a takeover outlasts a server that dies, and the machines of a dead server are offline after a while', async () => {
+  it('stays replaced when a server dies, and peers of a dead server are offline after half a minute', async () => {
     const mesh = await served();
     await mesh.leave('edge');
     await mesh.wait('edge', 31);
@@ -214,7 +214,7 @@ describe('while the ingress peer is offline', () => {
     await expect.poll(() => forwarded(mesh, 'spare').length).toBe(1);
   });
 
-  it('the machines keep what they have while Postgres is stopped, and are sent the rest afterwards', async () => {
+  it('changes no maps while Postgres is stopped, and is replaced afterwards', async () => {
     const mesh = await served();
     const seen = [mesh.events('web'), mesh.events('spare')];
     let left = Promise.resolve();
@@ -230,7 +230,7 @@ describe('while the ingress peer is offline', () => {
     await expect.poll(() => letIn(mesh)).toEqual([['tcp', [{ start: 8443, end: 8443 }], [mesh.ids.spare]]]);
   });
 
-  it('keeps the numbers that are free there, moves others, and leaves what has no room', async () => {
+  it('is replaced with the same port numbers if free, with others if taken, and not where there is no room', async () => {
     const mesh = await openMesh();
     const spare = async (enabled: boolean) => {
       const fields = `peer_id: spare\nenabled: ${enabled}\nfallback: true\ntcp_pool: {start: 20000, end: 20002}`;

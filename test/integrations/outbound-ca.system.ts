@@ -12,7 +12,7 @@ import { startSink } from './streaming/sink.ts';
 const { authority: authorities, here } = privateAuthority;
 const email = { type: 'email', target: { emails: ['ana@example.com'] } };
 
-test('the operator names private authorities with HEDDLE_OUTBOUND_CA', async () => {
+test('the authorities in the file of HEDDLE_OUTBOUND_CA are trusted', async () => {
   const directory = await temporaryDirectory();
   const [box, sink] = [await startMailbox({ scheme: 'smtps', tls: here }), await startSink(here)];
   const path = join(directory, 'ca.pem');
@@ -49,7 +49,7 @@ test.each([
     /^error: HEDDLE_OUTBOUND_CA names \S+, which is no list of certificates in PEM; give the certificates of the authorities\.$/,
   ],
   ['has half a certificate', authorities.replace('MII', 'MIX'), /is no list of certificates in PEM/],
-])('a file of HEDDLE_OUTBOUND_CA that %s ends the start', async (_, text, message) => {
+])('a file of HEDDLE_OUTBOUND_CA that %s makes the start fail', async (_, text, message) => {
   const path = join(await temporaryDirectory(), 'ca.pem');
   if (text !== undefined) await writeFile(path, text);
   const run = await runHeddle(['serve', '--listen', '127.0.0.1:0'], { env: { HEDDLE_OUTBOUND_CA: path } });

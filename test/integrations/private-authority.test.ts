@@ -24,7 +24,7 @@ const email = { type: 'email', target: { emails: ['ana@example.com'] } };
 const behind = (tail: RegExp) => new RegExp(`^the mail server ${tail.source.slice(1)}`);
 
 describe.each(['smtp', 'smtps'] as const)('a mail server at %s', (scheme) => {
-  test('is sent mails when its authority is trusted', async () => {
+  test('receives mails when its authority is trusted', async () => {
     const post = await openScene();
     await post.channel(email);
     const box = await startMailbox({ scheme, tls: here, authorities });
@@ -37,7 +37,7 @@ describe.each(['smtp', 'smtps'] as const)('a mail server at %s', (scheme) => {
   test.each([
     ['of an authority that is not trusted', here, {}, distrusted],
     ['of another host', elsewhere, { authorities }, misnamed],
-  ])('is sent nothing when its certificate is %s, and the mail waits', async (_, tls, trust, message) => {
+  ])('receives nothing when its certificate is %s, and the mail waits', async (_, tls, trust, message) => {
     const post = await openScene();
     await post.channel(email);
     const box = await startMailbox({ scheme, tls, ...trust });
@@ -50,7 +50,7 @@ describe.each(['smtp', 'smtps'] as const)('a mail server at %s', (scheme) => {
   });
 });
 
-test('a mail server that offers no TLS is sent no password, unless the operator says so', async () => {
+test('a mail server without TLS receives no mail and no password, unless the operator allows it', async () => {
   const post = await openScene();
   await post.channel(email);
   const box = await startMailbox({ query: '' });
@@ -84,8 +84,8 @@ const platforms = {
   },
 };
 
-describe.each(Object.entries(platforms))('%s', (platform, start) => {
-  test('takes events when the authority of its certificate is trusted, and not before', async () => {
+describe.each(Object.entries(platforms))('the platform %s', (platform, start) => {
+  test('receives events only when the authority of its certificate is trusted', async () => {
     const post = await openScene();
     const { config, taken, faults } = await start(here);
     await post.stream(platform, config);
@@ -99,7 +99,7 @@ describe.each(Object.entries(platforms))('%s', (platform, start) => {
     expect(faults).toEqual([]);
   });
 
-  test('takes no events with the certificate of another host', async () => {
+  test('receives no events with the certificate of another host', async () => {
     const post = await openScene();
     const { config, taken } = await start(elsewhere);
     await post.stream(platform, config);

@@ -12,7 +12,7 @@ const event = (id: number, more: Partial<DeliveryEvent> = {}): DeliveryEvent => 
   ...more,
 });
 
-describe('the next batch', () => {
+describe('the next batch of events for a channel', () => {
   const channel: Channel = {
     ...{ account: 'a', id: 'c', type: 'webhook', enabled: true, settings: {} },
     wants: (code) => code === 'group.add' || code === 'integration.delivery_failed',
@@ -86,7 +86,7 @@ describe('the next batch', () => {
     ],
   ])('%s', (_, found, expected) => expect(found).toEqual(expected));
 
-  it('is the batch that was begun where the receiver knows batches', () => {
+  it('is the whole batch that was begun when the target repeats batches', () => {
     const target = { take: () => 1, repeatsBatches: true } as const;
     expect(nextBatch([event(4), event(5), event(6)], channel, target, { ...limits, end: 5 })).toEqual({
       ...{ events: [event(4), event(5)], end: 5, cursor: 5 },
@@ -98,7 +98,7 @@ describe('the next batch', () => {
   });
 });
 
-test('delays grow from a second to ten minutes, spread, and are as long as the receiver asks', () => {
+test('retry delays grow from one second to ten minutes, with jitter, and obey the delay that the receiver requests', () => {
   const delays = (random: number) => [1, 2, 5, 9, 10, 40, 4000].map((failures) => usualDelays.retry(failures, random));
   expect(delays(0)).toEqual([1000, 2000, 16_000, 256_000, 400_000, 400_000, 400_000]);
   expect(delays(1)).toEqual([1500, 3000, 24_000, 384_000, 600_000, 600_000, 600_000]);
@@ -108,7 +108,7 @@ test('delays grow from a second to ten minutes, spread, and are as long as the r
   expect(usualDelays.pause(1)).toBeCloseTo(3_960_000);
 });
 
-describe('an answer', () => {
+describe('an answer of a receiver', () => {
   const now = Date.parse('2026-01-02T03:04:05Z');
   const verdict = (status: number, headers = {}) => verdictOf({ status, headers }, 'hooks.example.com', now);
 
@@ -117,7 +117,7 @@ describe('an answer', () => {
     ['retry', [408, 409, 423, 425, 429, 500, 502, 503, 504, 599]],
     ['pause', [304, 401, 402, 403, 404, 405, 410, 415, 451]],
     ['refused', [400, 413, 422]],
-  ])('means %s: %j', (outcome, statuses) => {
+  ])('is classified as %s: %j', (outcome, statuses) => {
     expect(statuses.map((status) => verdict(status).outcome)).toEqual(statuses.map(() => outcome));
   });
 
@@ -127,13 +127,13 @@ describe('an answer', () => {
     ['Fri, 02 Jan 2026 03:00:00 GMT', 0],
     ['soon', undefined],
     ['-5', undefined],
-  ])('with Retry-After %s', (header, afterMs) => {
+  ])('is retried after the delay of a valid Retry-After: %s', (header, afterMs) => {
     const reason = 'hooks.example.com answers 503';
     const expected = { outcome: 'retry', reason, ...(afterMs === undefined ? {} : { afterMs }) };
     expect(verdict(503, { 'retry-after': header })).toEqual(expected);
   });
 
-  it('is a verdict too when there is none, and a defect stays one', async () => {
+  it('is classified as retry or pause when it is missing, and a defect is thrown', async () => {
     const failing = (error: Error) => verdictAbout(() => Promise.reject(error));
     expect(await failing(new OutboundFailure('timeout', 'late'))).toEqual({ outcome: 'retry', reason: 'late' });
     expect(await failing(new OutboundFailure('redirected', 'away'))).toEqual({ outcome: 'pause', reason: 'away' });
@@ -141,7 +141,7 @@ describe('an answer', () => {
   });
 });
 
-test('a mail says what happened in words, and a list has a line an event', () => {
+test('a mail describes one event in words, and several events with one line each', () => {
   const frame = { account: 'acc1', channel: 'c1', to: ['a@example.com'], host: 'example.com' };
   const one = event(7, {
     target: { id: 'g7', name: 'Ops' },

@@ -17,7 +17,7 @@ async function openScene() {
   };
 }
 
-test('a redirect pauses the channel: nothing follows it', async () => {
+test('a redirect pauses the channel and is not followed', async () => {
   const { run, group, receiver, host, state } = await openScene();
   receiver.next((response) => response.writeHead(301, { location: '/elsewhere' }).end());
   run();
@@ -29,7 +29,7 @@ test('a redirect pauses the channel: nothing follows it', async () => {
   expect(receiver.attempts).toHaveLength(1);
 });
 
-test('a receiver that never answers is given up and tried again', async () => {
+test('a request without an answer is given up and retried', async () => {
   const { run, engine, group, receiver, names, state, host } = await openScene();
   receiver.next(
     () => undefined,
@@ -43,7 +43,7 @@ test('a receiver that never answers is given up and tried again', async () => {
   expect(receiver.attempts).toHaveLength(3);
 });
 
-test('half an answer is none: the event comes again', async () => {
+test('a truncated answer is a failure, and the event is sent again', async () => {
   const { run, group, receiver, names } = await openScene();
   receiver.next((response) => {
     response.writeHead(200, { 'content-length': '100' });
@@ -55,7 +55,7 @@ test('half an answer is none: the event comes again', async () => {
   expect(receiver.attempts).toHaveLength(3);
 });
 
-test('a receiver that is away for long keeps its queue, and one event says so', async () => {
+test('a channel keeps its queue while the receiver is down for long, and one audit event reports it', async () => {
   const { run, group, receiver, names, state, failed } = await openScene();
   await receiver.stop();
   const server = run();
@@ -71,7 +71,7 @@ test('a receiver that is away for long keeps its queue, and one event says so', 
   expect(server.reports).toEqual([]);
 });
 
-test('a receiver may ask for patience', async () => {
+test('Retry-After of a receiver delays the next attempt', async () => {
   const { run, group, receiver, rows } = await openScene();
   receiver.next((response) => response.writeHead(429, { 'retry-after': '600' }).end());
   run();
@@ -87,7 +87,7 @@ test.each([
   'https://localhost',
   'https://169.254.169.254',
   'https://[::ffff:10.0.0.1]',
-])('%s is not connected to without the operator, and the status says what to do', async (base) => {
+])('%s is not connected to unless the operator allows it, and the status gives advice', async (base) => {
   const { run, engine, group, receiver, changeChannel, id, state } = await openScene();
   await changeChannel(id, { target: { url: `${base}:${receiver.port}/secret-path` } });
   run(engine, { allow: [] });
@@ -97,7 +97,7 @@ test.each([
   expect(receiver.attempts).toEqual([]);
 });
 
-test('of two servers one at a time delivers to a channel', async () => {
+test('one of two servers at a time delivers to a channel', async () => {
   const { run, another, group, receiver, names } = await openScene();
   let [open, most] = [0, 0];
   receiver.usually((response) => {
@@ -117,7 +117,7 @@ test('of two servers one at a time delivers to a channel', async () => {
   expect([most, names(), receiver.faults]).toEqual([1, [], []]);
 });
 
-test('a worker that lost its lease while it waited for an answer writes nothing', async () => {
+test('a worker that loses its lease while it waits for an answer writes nothing', async () => {
   const { run, another, group, receiver, names, rows } = await openScene();
   const { promise, resolve } = Promise.withResolvers<void>();
   receiver.next(async (response) => {
@@ -137,7 +137,7 @@ test('a worker that lost its lease while it waited for an answer writes nothing'
   expect(await rows('select failures, last_error from deliveries')).toEqual([{ failures: 0, last_error: null }]);
 });
 
-test('channels of servers of an earlier release get a cursor when a newer one starts', async () => {
+test('channels of an earlier release get a cursor when a newer server starts', async () => {
   const { run, group, rows, names } = await openScene();
   await rows('delete from deliveries returning channel_id');
   await group('before');
@@ -148,7 +148,7 @@ test('channels of servers of an earlier release get a cursor when a newer one st
   expect(first.reports).toEqual([]);
 });
 
-test('an embedded database delivers too', async () => {
+test('a server with an embedded database delivers events too', async () => {
   const post = await openPost('embedded');
   const receiver = await startReceiver(post.keys);
   await post.channel({ target: { url: receiver.url } });

@@ -6,7 +6,7 @@ import { openPost } from './scene.ts';
 test.each([
   ['of one account', { inAll: 64, ofAccount: 2 }, 2],
   ['of all accounts together', { inAll: 3, ofAccount: 8 }, 3],
-])('no more channels %s are delivered to at once, and the others get their turn', async (_, atOnce, most) => {
+])('the limit of parallel deliveries %s is kept, and the other channels get their turn', async (_, atOnce, most) => {
   const post = await openPost();
   const receiver = await startReceiver(post.keys);
   // The first key is there before several channels ask for one.

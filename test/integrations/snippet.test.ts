@@ -25,7 +25,7 @@ async function loadSnippet(): Promise<Verify> {
   return (await import(pathToFileURL(path).href)).verify;
 }
 
-test('the code of the page takes what Heddle signed, and nothing else', async () => {
+test('the verification code in the docs accepts what Heddle signed, and nothing else', async () => {
   const verify = await loadSnippet();
   const post = await openPost();
   const receiver = await startReceiver(post.keys);

@@ -6,7 +6,7 @@ import { openPost } from './scene.ts';
 const names = (received: readonly { readonly body: { readonly [name: string]: unknown } }[]) =>
   received.map(({ body }) => (body['meta'] as { readonly name: string }).name);
 
-test('what happens after a channel is made is posted in order, signed, each event once', async () => {
+test('events after the creation of a channel are posted in order, signed, and once each', async () => {
   const post = await openPost();
   await post.group('before');
   const receiver = await startReceiver(post.keys);
@@ -30,7 +30,7 @@ test('what happens after a channel is made is posted in order, signed, each even
   expect(first?.id).toBe(`evt_${post.account}_${String(first?.body['id'])}`);
 });
 
-test('a message leads to the page of what the event is about, where the server knows its address', async () => {
+test('a message links to the page of its object when the server knows its public URL', async () => {
   const post = await openPost();
   const receiver = await startReceiver(post.keys);
   await post.channel({ target: { url: receiver.url } });
@@ -41,7 +41,7 @@ test('a message leads to the page of what the event is about, where the server k
   expect(url).toBe(`https://mesh.example.com/#objects/${String(asObject(target)['id'])}`);
 });
 
-test('many events that wait are posted one by one, and noted together', async () => {
+test('many waiting events are posted one by one, and recorded together', async () => {
   const post = await openPost();
   const receiver = await startReceiver(post.keys);
   await post.channel({ target: { url: receiver.url } });
@@ -62,7 +62,7 @@ test('many events that wait are posted one by one, and noted together', async ()
   expect(writes?.['count']).toBeLessThan(groups.length);
 });
 
-test('what fails is sent again with the same id and another time of signing, and nothing after it first', async () => {
+test('a failed event is sent again with the same id and a new signing time, before any later event', async () => {
   const post = await openPost();
   const receiver = await startReceiver(post.keys);
   await post.channel({ target: { url: receiver.url } });
@@ -75,7 +75,7 @@ test('what fails is sent again with the same id and another time of signing, and
   expect(receiver.faults).toEqual([]);
 });
 
-test('an event that is refused is set aside, and those after it go on', async () => {
+test('a refused event is set aside, and the events after it are sent', async () => {
   const post = await openPost();
   const receiver = await startReceiver(post.keys);
   const id = await post.channel({ target: { url: receiver.url } });
@@ -91,7 +91,7 @@ test('an event that is refused is set aside, and those after it go on', async ()
   ).toEqual([{ target_id: id, meta: expect.objectContaining({ kind: 'NotificationChannel', type: 'webhook' }) }]);
 });
 
-test('a channel pauses that is not let in, keeps its queue, and goes on with other settings', async () => {
+test('a channel is paused after 401, keeps its queue, and continues with new settings', async () => {
   const post = await openPost();
   const receiver = await startReceiver(post.keys);
   const id = await post.channel({ target: { url: receiver.url } });
@@ -111,7 +111,7 @@ test('a channel pauses that is not let in, keeps its queue, and goes on with oth
   await expect.poll(state).toEqual([expect.objectContaining({ paused: false, failures: 0 })]);
 });
 
-test('a disabled channel sends nothing, also not later; a deleted one leaves nothing', async () => {
+test('a disabled channel never sends its events, and a deleted one leaves no data', async () => {
   const post = await openPost();
   const receiver = await startReceiver(post.keys);
   const id = await post.channel({ target: { url: receiver.url }, enabled: false });
@@ -129,7 +129,7 @@ test('a disabled channel sends nothing, also not later; a deleted one leaves not
   expect(names(receiver.accepted)).toEqual(['two']);
 });
 
-test('an idle channel costs no write and no lease', async () => {
+test('an idle channel needs no write and no lease', async () => {
   const post = await openPost();
   const receiver = await startReceiver(post.keys);
   await post.channel({ target: { url: receiver.url } });

@@ -20,16 +20,16 @@ describe('an access test', () => {
     ['with a range that falls', { port: '8010-8000' }, ['port_or_range_invalid /port']],
     ['with a port that is none', { port: '70000' }, ['port_or_range_invalid /port']],
     ['with the port of a protocol that has none', { protocol: 'icmp', port: '80' }, ['access_test_port_unused /port']],
-  ])('%s', (_, change, faults) => {
+  ])('is validated: %s', (_, change, faults) => {
     expect(faultsOf('AccessTest', { ...plain, ...change })).toEqual(faults);
   });
 
-  it('writes a range of one port as that port', () => {
+  it('stores a range of one port as that port', () => {
     const { spec } = canonicalSpec(registry.get('AccessTest'), { ...plain, port: '80-80' });
     expect(spec['port']).toBe('80');
   });
 
-  it('has no endpoints: it is stated by documents', () => {
+  it('has no endpoints, because it is declared by documents', () => {
     const { path, verbs, document } = registry.get('AccessTest');
     expect([path, verbs, document.allowed]).toEqual([undefined, [], true]);
   });

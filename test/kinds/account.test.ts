@@ -6,7 +6,7 @@ import { account, faultsOf, group, peer, registry, stateFaultsOf, stateOf, store
 
 const kind = registry.get('Account');
 
-describe('the ranges of an account', () => {
+describe('the network ranges of an account', () => {
   it.each([
     ['network_range', '100.72.0.0/16', undefined],
     ['network_range', '10.0.0.0/28', undefined],
@@ -25,7 +25,7 @@ describe('the ranges of an account', () => {
     ['network_range_v6', '100.72.0.0/16', 'network_range_invalid'],
     ['network_range_v6', 'fe80::/64', 'network_range_invalid'],
     ['network_range_v6', 'ff00::/64', 'network_range_invalid'],
-  ])('%s %s: %s', (field, range, code) => {
+  ])('are validated: %s %s: %s', (field, range, code) => {
     expect(faultsOf('Account', { settings: { [field]: range } })).toEqual(
       code === undefined ? [] : [`${code} /settings/${field}`],
     );
@@ -36,13 +36,13 @@ describe('the ranges of an account', () => {
     [10, '/28', false],
     [20, '/27', true],
     [21, '/27', false],
-  ])('have room for half as many peers again: %i peers in a %s: %s', (count, prefix, ok) => {
+  ])('need room for 1.5 times the number of peers: %i peers in a %s: %s', (count, prefix, ok) => {
     const peers = Array.from({ length: count }, (_, at) => peer(`p${at}`, `10.0.0.${at + 1}`));
     const faults = stateFaultsOf(account({ network_range: `10.0.0.0${prefix}` }), ...peers);
     expect(texts(faults)).toEqual(ok ? [] : ['network_range_too_small /settings/network_range']);
   });
 
-  it('say what a change does to peers', () => {
+  it('warn of what a change does to peers', () => {
     const [before, after] = [account({ network_range: '10.0.0.0/16' }), account({ network_range: '10.1.0.0/16' })];
     expect(kind.warnings?.(before, after)).toEqual([
       'network_range becomes 10.1.0.0/16: every peer outside it gets a new IPv4 address',
@@ -54,7 +54,7 @@ describe('the ranges of an account', () => {
   });
 });
 
-describe('other settings', () => {
+describe('other settings of an account', () => {
   it.each([
     ['auto_update_version', 'latest', undefined],
     ['auto_update_version', 'disabled', undefined],
@@ -68,7 +68,7 @@ describe('other settings', () => {
     ['dns_domain', '', undefined],
     ['dns_domain', '*.example.com', 'domain_invalid'],
     ['dns_domain', 'mesh_.example.com', 'domain_invalid'],
-  ])('%s %j: %s', (field, value, code) => {
+  ])('are validated: %s %j: %s', (field, value, code) => {
     expect(faultsOf('Account', { settings: { [field]: value } })).toEqual(
       code === undefined ? [] : [`${code} /settings/${field}`],
     );
@@ -78,14 +78,14 @@ describe('other settings', () => {
     expect(faultsOf('Account', { settings: { peer_expose_enabled: true, peer_expose_groups: [] } })).toEqual([]);
   });
 
-  it('leave the domain of a zone alone', () => {
+  it('refuse the domain of a DNS zone', () => {
     const zone = stored('DNSZone', 'z', { name: 'Zone', domain: 'example.com', distribution_groups: ['g'] });
     const faults = stateFaultsOf(account({ dns_domain: 'example.com' }), zone);
     expect(texts(faults)).toEqual(['account_dns_domain_taken /settings/dns_domain']);
     expect(stateFaultsOf(account({ dns_domain: 'mesh.example.com' }), zone)).toEqual([]);
   });
 
-  it('may be stated one by one', () => {
+  it('may be declared one by one', () => {
     expect(canonicalStated(kind, { settings: { peer_login_expiration: 7200 } }).spec).toEqual({
       settings: { peer_login_expiration: 7200 },
     });
@@ -100,7 +100,7 @@ describe('other settings', () => {
   });
 });
 
-describe('events of settings', () => {
+describe('the audit events of changed settings', () => {
   const extra = (value: JsonObject): JsonObject => ({ extra: value });
   const cases: readonly (readonly [JsonObject, JsonObject, readonly unknown[]])[] = [
     [{}, {}, []],
@@ -143,7 +143,7 @@ describe('events of settings', () => {
     ],
   ];
 
-  it.each(cases)('from %j to %j: %j', (before, after, events) => {
+  it.each(cases)('from %j to %j are %j', (before, after, events) => {
     const found = kind.updateEvents?.(account(before), account(after), stateOf(group('devs'), group('ops')));
     expect(found?.map(({ code, meta }) => [code, meta])).toEqual(events);
   });
@@ -165,7 +165,7 @@ describe('a new account', () => {
   };
   const objects = build().map((object) => stored(object.kind, object.id, object.spec, { derived: object.derived }));
 
-  it('has itself, the group All, the policy Default and its owner', () => {
+  it('consists of the account, the group All, the policy Default and its owner', () => {
     expect(build().map(({ kind: name, id, key }) => [name, id, key])).toEqual([
       ['Account', 'acc', 'account'],
       ['Group', 'id1', undefined],
@@ -174,7 +174,7 @@ describe('a new account', () => {
     ]);
   });
 
-  it('is canonical and breaks no rule', () => {
+  it('is canonical and valid', () => {
     for (const [at, { kind: name, spec }] of build().entries()) {
       const declared = registry.get(name);
       expect(canonicalSpec(declared, spec)).toMatchObject({ spec, faults: [] });
@@ -184,7 +184,7 @@ describe('a new account', () => {
     }
   });
 
-  it('lets all peers reach each other, by a rule that has the id of its policy', () => {
+  it('lets all peers reach each other by a rule that has the id of its policy', () => {
     expect(build()[2]?.spec['rules']).toMatchObject([
       {
         name: 'Default',
@@ -198,7 +198,7 @@ describe('a new account', () => {
     expect(build()[2]?.derived).toEqual({ entry_ids: { rules: { Default: 'id2' } } });
   });
 
-  it('has ranges, and gives IPv6 addresses to all peers', () => {
+  it('has network ranges, and gives IPv6 addresses to all peers', () => {
     expect(build()[0]?.spec['settings']).toMatchObject({
       network_range: '100.72.0.0/16',
       network_range_v6: 'fd00:7a3c:91e2::/64',
@@ -207,7 +207,7 @@ describe('a new account', () => {
     expect(build()[0]?.spec['onboarding']).toEqual({ signup_form_pending: true, onboarding_flow_pending: true });
   });
 
-  it('says who made it, and for which domain', () => {
+  it('shows its creator, its creation time and its domain', () => {
     const shown = (more?: JsonObject) => {
       const [made] = build(more);
       const object = stored('Account', 'acc', {}, { derived: made?.derived ?? {} });
@@ -222,7 +222,7 @@ describe('a new account', () => {
     expect(shown({ domain: '' })[1]).toEqual(['domain_category', '']);
   });
 
-  it('remembers the domain of peers that the installation was started with', () => {
+  it('stores the DNS domain of peers that the installation was started with', () => {
     expect(build({ peerDnsDomain: 'mesh.test' })[0]?.derived['peer_dns_domain']).toBe('mesh.test');
     expect(build()[0]?.derived).not.toHaveProperty('peer_dns_domain');
   });

@@ -67,14 +67,14 @@ describe.each(registry.kinds.map((kind) => [kind.name, kind] as const))('%s', (_
     request: containersOf(fieldsOn(kind, 'request'), exampleOn(kind, 'request')),
   };
 
-  it('has an example that every rule accepts, on both surfaces', () => {
+  it('has an example that passes validation as a document and as a request', () => {
     expect(check(kind, 'document', kind.example)).toEqual([]);
     expect(check(kind, 'request', exampleOn(kind, 'request'))).toEqual([]);
     const { spec, faults } = canonicalSpec(kind, secretsOf(kind, kind.example, planEnvironment));
     expect([...faults, ...(kind.check?.(spec as never) ?? [])]).toEqual([]);
   });
 
-  it('has an example that names nothing of anybody’s machine', () => {
+  it('has an example without local paths, local hosts or real domain names', () => {
     const text = JSON.stringify(kind.example);
     expect(text).not.toMatch(/\/home\/|\/Users\/|[A-Z]:\\\\|localhost|127\.0\.0\.1|file:/);
     expect(text.match(/[a-z\d-]+\.(com|org|net|io|dev)\b/g) ?? []).toEqual(
@@ -82,7 +82,7 @@ describe.each(registry.kinds.map((kind) => [kind.name, kind] as const))('%s', (_
     );
   });
 
-  it('documents every field in at least one plain sentence', () => {
+  it('documents every field in full sentences of at most 220 characters', () => {
     for (const { pointer, field } of fieldPlaces(places.document)) {
       expect(field.doc, pointer).toMatch(/^[A-ZÀ-Þ0-9].*\.$/s);
       expect(field.doc.length, pointer).toBeLessThanOrEqual(220);
@@ -96,7 +96,7 @@ describe.each(registry.kinds.map((kind) => [kind.name, kind] as const))('%s', (_
     }
   });
 
-  it.each(['document', 'request'] as const)('asks for every required field of a %s', (surface) => {
+  it.each(['document', 'request'] as const)('reports every missing required field of a %s', (surface) => {
     for (const { pointer, container, name, field } of fieldPlaces(places[surface])) {
       const faults = validator.check(kind.name, surface, withValue(exampleOn(kind, surface), pointer, undefined));
       const named = faults.filter(
@@ -109,14 +109,14 @@ describe.each(registry.kinds.map((kind) => [kind.name, kind] as const))('%s', (_
     }
   });
 
-  it('refuses values of another type', () => {
+  it('refuses values of the wrong type', () => {
     for (const { pointer, field } of fieldPlaces(places.request)) {
       const faults = check(kind, 'request', withValue(exampleOn(kind, 'request'), pointer, wrongTypeFor(field)));
       expect(faults, pointer).toContain(`type_wrong ${pointer}`);
     }
   });
 
-  it('enforces every limit one step past it, and not before', () => {
+  it('accepts values at each limit and refuses those one step past it', () => {
     for (const { pointer, field } of fieldPlaces(places.request)) {
       for (const { code, inside, outside } of limitsOf(field)) {
         const faultsWith = (value: Json) =>
@@ -127,7 +127,7 @@ describe.each(registry.kinds.map((kind) => [kind.name, kind] as const))('%s', (_
     }
   });
 
-  it('has one canonical form: filling and sorting twice changes nothing, and order and repeats mean nothing', () => {
+  it('has one canonical form: canonicalising is idempotent and ignores order and repeats', () => {
     fc.assert(
       fc.property(specs(kind.spec), (spec) => {
         const once = canonicalSpec(kind, spec).spec;
@@ -139,7 +139,7 @@ describe.each(registry.kinds.map((kind) => [kind.name, kind] as const))('%s', (_
     );
   });
 
-  it('states nothing that the full form does not say', () => {
+  it('has a stated form that contains only members of its full form', () => {
     const full = canonicalSpec(kind, kind.example).spec;
     expectWithin(canonicalStated(kind, kind.example).spec, full);
     fc.assert(
@@ -149,7 +149,7 @@ describe.each(registry.kinds.map((kind) => [kind.name, kind] as const))('%s', (_
     );
   });
 
-  it('answers a read with what a replace takes back without a change', () => {
+  it('returns on a read a body that a replace accepts without any change', () => {
     const object = stored(kind.name, 'own', withKnownReferences(kind));
     const state = stateOf(...referents(kind), object).with({
       put: [withEntryIds(kind, object, () => 'entry')],
@@ -169,7 +169,7 @@ describe.each(registry.kinds.map((kind) => [kind.name, kind] as const))('%s', (_
     expect(outcome.ok ? outcome.plan.changes : outcome.problems).toEqual([]);
   });
 
-  it('turns any spec into any other by the units in which they differ', () => {
+  it('turns any spec into any other by applying the units that differ', () => {
     fc.assert(
       fc.property(specs(kind.spec), specs(kind.spec), (one, other) => {
         const stored = (spec: JsonObject) => contentOf(kind.spec, canonicalSpec(kind, spec).spec);

@@ -48,11 +48,11 @@ describe('the domain of a zone', () => {
     ['the built-in domain', 'heddle.internal', [account()], false],
     ['the built-in domain, unused', 'heddle.internal', [peers], true],
     ['the built-in domain without an account', 'heddle.internal', [], false],
-  ])('may be %s: %s', (_, domain, others, ok) => {
+  ])('is refused if it is the domain of the peers, accepted otherwise: %s (%s)', (_, domain, others, ok) => {
     expect(texts(stateFaultsOf(zone(domain), ...others))).toEqual(ok ? [] : ['zone_domain_reserved /domain']);
   });
 
-  it('may move as long as every record stays inside', () => {
+  it('may change only to a domain that contains every record', () => {
     const records = [record('r1', { name: 'a.b.example.com' }), record('r2', { name: 'b.example.com' })];
     expect(stateFaultsOf(moved('b.example.com'), ...records)).toEqual([]);
     const [fault, ...more] = stateFaultsOf(moved('a.b.example.com'), ...records);
@@ -62,7 +62,7 @@ describe('the domain of a zone', () => {
     expect(fault?.message).not.toContain('`a.b.example.com`,');
   });
 
-  it('names ten records at most', () => {
+  it('is refused with a message that names at most ten records outside the new domain', () => {
     const records = Array.from({ length: 12 }, (_, at) => record(`r${at}`, { name: `n${at}.example.com` }));
     const [fault] = stateFaultsOf(moved('example.net'), ...records);
     expect(fault?.message.match(/`n\d+\.example\.com`/g)).toHaveLength(10);
@@ -96,7 +96,7 @@ describe('the content of a record', () => {
     expect(faultsOf('DNSRecord', { ...plain, type, content })).toEqual(['record_content_invalid /content']);
   });
 
-  it('stays as it is where the type is not stated', () => {
+  it('is left unchanged when the type is not stated', () => {
     expect(canonicalStated(recordKind, { content: 'X.' }).spec).toEqual({ content: 'X.' });
   });
 });
@@ -121,7 +121,7 @@ describe('the name of a record', () => {
   });
 });
 
-describe('records beside each other', () => {
+describe('records of a zone', () => {
   const alias = (id: string, content = 'x.example.com') => record(id, { type: 'CNAME', content });
   const cases: readonly (readonly [string, StoredObject, StoredObject, boolean])[] = [
     ['two addresses', record('a', {}), record('b', { content: '192.0.2.2' }), true],
@@ -133,11 +133,11 @@ describe('records beside each other', () => {
     ['an alias and a name in another zone', alias('a'), { ...record('b', {}), parent: 'other' }, true],
   ];
 
-  it.each(cases)('%s', (_, one, other, ok) => {
+  it.each(cases)('allow a CNAME only as the sole record of its name: %s', (_, one, other, ok) => {
     expect(texts(stateFaultsOf(one, other, zone()))).toEqual(ok ? [] : ['record_cname_alone /type']);
   });
 
-  it('are the same record with name, type and content', () => {
+  it('are duplicates when name, type and content are equal', () => {
     const value = (object: StoredObject) => recordKind.uniques['record']?.value(object);
     expect(value(record('a', {}))).toBe('z/www.example.com/A/192.0.2.1');
     expect(value(record('a', { name: 'WWW.example.com.', ttl: 60 }))).toBe(value(record('b', {})));
@@ -147,7 +147,7 @@ describe('records beside each other', () => {
     );
   });
 
-  it('have keys by name, type and content, and pair by name and type', () => {
+  it('have natural keys of name, type and content, and are paired by name and type', () => {
     const spec = canonicalSpec(recordKind, plain).spec as never;
     expect(recordKind.naturalKey?.(spec)).toBe('www.example.com/A/192.0.2.1');
     expect(recordKind.pairing?.(spec)).toBe('www.example.com/A');
@@ -155,7 +155,7 @@ describe('records beside each other', () => {
 });
 
 describe('events of zones and records', () => {
-  it('say what they are about', () => {
+  it('carry the name and domain of a zone, and the fields and zone of a record', () => {
     const state = stateOf(zone(), record('r', {}));
     expect(zoneKind.activityMeta?.(zone(), state)).toEqual({ name: 'Zone z', domain: 'example.com' });
     expect(recordKind.activityMeta?.(record('r', {}), state)).toEqual({

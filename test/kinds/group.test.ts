@@ -19,33 +19,33 @@ describe('the name of a group', () => {
     ['made through the API', { issued: 'api' }, 'devs'],
     ['brought by an identity provider', { issued: 'jwt' }, undefined],
     ['brought by a directory', { issued: 'integration' }, undefined],
-  ])('is unique for a group %s as %j says', (_, derived, value) => {
+  ])('is unique unless the group comes from an identity provider or a directory: %s, %j', (_, derived, value) => {
     expect(nameOf(derived)).toBe(value);
   });
 
-  it('is refused with words that clients look for', () => {
+  it('is refused as a duplicate with a message that contains "already exists"', () => {
     expect(kind.uniques['name']?.message('devs')).toContain('already exists');
   });
 
-  it('is held by one group, even if another has it from an identity provider', () => {
+  it('belongs to one group, even if an identity provider issued another with the same name', () => {
     const state = stateOf(group('a', [], { name: 'devs', derived: { issued: 'jwt' } }), group('devs'));
     expect(state.holderOf('Group', 'name', 'devs')?.id).toBe('devs');
   });
 });
 
-describe('what a group says about itself', () => {
+describe('computed fields of a group', () => {
   const resource = stored('Peer', 'r', { name: 'r', dns_label: 'r', ip: '10.0.0.1' });
 
-  it('counts the peers it lists', () => {
+  it('count its peers', () => {
     expect(computed('peers_count', group('devs', ['ana-laptop', 'build-server']), ana, build, resource)).toBe(2);
     expect(computed('peers_count', group('devs'), ana)).toBe(0);
   });
 
-  it('counts every peer for All, which has no rows', () => {
+  it('count every peer for All, which stores no members', () => {
     expect(computed('peers_count', all, ana, build)).toBe(2);
   });
 
-  it('lists every peer for All and leaves other answers alone', () => {
+  it('list every peer for All and leave the responses of other groups unchanged', () => {
     const state = stateOf(all, ana, build);
     const peers = [
       { id: 'ana-laptop', name: 'Peer ana-laptop' },
@@ -58,12 +58,12 @@ describe('what a group says about itself', () => {
     });
   });
 
-  it('says who issued it, people when nobody else did', () => {
+  it('state who issued it, `api` by default', () => {
     expect(computed('issued', group('devs'))).toBe('api');
     expect(computed('issued', group('devs', [], { derived: { issued: 'jwt' } }))).toBe('jwt');
   });
 
-  it('has no resources while nothing says that it belongs to the group', () => {
+  it('list no resources while none belongs to the group', () => {
     const zone = stored('DNSZone', 'z', { name: 'z', domain: 'example.com', distribution_groups: ['devs'] });
     expect(computed('resources', group('devs'), zone)).toEqual([]);
     expect(computed('resources_count', group('devs'), zone)).toBe(0);
@@ -83,7 +83,7 @@ describe('the network resources of a group', () => {
     resource('r4', '2001:db8::1', ['ops']),
   );
 
-  it('are those that say they belong to it, with the type that their address gives', () => {
+  it('are those that name the group, each with the type of its address', () => {
     expect(kind.computed['resources']?.value(group('devs'), state)).toEqual([
       { id: 'r1', type: 'host' },
       { id: 'r2', type: 'subnet' },
@@ -97,7 +97,7 @@ describe('the network resources of a group', () => {
   });
 });
 
-describe('resources that a request gives to a group', () => {
+describe('the resources in a request for a group', () => {
   const office = stored('Network', 'office', { name: 'Office' });
   const resource = (id: string, groups: readonly string[]): StoredObject =>
     stored('NetworkResource', id, { network: 'office', name: id, address: '10.0.0.7', groups }, { parent: 'office' });
@@ -148,19 +148,19 @@ describe('resources that a request gives to a group', () => {
     expect(follow(group('devs'), given)).toEqual(edits);
   });
 
-  it('All holds every peer anyway, and a group that goes has none', () => {
+  it('are ignored for All and for a deleted group', () => {
     expect(follow(all, { resources: [{ id: 'ana-laptop', type: 'peer' }] })).toEqual([]);
     expect(follow(undefined, resources('r2'))).toEqual([]);
   });
 });
 
 describe('the group All', () => {
-  it.each(['update', 'delete'] as const)('refuses %s, naming itself', (action) => {
+  it.each(['update', 'delete'] as const)('refuses %s with a message that names the group', (action) => {
     expect(kind.refuse?.(all, action)).toMatch(/group All .* cannot be/);
     expect(kind.refuse?.(group('devs'), action)).toBeUndefined();
   });
 
-  it('is the server’s own, a group that is only called so is not', () => {
+  it('is the system group; another group with the name All is not', () => {
     expect(kind.isSystem?.(all)).toBe(true);
     expect(kind.isSystem?.(group('All'))).toBe(false);
   });
@@ -170,12 +170,12 @@ describe('events of a group', () => {
   const state = stateOf(account({ dns_domain: 'mesh.example.com' }), ana, build);
   const meta = { group: 'devs', group_id: 'devs', peer_ip: '100.72.0.2', peer_fqdn: 'ana-laptop.mesh.example.com' };
 
-  it('name each peer that a new group starts with', () => {
+  it('name each peer of a new group', () => {
     const events = kind.createEvents?.(group('devs', ['ana-laptop']), state);
     expect(events).toEqual([{ code: 'peer.group.add', target: 'ana-laptop', meta }]);
   });
 
-  it('name each peer that came and went', () => {
+  it('name each peer that was added or removed', () => {
     const events = kind.updateEvents?.(group('devs', ['ana-laptop']), group('devs', ['build-server']), state);
     expect(events?.map(({ code, target }) => [code, target])).toEqual([
       ['peer.group.add', 'build-server'],
@@ -183,7 +183,7 @@ describe('events of a group', () => {
     ]);
   });
 
-  it('say an update only on a rename', () => {
+  it('include an update only on a rename', () => {
     const renamed = group('devs', ['ana-laptop'], { name: 'developers' });
     expect(kind.updateEvents?.(group('devs', ['ana-laptop']), renamed, state)).toEqual([
       { code: 'group.update', meta: { old_name: 'devs', new_name: 'developers' } },
@@ -191,12 +191,12 @@ describe('events of a group', () => {
     expect(kind.updateEvents?.(group('devs'), group('devs'), state)).toEqual([]);
   });
 
-  it('do without the address of a peer that is gone', () => {
+  it('omit the address of a peer that no longer exists', () => {
     const events = kind.updateEvents?.(group('devs', ['gone']), group('devs'), state);
     expect(events).toEqual([{ code: 'peer.group.delete', target: 'gone', meta: { group: 'devs', group_id: 'devs' } }]);
   });
 
-  it('use the domain of the installation, then the built-in one, where the account has none', () => {
+  it('use the domain of the installation, then the built-in one, if the account has none', () => {
     const fqdn = (...objects: readonly StoredObject[]) =>
       kind.createEvents?.(group('devs', ['ana-laptop']), stateOf(ana, ...objects))[0]?.meta['peer_fqdn'];
     expect(fqdn({ ...account(), derived: { peer_dns_domain: 'mesh.test' } })).toBe('ana-laptop.mesh.test');

@@ -110,7 +110,7 @@ const aUse = fc.record({
 });
 
 describe('a pool of ports', () => {
-  it('gives what one finds by looking through the intervals that are free', () => {
+  it('finds the same free ports as a search through the free intervals', () => {
     fc.assert(
       fc.property(fc.array(aUse, { maxLength: 25 }), (uses) => {
         const gateway = stateOf(...machines, gate('e1', { udp_pool: { start: 104, end: 114 } })).ofKind(
@@ -139,8 +139,8 @@ describe('a pool of ports', () => {
   });
 });
 
-describe('who stands in', () => {
-  it('is online, approved, let in, enabled and a fallback; no number is forwarded twice, and none changes at the peer', () => {
+describe('takeovers of ingress ports', () => {
+  it("use online, approved, enabled fallbacks that are not kept out; forward no number twice; keep the peer's numbers", () => {
     fc.assert(
       fc.property(anAccount, ({ ports, gateways, offline, unapproved, keptOut }) => {
         const waiting = machines.map((one) =>
@@ -176,7 +176,7 @@ describe('who stands in', () => {
     );
   });
 
-  it('is nobody while all are online', () => {
+  it('do not happen while all ingress peers are online', () => {
     const state = stateOf(...machines, ...hosts.map((on) => gate(on)), port('p', 'e1', [mapping(100, 1, 'tcp', 80)]));
     expect(takeoversIn(state, away())).toBe(noTakeovers);
     expect([...takeoversIn(state, away('e1'))]).toEqual([
@@ -184,7 +184,7 @@ describe('who stands in', () => {
     ]);
   });
 
-  it('forwards the ports on the numbers between its own, where these are taken', () => {
+  it('use free numbers between those already taken, for 10,000 ports within seconds', () => {
     const large = { tcp_pool: { start: 20000, end: 39999 } };
     const ports = (on: string, from: number) =>
       Array.from({ length: 10_000 }, (_, at) => port(`${on}-${at}`, on, [mapping(from + at * 2, 1, 'tcp', 80)]));

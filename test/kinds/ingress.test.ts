@@ -45,7 +45,7 @@ function portOf(state: Snapshot, name: string): Stored<'IngressPort'> {
   return port;
 }
 
-describe('what an ingress port asks for', () => {
+describe('the ports requested by an ingress port', () => {
   const range = (start: number, end: number, protocol = 'tcp') => ({ start, end, protocol });
   const cases: readonly (readonly [string, JsonObject, readonly string[]])[] = [
     ['a range', { port_ranges: [range(80, 90)] }, []],
@@ -69,13 +69,13 @@ describe('what an ingress port asks for', () => {
     ],
   ];
 
-  it.each(cases)('%s: %j gives %j', (_, asks, faults) => {
+  it.each(cases)('%s: %j gives the faults %j', (_, asks, faults) => {
     expect(faultsOf('IngressPort', { peer: 'p', name: 'web', enabled: true, ...asks })).toEqual(faults);
   });
 });
 
 describe('an ingress peer', () => {
-  it('has pools that begin before they end', () => {
+  it('refuses a pool that ends before it starts', () => {
     const spec = { peer_id: 'p', enabled: true, fallback: true };
     expect(faultsOf('IngressPeer', { ...spec, tcp_pool: { start: 5, end: 5 } })).toEqual([]);
     expect(faultsOf('IngressPeer', { ...spec, udp_pool: { start: 6, end: 5 } })).toEqual([
@@ -83,7 +83,7 @@ describe('an ingress peer', () => {
     ]);
   });
 
-  it('keeps its pools as large as what it gave away', () => {
+  it('refuses to shrink a pool below the ports in use', () => {
     const base = stateOf(located('web', ''), located('edge', ''), gate('g', 'edge', { fallback: true }));
     const state = nextOf(create(base, 'web', 'a', { direct_port: { count: 3, protocol: 'tcp' } }));
     const faults = (spec: JsonObject) =>
@@ -133,7 +133,7 @@ describe('the ingress peer of a port', () => {
     expect(chosen(on, ...gateways)).toEqual(expected);
   });
 
-  it('is not a fallback when those of the region are full', () => {
+  it('is never a fallback when the ingress peers of the region are full', () => {
     const gateways = [gate('a', 'e1', pools(1, 1)), gate('b', 'e2', { fallback: true })];
     const full = nextOf(create(stateOf(...peers, ...gateways), 'web', 'first', asks));
     const outcome = create(full, 'web', 'second', asks);
@@ -141,7 +141,7 @@ describe('the ingress peer of a port', () => {
   });
 });
 
-describe('what a port was given', () => {
+describe('the allocation of an ingress port', () => {
   const base = stateOf(
     located('web', ''),
     located('edge', ''),
@@ -158,7 +158,7 @@ describe('what a port was given', () => {
   const replace = (state: Snapshot, name: string, asks: JsonObject, enabled = true) =>
     planReplace(contextOf(state), kind, portOf(state, name), { name, enabled, ...asks });
 
-  it('is the lowest run that is long enough, else pieces', () => {
+  it('is the lowest free run that is long enough, otherwise several pieces', () => {
     let state = nextOf(create(base, 'web', 'a', ranges([8000, 8002, 'tcp'])));
     state = nextOf(create(state, 'web', 'b', ranges([9000, 9002, 'tcp'])));
     expect([shown(state, 'a'), shown(state, 'b')]).toEqual([['8000-8002 100-102 tcp'], ['9000-9002 103-105 tcp']]);
@@ -167,13 +167,13 @@ describe('what a port was given', () => {
     expect(shown(state, 'c')).toEqual(['7000-7002 100-102 tcp', '7003-7005 106-108 tcp']);
   });
 
-  it('has the same number on both sides for direct ports, and in both protocols where both are asked for', () => {
+  it('has equal numbers on both sides for direct ports, and in both protocols for tcp/udp', () => {
     let state = nextOf(create(base, 'web', 'a', ranges([53, 54, 'udp'])));
     state = nextOf(create(state, 'web', 'b', { direct_port: { count: 2, protocol: 'tcp/udp' } }));
     expect(shown(state, 'b')).toEqual(['102-103 102-103 tcp/udp']);
   });
 
-  it('stays when the name or the switch changes, and when the request says nothing about ports', () => {
+  it('is kept when the name or `enabled` changes, and when the request contains no ports', () => {
     const state = nextOf(create(base, 'web', 'a', ranges([80, 80, 'tcp'], [53, 53, 'udp'])));
     const off = nextOf(replace(state, 'a', {}, false));
     expect(portOf(off, 'a').derived).toEqual(portOf(state, 'a').derived);
@@ -182,14 +182,14 @@ describe('what a port was given', () => {
     expect(same.ok && same.plan.changes).toEqual([]);
   });
 
-  it('stays for the ranges that are asked for still', () => {
+  it('is kept for the ranges that are still requested', () => {
     let state = nextOf(create(base, 'web', 'a', ranges([80, 80, 'tcp'], [53, 53, 'udp'])));
     state = nextOf(create(state, 'web', 'b', ranges([81, 81, 'tcp'])));
     state = nextOf(replace(state, 'a', ranges([53, 53, 'udp'], [22, 23, 'tcp'])));
     expect(shown(state, 'a')).toEqual(['53-53 100-100 udp', '22-23 102-103 tcp']);
   });
 
-  it('gives way when direct ports are asked for in place of ranges, and back', () => {
+  it('is replaced when direct ports are requested instead of ranges, and back', () => {
     const state = nextOf(create(base, 'web', 'a', ranges([80, 81, 'tcp'])));
     const direct = nextOf(replace(state, 'a', { direct_port: { count: 3, protocol: 'udp' } }));
     expect(portOf(direct, 'a').spec).toMatchObject({ port_ranges: [], direct_port: { count: 3, protocol: 'udp' } });
@@ -199,7 +199,7 @@ describe('what a port was given', () => {
     expect(shown(back, 'a')).toEqual(['80-81 100-101 tcp']);
   });
 
-  it('stays when its ingress peer is disabled, and then nothing is added to it', () => {
+  it('is kept but not extended while its ingress peer is disabled', () => {
     const state = nextOf(create(base, 'web', 'a', ranges([80, 80, 'tcp'], [81, 81, 'tcp'])));
     const off = state.with({
       put: [gate('g', 'edge', { fallback: true, enabled: false, ...pools(100, 109) })],
@@ -286,8 +286,8 @@ function crowd(count: number): Snapshot {
   return stateOf(located('web', ''), located('edge', ''), gateway, ...ports.flat());
 }
 
-describe('allocations', () => {
-  it('cost as much a port when many are served at once', () => {
+describe('allocations of ingress ports', () => {
+  it('take time linear in the number of ports when many are served at once', () => {
     const serve = (count: number) => {
       const state = crowd(count);
       const [first] = state.ofKind('IngressPort').filter(({ id }) => id === 'waiting-0');
@@ -297,7 +297,7 @@ describe('allocations', () => {
     expect(growthOf(serve, 60)).toBeLessThan(linear);
   });
 
-  it('never overlap, however ports come, change and go, and a new one that fits is found', () => {
+  it('never overlap as ports are created, changed and deleted, and succeed for every new port that fits', () => {
     fc.assert(
       fc.property(fc.array(portRequests, { maxLength: 14 }), (list) => {
         let state: Snapshot = stateOf(

@@ -14,23 +14,26 @@ describe('integrations with endpoint security', () => {
     return registry.get(name).computed[member]?.value(object, stateOf(object));
   };
 
-  it.each(['EdrVendorA', 'EdrVendorB', 'EdrVendorC', 'EdrVendorD'])('%s say where they come from', (name) => {
-    expect(computed(name, 'account_id')).toBe('acc');
-    expect([computed(name, 'created_at'), computed(name, 'updated_at')]).toEqual([at.createdAt, at.updatedAt]);
-    expect([computed(name, 'created_by'), computed(name, 'created_by', { created_by: 'ana' })]).toEqual(['', 'ana']);
-    expect(computed(name, 'last_synced_at')).toBeUndefined();
-  });
+  it.each(['EdrVendorA', 'EdrVendorB', 'EdrVendorC', 'EdrVendorD'])(
+    '%s returns the account, the times of creation and update, and the creator',
+    (name) => {
+      expect(computed(name, 'account_id')).toBe('acc');
+      expect([computed(name, 'created_at'), computed(name, 'updated_at')]).toEqual([at.createdAt, at.updatedAt]);
+      expect([computed(name, 'created_by'), computed(name, 'created_by', { created_by: 'ana' })]).toEqual(['', 'ana']);
+      expect(computed(name, 'last_synced_at')).toBeUndefined();
+    },
+  );
 
   it.each([
     ['EdrVendorA', 'https://edr-a.example.com'],
     ['EdrVendorB', 'b4f7c2d0-13a8-4f5e-8a67-2c9d1e0f3b55'],
     ['EdrVendorC', 'https://edr-c.example.com'],
     ['EdrVendorD', 'eu-1'],
-  ])('%s are called by what people know them by: %s', (kind, name) => {
+  ])('%s has its identifying field as its name: %s', (kind, name) => {
     expect(stored(kind, 'x', registry.get(kind).example).name).toBe(name);
   });
 
-  it('sort the policies that must pass, and leave out what nobody stated', () => {
+  it('sort and deduplicate the required policies, and omit members that were not stated', () => {
     const spec = { ...registry.get('EdrVendorC').example, match_attributes: { required_policies: [11, 2, 11] } };
     expect(canonicalSpec(registry.get('EdrVendorC'), spec).spec['match_attributes']).toEqual({
       required_policies: [2, 11],
@@ -38,7 +41,7 @@ describe('integrations with endpoint security', () => {
   });
 });
 
-describe('web addresses', () => {
+describe('the URL of an integration', () => {
   const faults = (api_url: string) => faultsOf('EdrVendorA', { ...registry.get('EdrVendorA').example, api_url });
   it.each([
     'https://a.example.com',
@@ -53,14 +56,14 @@ describe('web addresses', () => {
 });
 
 describe('directory sync', () => {
-  it('reads every five minutes unless it is said otherwise', () => {
+  it('runs every five minutes by default', () => {
     const { sync_interval: _, ...spec } = registry.get('DirectoryIntegration').example;
     expect(canonicalSpec(registry.get('DirectoryIntegration'), spec).spec['sync_interval']).toBe(300);
   });
 });
 
-describe('the token of SCIM', () => {
-  it('is well formed, and only its hash and its beginning are kept', () => {
+describe('the SCIM token', () => {
+  it('is well formed, and only its hash and its first eight characters are stored', () => {
     const kind = registry.get('ScimIntegration');
     const planEnvironment = { now: at.createdAt, random: (bytes: number) => new Uint8Array(bytes).fill(3) };
     const generated = kind.generate?.(stored('ScimIntegration', 'x', kind.example), planEnvironment);
@@ -80,23 +83,23 @@ describe('notification channels', () => {
   it.each([
     ['ana@Example.COM', 'ana@example.com'],
     ['Ana.Lima+mesh@bücher.example', 'Ana.Lima+mesh@xn--bcher-kva.example'],
-  ])('%s is stored as %s', (address, kept) => {
+  ])('store the e-mail address %s as %s', (address, kept) => {
     expect(canonicalSpec(kind, email({ emails: [address] })).spec['target']).toMatchObject({ emails: [kept] });
   });
 
   it.each(['ana', '@example.com', 'ana@', 'a b@example.com', '.a@example.com', 'a..b@example.com', 'ana@10.0.0.1'])(
-    'an address cannot be %j',
+    'refuse the e-mail address %j',
     (address) =>
       expect(faultsOf('NotificationChannel', email({ emails: [address] }))).toEqual(['email_invalid /target/emails/0']),
   );
 
-  it('an address has at most 64 characters before its domain', () => {
+  it('accept at most 64 characters before the domain of an e-mail address', () => {
     const faults = (length: number) =>
       faultsOf('NotificationChannel', email({ emails: [`${'a'.repeat(length)}@example.com`] }));
     expect([faults(64), faults(65)]).toEqual([[], ['email_invalid /target/emails/0']]);
   });
 
-  it('a target in which nothing stands is none, stated or not', () => {
+  it('omit a target with only empty members, also when it is stated', () => {
     for (const target of [{}, { emails: [] }, { headers: {} }, { url: '' }]) {
       expect(canonicalSpec(kind, email(target)).spec).not.toHaveProperty('target');
       expect(canonicalStated(kind, { target }).spec).toEqual({});
@@ -106,7 +109,7 @@ describe('notification channels', () => {
 
 describe('event streaming', () => {
   const kind = registry.get('EventStreaming');
-  it('keeps keys in one spelling, stated or not; what was just sent stands', () => {
+  it('stores key names in one spelling, also when stated; a newly sent `access_key` replaces `access_key_id`', () => {
     const config = { secret_key: 's', access_key: 'new', access_key_id: 'old', region: 'r' };
     const kept = { access_key_id: 'new', region: 'r', secret_access_key: 's' };
     const spec = canonicalSpec(kind, { platform: 's3', config, enabled: true }).spec['config'];
@@ -116,14 +119,14 @@ describe('event streaming', () => {
 });
 
 describe('the catalogue of activities', () => {
-  it('says something about each', () => {
+  it('has a text for each code', () => {
     for (const [code, text] of Object.entries(activities)) {
       expect(code).toMatch(/^[a-z-]+(\.[a-z\d_-]+)+$/);
       expect(text).toMatch(/^[A-Z]/);
     }
   });
 
-  it('knows what streams and channels are about', () => {
+  it('contains the codes that streams and channels use', () => {
     for (const code of [
       'user.join',
       'peer.user.add',

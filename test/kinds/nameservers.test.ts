@@ -18,11 +18,11 @@ describe('a nameserver group', () => {
     ],
     [{ domains: ['*.example.com'] }, ['domain_invalid /domains/0']],
     [{ nameservers: [{ ip: '10.20.0.530' }] }, ['address_invalid /nameservers/0/ip']],
-  ])('with %j: %j', (change, expected) => {
+  ])('with %j has the faults %j', (change, expected) => {
     expect(faultsOf('NameserverGroup', { ...plain, ...change })).toEqual(expected);
   });
 
-  it('keeps the order of its servers, each with its port and one spelling of its address', () => {
+  it('keeps the order of its servers, and stores the port and canonical address of each', () => {
     const nameservers = [{ ip: 'FD00::0:53', port: 5353 }, server];
     expect(stored('NameserverGroup', 'n', { ...plain, nameservers }).spec['nameservers']).toEqual([
       { ip: 'fd00::53', ns_type: 'udp', port: 5353 },
@@ -32,7 +32,7 @@ describe('a nameserver group', () => {
 });
 
 describe('DNS settings', () => {
-  it('tell the account about each group that comes and goes', () => {
+  it('emit an account event for each disabled management group added or removed', () => {
     const settings = (groups: readonly string[]) =>
       stored('DNSSettings', 's', { disabled_management_groups: groups as string[] });
     const events = registry

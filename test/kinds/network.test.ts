@@ -30,7 +30,7 @@ describe('the address of a resource', () => {
     ['Files.Example.com.', 'files.example.com', 'domain'],
     ['*.example.com', '*.example.com', 'domain'],
     ['bücher.example', 'xn--bcher-kva.example', 'domain'],
-  ])('%s is kept as %s, a %s', (text, address, type) => {
+  ])('%s is stored as %s, of type %s', (text, address, type) => {
     const object = resource('r', { address: text });
     expect(object.spec['address']).toBe(address);
     expect(faultsOf('NetworkResource', { network: 'n', name: 'r', address: text })).toEqual([]);
@@ -48,24 +48,24 @@ describe('the address of a resource', () => {
     ['*', 'one such as'],
     ['http://example.com', 'one such as'],
     ['two words', 'one such as'],
-  ])('%s is refused, and says %s', (address, hint) => {
+  ])('%s is refused with a message that contains %s', (address, hint) => {
     const { faults } = canonicalSpec(resourceKind, { network: 'n', name: 'r', address });
     expect(faults.map(({ path }) => path)).toEqual(['/address']);
     expect(faults[0]?.message).toContain(hint);
   });
 });
 
-describe('a resource', () => {
-  it('has a name of its own in the whole account', () => {
+describe('a network resource', () => {
+  it('has a name that is unique in the account', () => {
     expect(resourceKind.uniques['name']?.value(resource('files'))).toBe('files');
     expect(resourceKind.uniques['name']?.message('files')).toContain('already exists');
   });
 
-  it('is known by its name in its network', () => {
+  it('has its name as its natural key in the network', () => {
     expect(resourceKind.naturalKey?.(resource('files').spec as never)).toBe('files');
   });
 
-  it('tells its groups what happens to it', () => {
+  it('emits an event for each group that it joins or leaves', () => {
     const state = stateOf(network, group('a'), group('b'), group('c'));
     const before = resource('files', { groups: ['a', 'b'] });
     const after = resource('files', { groups: ['b', 'c'] });
@@ -87,7 +87,7 @@ describe('a resource', () => {
   });
 });
 
-describe('a router', () => {
+describe('a network router', () => {
   const plain = { network: 'n', metric: 100, masquerade: true, enabled: true };
 
   it.each<readonly [string, JsonObject, readonly string[]]>([
@@ -98,7 +98,7 @@ describe('a router', () => {
     ['both', { peer: 'p', peer_groups: ['g'] }, ['router_exclusive /peer_groups']],
     ['neither', {}, ['router_exclusive ']],
     ['neither, empty', { peer: '', peer_groups: [] }, ['router_exclusive ']],
-  ])('by %s: %j gives %j', (_, spec, faults) => {
+  ])('with %s: %j gives the faults %j', (_, spec, faults) => {
     expect(faultsOf('NetworkRouter', { ...plain, ...spec })).toEqual(faults);
   });
 
@@ -107,7 +107,7 @@ describe('a router', () => {
     [1, true],
     [9999, true],
     [10_000, false],
-  ])('with the metric %i is taken: %s', (metric, ok) => {
+  ])('with the metric %i is accepted: %s', (metric, ok) => {
     const faults = validator.check('NetworkRouter', 'request', {
       ...plain,
       network: undefined,
@@ -119,7 +119,7 @@ describe('a router', () => {
     );
   });
 
-  it('shows an empty peer and leaves out the unused list', () => {
+  it('returns an unused `peer` as an empty string and omits an unused `peer_groups`', () => {
     const state = stateOf(network, group('g'), peer('p'));
     expect(lowerToResponse(registry, router('r', { peer_groups: ['g'] }), state)).toEqual({
       id: 'r',
@@ -142,12 +142,12 @@ describe('a router', () => {
     [{ peer: 'gate' }, 'peer/gate'],
     [{ peer_groups: ['b', 'a'] }, 'groups/a,b'],
     [{ peer: 'gate', key: 'main' }, 'main'],
-  ])('of %j is known as %s', (spec, key) => {
+  ])('with %j has the natural key %s', (spec, key) => {
     expect(routerKind.naturalKey?.(router('r', spec).spec as never)).toBe(key);
   });
 });
 
-describe('what a network says about itself', () => {
+describe('computed fields of a network', () => {
   const computed = (name: string, ...others: readonly StoredObject[]) =>
     networkKind.computed[name]?.value(network, stateOf(network, ...others));
   const peers = [peer('p1', '100.72.0.1'), peer('p2', '100.72.0.2'), peer('p3', '100.72.0.3')];
@@ -160,7 +160,7 @@ describe('what a network says about itself', () => {
     ['another peer and a group', [router('r1', { peer_groups: ['g'] }), router('r2', { peer: 'p3' })], 3],
     ['two groups that share a peer', [router('r1', { peer_groups: ['g', 'h'] })], 3],
     ['everybody', [router('r1', { peer_groups: ['All'] })], 3],
-  ])('counts the routing peers of %s', (_, routers, count) => {
+  ])('count the routing peers of %s', (_, routers, count) => {
     const groups = [group('g', ['p1', 'p2']), group('h', ['p2', 'p3']), all];
     expect(computed('routing_peers_count', ...peers, ...groups, ...routers)).toBe(count);
   });
@@ -187,12 +187,12 @@ describe('what a network says about itself', () => {
       false,
     ],
     ['has its group as a source', policy('p', { sources: ['servers'], destinations: ['devs'] }), false],
-  ])('lists a policy that %s: %#', (_, object, listed) => {
+  ])('list a policy only if an enabled rule has a resource as destination: it %s (%#)', (_, object, listed) => {
     const others = [group('servers'), group('devs'), resource('files', { groups: ['servers'] }), object];
     expect(computed('policies', ...others)).toEqual(listed ? ['p'] : []);
   });
 
-  it('shows routers and resources by id', () => {
+  it('list routers and resources by id', () => {
     const state = stateOf(network, resource('b'), resource('a'), router('r', { peer: 'p1' }), peer('p1'));
     expect(lowerToResponse(registry, network, state)).toEqual({
       id: 'office',

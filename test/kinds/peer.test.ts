@@ -16,11 +16,11 @@ describe('a peer', () => {
     ['ipv6', 'fd00::1', undefined],
     ['ipv6', '100.72.0.12', 'ipv6_invalid'],
     ['dns_label', '-build', 'domain_invalid'],
-  ])('with %s %s: %s', (field, value, code) => {
+  ])('with %s %s has the fault %s', (field, value, code) => {
     expect(faultsOf('Peer', { ...plain, [field]: value })).toEqual(code === undefined ? [] : [`${code} /${field}`]);
   });
 
-  it('has its IPv6 address in one spelling', () => {
+  it('stores its IPv6 address in canonical form', () => {
     expect(stored('Peer', 'p', { ...plain, ipv6: 'FD00:0::1' }).spec['ipv6']).toBe('fd00::1');
   });
 
@@ -28,12 +28,12 @@ describe('a peer', () => {
     ['ip', '100.72.0.12'],
     ['ipv6', undefined],
     ['dns_label', 'build'],
-  ])('is alone with its %s', (rule, value) => {
+  ])('has a unique %s', (rule, value) => {
     expect(kind.uniques[rule]?.value(stored('Peer', 'p', plain))).toBe(value);
     expect(kind.uniques[rule]?.message('x')).toContain('already exists');
   });
 
-  it('comes by enrolment; documents and references to it may wait', () => {
+  it('is created only by enrolment; documents and references may exist before it', () => {
     expect(kind.document).toEqual({ allowed: true, shortName: 'hpeer', creates: false });
     expect(kind.verbs).not.toContain('create');
     expect(kind.pending).toBe(true);
@@ -55,11 +55,11 @@ describe('events of a peer', () => {
     [{ inactivity_expiration_enabled: true }, ['peer.inactivity.expiration.enable']],
     [{ ip: '100.72.0.13' }, ['peer.ip.update']],
     [{ approval_required: true }, ['peer.approval.revoke']],
-  ])('for %j: %j', (change, expected) => {
+  ])('for the change %j are %j', (change, expected) => {
     expect(codes(change)).toEqual(expected);
   });
 
-  it('say its names and addresses', () => {
+  it('carry its name, domain name, address and creation time', () => {
     expect(kind.activityMeta?.(peer('build', '100.72.0.12'), state)).toEqual({
       name: 'Peer build',
       fqdn: 'build.mesh.example.com',
@@ -92,15 +92,15 @@ describe('the address of a peer', () => {
     [{ ipv6: 'fd00:7a3c:91e2::1' }, []],
     [{ ipv6: 'fd00:7a3c:91e2::' }, ['peer_address_outside /ipv6']],
     [{ ipv6: 'fd00:7a3c:91e3::1' }, ['peer_address_outside /ipv6']],
-  ])('%j: %j', (change, expected) => {
+  ])('changed to %j gives the faults %j', (change, expected) => {
     expect(faults(change)).toEqual(expected);
   });
 
-  it('is no IPv6 one without a group that has IPv6', () => {
+  it('cannot be set for IPv6 unless a group of the peer has IPv6', () => {
     expect(faults({ ipv6: 'fd00:7a3c:91e2::1' }, [])).toEqual(['precondition_failed /ipv6']);
   });
 
-  it('is not looked at while it stays', () => {
+  it('is not validated while it does not change', () => {
     const outside = stored('Peer', 'p', { ...plain, ip: '10.0.0.1' });
     const named = stored('Peer', 'p', { ...plain, ip: '10.0.0.1', name: 'CI' });
     const state = stateOf(settings, outside);
@@ -116,13 +116,13 @@ describe('the expirations of a peer', () => {
     return texts(kind.checkMutation?.({ before, after }, state, state) ?? []);
   };
 
-  it('change only where somebody can sign in again', () => {
+  it('can be changed only for a peer of a user, who can sign in again', () => {
     expect(faults({ user_id: 'ana' })).toEqual([]);
     expect(faults({})).toEqual(['precondition_failed /login_expiration_enabled']);
   });
 });
 
-describe('the label of a peer', () => {
+describe('the DNS label of a peer', () => {
   it.each([
     ['Build server', 'build-server'],
     ['build.example.com', 'build'],
@@ -134,7 +134,7 @@ describe('the label of a peer', () => {
     ['ü'.repeat(80), undefined],
     ['---', undefined],
     ['', undefined],
-  ])('of %s is %s', (name, label) => {
+  ])('for the name %s is %s', (name, label) => {
     expect(labelOf(name)).toBe(label);
     if (label !== undefined) expect(label).toMatch(/^[a-z\d]([a-z\d-]{0,57}[a-z\d])?$/);
   });
@@ -146,7 +146,7 @@ describe('the label of a peer', () => {
     return derived !== undefined && 'change' in derived ? [derived.change.key, derived.spec?.['dns_label']] : undefined;
   };
 
-  it('follows the name, with the address behind it where it is taken', () => {
+  it('follows the name, with part of the address appended when it is taken', () => {
     expect(renamed({})).toEqual(['ci', 'ci']);
     expect(renamed({}, peer('ci'))).toEqual(['ci-0-12', 'ci-0-12']);
   });
@@ -156,7 +156,7 @@ describe('the label of a peer', () => {
     [`${'x'.repeat(54)}-yyyy`, `${'x'.repeat(54)}-113-209`],
     ['Größe', 'xn--gre-113-209-w6a21a'],
     ['ü'.repeat(50), 'peer-113-209'],
-  ])('of another %s is %s, which is still a label', (name, expected) => {
+  ])('for the taken name %s is %s, still a valid label', (name, expected) => {
     const [one, two] = [labelOf(name) ?? '', 'other'];
     const before = stored('Peer', two, { ...plain, ip: '100.72.113.209' }, { key: two });
     const after = { ...before, name, spec: { ...before.spec, name } };
@@ -167,14 +167,14 @@ describe('the label of a peer', () => {
     expect(canonicalDomain(label)).toBe(label);
   });
 
-  it('stays where documents name the peer', () => {
+  it('does not change when documents refer to the peer', () => {
     const declared = [{ source: 'git', stated: {}, file: 'peers.yaml', line: 1 }];
     expect(renamed({ declared })).toBeUndefined();
     expect(renamed({}, group('devs', ['p'], { declared }))).toBeUndefined();
   });
 });
 
-describe('a peer that goes', () => {
+describe('a deleted peer', () => {
   const rule = { name: 'r', enabled: true, action: 'accept', bidirectional: false, protocol: 'all' };
   const toPeer = { ...rule, sources: ['devs'], destinationResource: { id: 'p', type: 'peer' } };
   const policy = stored('Policy', 'to-p', { name: 'To p', enabled: true, rules: [toPeer] });
@@ -182,7 +182,7 @@ describe('a peer that goes', () => {
   const question = { from: 'devs', toResource: { id: 'p', type: 'peer' }, expect: 'allow' };
   const test = stored('AccessTest', 'tries-p', { name: 'Tries p', ...question });
 
-  it('takes the policies and access tests about it along, and leaves its groups', () => {
+  it('is removed from its groups, and the policies and access tests that name it are deleted', () => {
     const before = stored('Peer', 'p', plain);
     const state = stateOf(peer('q', '100.72.0.2'), group('devs', ['p', 'q', 'gone']), policy, test);
     const derivedChanges = kind.derivedChanges?.({ before, newId: () => 'new' }, state) ?? [];
@@ -201,7 +201,7 @@ describe('a peer that goes', () => {
   });
 });
 
-it('a peer that moved is not said to be where it enrolled', () => {
+it('a peer that moved shows its current location, not that of its enrolment', () => {
   const derived = { connection_ip: '192.0.2.1', country_code: 'CH', city_name: 'Bern', geoname_id: 2661552 };
   const object = stored('Peer', 'p', plain, { derived });
   const shown = (place: JsonObject | undefined) => {
@@ -224,7 +224,7 @@ describe('a list of peers', () => {
     ['ip', '9', false],
     ['mac', '02:42:0a:14:00:07', true],
     ['mac', '02:42:0a', false],
-  ])('with %s=%s has it: %s', (filter, value, expected) => {
+  ])('filtered by %s=%s contains the peer: %s', (filter, value, expected) => {
     expect(kind.filters?.[filter]?.matches(object, value, stateOf())).toBe(expected);
   });
 });

@@ -58,16 +58,16 @@ describe('rules of a policy', () => {
     ['no destination', { destinations: [] }, ['policy_destinations_exclusive /rules/0/destinations']],
   ];
 
-  it.each(cases)('with %s: %j gives %j', (_, rule, faults) => {
+  it.each(cases)('with %s: %j gives the faults %j', (_, rule, faults) => {
     expect(faultsOf('Policy', policy(rule))).toEqual(faults);
   });
 
-  it('name the rule that is wrong', () => {
+  it('are named in the message when they are invalid', () => {
     const { spec } = canonicalSpec(kind, policy({}, { name: 'dns', sources: [] }));
     expect(kind.check?.(spec as never)[0]?.message).toContain('`dns`: `sources` and `sourceResource` are both missing');
   });
 
-  it('may be many, of equal names too', () => {
+  it('may be several with the same name', () => {
     expect(faultsOf('Policy', policy({}, {}))).toEqual([]);
   });
 });
@@ -83,11 +83,11 @@ describe('ports of a rule', () => {
     ['-1', false],
     ['http', false],
     ['', false],
-  ])('take %j: %s', (port, ok) => {
+  ])('accept %j: %s', (port, ok) => {
     expect(faultsOf('Policy', policy({ ports: [port] }))).toEqual(ok ? [] : ['port_invalid /rules/0/ports/0']);
   });
 
-  it('are text: numbers are a type error', () => {
+  it('must be strings: a number is a type error', () => {
     const codes = validator
       .check('Policy', 'request', policy({ ports: [80] }))
       .map(({ code, path }) => `${code} ${path}`);
@@ -98,27 +98,27 @@ describe('ports of a rule', () => {
     expect(firstRule(policy({ ports: ['443', '80', '8080', '80'] }))['ports']).toEqual(['80', '443', '8080']);
   });
 
-  it('keep ranges in rising order', () => {
+  it('are sorted in ascending order when given as ranges', () => {
     const range = (start: number, end: number): Json => ({ start, end });
     const rule = firstRule(policy({ port_ranges: [range(90, 99), range(1, 9), range(1, 3)] }));
     expect(rule['port_ranges']).toEqual([range(1, 3), range(1, 9), range(90, 99)]);
   });
 });
 
-describe('the canonical policy', () => {
-  it('has its rules in the order of their names, with the defaults of documents', () => {
+describe('the canonical form of a policy', () => {
+  it('sorts rules by name and fills in the defaults of documents', () => {
     const { spec } = canonicalSpec(kind, policy({ name: 'b' }, { name: 'a' }));
     expect((spec['rules'] as readonly JsonObject[]).map((rule) => rule['name'])).toEqual(['a', 'b']);
     expect(spec).toMatchObject({ description: '', enabled: true, source_posture_checks: [] });
     expect(firstRule(policy({}))).toMatchObject({ enabled: true, bidirectional: false, description: '', ports: [] });
   });
 
-  it('states whole rules and nothing else that was left out', () => {
+  it('states whole rules and omits other fields that were not given', () => {
     expect(Object.keys(canonicalStated(kind, policy({})).spec)).toEqual(['name', 'rules']);
     expect(canonicalStated(kind, { name: 'only' }).spec).toEqual({ name: 'only' });
   });
 
-  it('drops a resource that says nothing', () => {
+  it('drops an empty resource', () => {
     expect(firstRule(policy({ sourceResource: { id: '', type: '' } }))).not.toHaveProperty('sourceResource');
   });
 });
@@ -132,13 +132,13 @@ describe('enabling a policy', () => {
     ['one stays enabled', object(true), object(true), 0],
     ['a new one is enabled', undefined, object(true), 0],
     ['a disabled one goes', object(false), undefined, 0],
-  ])('deserves a second look or not: %s', (_, before, after, count) => {
+  ])('warns only when a disabled policy becomes enabled: %s', (_, before, after, count) => {
     expect(kind.warnings?.(before, after)).toHaveLength(count);
   });
 });
 
 describe('requests for a policy', () => {
-  it('may give the id of a rule, documents may not', () => {
+  it('may contain the id of a rule, unlike documents', () => {
     const spec = {
       ...policy({ id: 'r1', enabled: true, bidirectional: false }),
       enabled: true,
@@ -158,7 +158,7 @@ describe('requests for a policy', () => {
   });
 });
 
-describe('the answer for a policy', () => {
+describe('the response for a policy', () => {
   const rules = [
     { ...plain, name: 'a', sources: [], sourceResource: { id: 'p', type: 'peer' }, authorized_groups: { a: ['root'] } },
     { ...plain, name: 'b', ports: ['22'] },
@@ -167,12 +167,12 @@ describe('the answer for a policy', () => {
   const shown = lowerToResponse(registry, object, stateOf(object, group('a', ['p']), group('b'), peer('p')));
   const [byResource, byGroups] = shown['rules'] as readonly JsonObject[];
 
-  it('gives the first rule the id of the policy and shows groups as summaries', () => {
+  it('gives the first rule the id of the policy and returns groups as summaries', () => {
     expect([byResource?.['id'], byGroups?.['id']]).toEqual(['own', 'second']);
     expect(byGroups?.['sources']).toEqual([{ id: 'a', name: 'a', peers_count: 1, resources_count: 0, issued: 'api' }]);
   });
 
-  it('leaves out what is empty', () => {
+  it('omits empty fields of rules', () => {
     expect(byResource).toMatchObject({ sourceResource: { id: 'p', type: 'peer' }, authorized_groups: { a: ['root'] } });
     for (const name of ['sources', 'ports', 'port_ranges', 'destinationResource'])
       expect(byResource).not.toHaveProperty(name);

@@ -35,21 +35,21 @@ describe('versions of a posture check', () => {
   });
 });
 
-describe('places of a posture check', () => {
+describe('locations of a posture check', () => {
   const place = (code: string) =>
     spec({ geo_location_check: { action: 'allow', locations: [{ country_code: code, city_name: 'Somewhere' }] } });
 
-  it.each(['DE', 'de', 'GB', 'XK', 'ZW', 'AD'])('take the country %s', (code) => {
+  it.each(['DE', 'de', 'GB', 'XK', 'ZW', 'AD'])('accept the country code %s', (code) => {
     expect(faultsOf('PostureCheck', place(code))).toEqual([]);
   });
 
-  it.each(['UK', 'XX', 'D', 'DEU', 'Germany', '49'])('refuse %s', (code) => {
+  it.each(['UK', 'XX', 'D', 'DEU', 'Germany', '49'])('refuse the country code %s', (code) => {
     expect(faultsOf('PostureCheck', place(code))).toEqual([
       'country_code_invalid /checks/geo_location_check/locations/0/country_code',
     ]);
   });
 
-  it('are written in upper case, and texts that are mistaken for codes are reported', () => {
+  it('are stored in upper case; the message for a mistaken country code suggests the right one', () => {
     expect(canonicalSpec(kind, place('pt')).spec).toMatchObject({
       checks: { geo_location_check: { locations: [{ country_code: 'PT' }] } },
     });
@@ -70,12 +70,12 @@ describe('ranges of a posture check', () => {
     ['10.0.0.1/8', ['cidr_invalid']],
     ['10.0.0.1', ['cidr_invalid']],
     ['office', ['cidr_invalid']],
-  ])('%s: %j', (text, codes) => {
+  ])('%s gives the faults %j', (text, codes) => {
     const faults = faultsOf('PostureCheck', spec(ranges(text)));
     expect(faults).toEqual(codes.map((code) => `${code} /checks/peer_network_range_check/ranges/0`));
   });
 
-  it('are a set in one spelling', () => {
+  it('are stored as a set in canonical form', () => {
     expect(checksOf(ranges('FD00::/16', '10.0.0.0/8', 'fd00:0::/16'))).toEqual(ranges('10.0.0.0/8', 'fd00::/16'));
   });
 });
@@ -89,7 +89,7 @@ describe('processes of a posture check', () => {
     [{ windows_path: '%ProgramFiles%\\x.exe' }, []],
     [{}, ['process_without_path /checks/process_check/processes/1']],
     [{ linux_path: '' }, ['process_without_path /checks/process_check/processes/1']],
-  ])('%j gives %j', (process, faults) => {
+  ])('%j gives the faults %j', (process, faults) => {
     expect(faultsOf('PostureCheck', spec(processes({ linux_path: '/bin/a' }, process)))).toEqual(faults);
   });
 });
@@ -98,7 +98,7 @@ describe('certificates of a posture check', () => {
   const certificates = (...texts: readonly string[]) => ({ certificate_check: { ca_certificates: texts } });
   const faultOf = (text: string) => canonicalSpec(kind, spec(certificates(text))).faults[0]?.message;
 
-  it('are kept in one spelling, each once', () => {
+  it('are stored in canonical form, without duplicates', () => {
     const loud = `Subject: an authority\r\n${authority.replaceAll('\n', '\r\n')}\r\nand more`;
     const long = authority.replace(/(?<=[A-Za-z\d+/])\n(?=[A-Za-z\d+/])/g, '');
     expect(checksOf(certificates(loud, authority, long))).toEqual(certificates(authority));
@@ -111,12 +111,12 @@ describe('certificates of a posture check', () => {
     ['no certificate', 'certificate', 'not an X.509 certificate'],
     ['an empty block', '-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n', 'not an X.509 certificate'],
     ['a broken one', authority.replace('MII', 'MIX'), 'not an X.509 certificate'],
-  ])('%s', (_, text, message) => {
+  ])('must each be a single CA certificate: %s', (_, text, message) => {
     if (message === undefined) expect(faultOf(text)).toBeUndefined();
     else expect(faultOf(text)).toContain(message);
   });
 
-  it('that are refused are not repeated in the message: somebody may have sent a key', () => {
+  it('are not repeated in the message when refused, as the text may be a private key', () => {
     const key = '-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n';
     expect(faultOf(key)).not.toContain('c2VjcmV0');
   });
@@ -125,26 +125,26 @@ describe('certificates of a posture check', () => {
 describe('a posture check', () => {
   const risks = (checks: JsonObject) => kind.warnings?.(undefined, stored('PostureCheck', 'c', spec(checks)));
 
-  it('has no checks unless they are given, and warns of it', () => {
+  it('has no checks by default, and warns that every peer passes', () => {
     expect(canonicalSpec(kind, { name: 'c', description: '' }).spec['checks']).toEqual({});
     expect(risks({})).toEqual([expect.stringContaining('every peer passes')]);
     expect(risks({ client_version_check: { min_version: '1' } })).toEqual([]);
   });
 
-  it('warns when nobody passes, and when nobody can know', () => {
+  it('warns when no peer passes, and when the result is unknown', () => {
     expect(risks({ os_version_check: {} })).toEqual([expect.stringContaining('no peer passes')]);
     const places = { action: 'allow', locations: [{ country_code: 'DE' }] };
     expect(risks({ geo_location_check: places })).toEqual([expect.stringContaining('conditional')]);
   });
 
-  it('is owned check by check', () => {
+  it('has a separate unit for each check', () => {
     const { spec: full } = canonicalSpec(kind, kind.example);
     const paths = [...unitsOf(kind.spec, full).keys()];
     const names = Object.keys(kind.example['checks'] as Readonly<Record<string, Json>>);
     expect(paths.sort()).toEqual(['description', 'name', ...names.map((name) => `checks.${name}`)].sort());
   });
 
-  it('has a name of its own', () => {
+  it('has a unique name', () => {
     const object = stored('PostureCheck', 'c', spec({}));
     expect(kind.uniques['name']?.value(object)).toBe('c');
     expect(kind.uniques['name']?.message('c')).toContain('already exists');

@@ -23,7 +23,7 @@ function cluster(address = 'proxy.example.com', more: JsonObject = {}): StoredOb
   return stored('ProxyCluster', `cluster ${address}`, { address, type: 'account', ...more });
 }
 
-describe('modes', () => {
+describe('the mode of a proxy service', () => {
   it.each<readonly [string, JsonObject, readonly string[]]>([
     ['http without anything', {}, []],
     ['http with several targets', { targets: [target, { ...target, path: '/api' }] }, []],
@@ -46,11 +46,11 @@ describe('modes', () => {
       ['service_auth_unused /auth'],
     ],
     ['tcp with disabled ways of signing in', { mode: 'tcp', auth: { link_auth: { enabled: false } } }, []],
-  ])('%s: %j gives %j', (_, spec, expected) => {
+  ])('%s: %j gives the faults %j', (_, spec, expected) => {
     expect(faults(spec)).toEqual(expected);
   });
 
-  it('decide what else there can be, and cannot change', () => {
+  it('cannot be changed', () => {
     const [before, after] = [service('a'), service('a', { mode: 'tcp' })];
     const mutation = (one: StoredObject | undefined, other: StoredObject | undefined) =>
       texts(
@@ -65,7 +65,7 @@ describe('modes', () => {
   });
 });
 
-describe('targets', () => {
+describe('targets of a proxy service', () => {
   const direct = { options: { direct_upstream: true } };
   it.each<readonly [string, JsonObject, readonly string[]]>([
     ['a peer', {}, []],
@@ -86,7 +86,7 @@ describe('targets', () => {
     ['a path', { path: '/api' }, []],
     ['a path without a slash', { path: 'api' }, ['path_invalid /targets/0/path']],
     ['a path with a query', { path: '/a?b' }, ['path_invalid /targets/0/path']],
-  ])('%s: %j gives %j', (_, more, expected) => {
+  ])('%s: %j gives the faults %j', (_, more, expected) => {
     expect(withTarget(more)).toEqual(expected);
   });
 
@@ -99,18 +99,18 @@ describe('targets', () => {
     ['session_idle_timeout', { session_idle_timeout: '30s' }, ['udp']],
     ['request_timeout', { request_timeout: '30s' }, all],
     ['direct_upstream', { direct_upstream: true }, all],
-  ])('%s with %j is for %j', (name, options, modes) => {
+  ])('accept the option %s (%j) only in the modes %j', (name, options, modes) => {
     for (const mode of all) {
       const expected = modes.includes(mode) ? [] : [`target_option_unused /targets/0/options/${name}`];
       expect(withOptions(mode, options), mode).toEqual(expected);
     }
   });
 
-  it('have paths only in http', () => {
+  it('accept a path only in the mode http', () => {
     expect(withTarget({ path: '/' }, { mode: 'tcp' })).toEqual(['target_option_unused /targets/0/path']);
   });
 
-  it.each(['peer', 'host', 'domain'])('of type %s have a given host only where the proxy goes there itself', (type) => {
+  it.each(['peer', 'host', 'domain'])('of type %s keep a given host only with `direct_upstream`', (type) => {
     const hostIn = (options: JsonObject) =>
       (
         canonical({ targets: [{ ...target, target_type: type, host: 'Other.example.com', options }] })[
@@ -131,7 +131,7 @@ describe('targets', () => {
     ['-30s', undefined],
     ['30', undefined],
     ['soon', undefined],
-  ])('E36 write the duration %s as %s', (text, value) => {
+  ])('E36 store the duration %s as %s', (text, value) => {
     const options = { request_timeout: text };
     expect(withOptions('http', options)).toEqual(
       value === undefined ? ['duration_invalid /targets/0/options/request_timeout'] : [],
@@ -141,7 +141,7 @@ describe('targets', () => {
     expect(shown?.['options']).toMatchObject({ request_timeout: value });
   });
 
-  it('name network resources of their type', () => {
+  it('must have the type of the network resource that they name', () => {
     const resource = stored('NetworkResource', 'r', { network: 'n', name: 'r', address: '10.20.0.5/32', groups: [] });
     const of = (target_type: string) =>
       texts(
@@ -153,38 +153,38 @@ describe('targets', () => {
   });
 });
 
-describe('headers', () => {
+describe('headers of a proxy service', () => {
   const custom = (custom_headers: JsonObject) =>
     withOptions('http', { custom_headers }).map((text) => text.replace('/targets/0/options/custom_headers/', ''));
   const auth = (...names: readonly string[]) =>
     faults({ auth: { header_auths: names.map((header) => ({ enabled: true, header, value: sealed })) } });
 
   it.each(['Host', 'host', 'Connection', 'transfer-encoding', 'TE', 'Upgrade', 'X-Forwarded-For', 'Content-Length'])(
-    '%s belongs to the proxy',
+    'refuse %s, which the proxy manages',
     (name) => {
       expect(custom({ [name]: 'x' })).toEqual([`header_name_managed ${name}`]);
       expect(auth(name)).toEqual(['header_name_managed /auth/header_auths/0/header']);
     },
   );
 
-  it.each(['', 'X Key', 'X:Key', 'Schlüssel', 'X\n'])('%j is not a name', (name) => {
+  it.each(['', 'X Key', 'X:Key', 'Schlüssel', 'X\n'])('refuse the name %j', (name) => {
     expect(custom({ [name]: 'x' })).toEqual([`header_name_invalid ${name}`]);
   });
 
-  it('have names of up to 128 characters, and no two that differ by case alone', () => {
+  it('have names of at most 128 characters that differ by more than case', () => {
     expect(custom({ ['x'.repeat(128)]: 'x' })).toEqual([]);
     expect(custom({ ['x'.repeat(129)]: 'x' })).toEqual([`header_name_invalid ${'x'.repeat(129)}`]);
     expect(custom({ 'X-A': '1', 'x-a': '2' })).toEqual(['header_name_repeated x-a']);
     expect(auth('X-A', 'x-a')).toEqual(['header_name_repeated /auth/header_auths/1/header']);
   });
 
-  it('have values without line breaks', () => {
+  it('refuse values with line breaks', () => {
     expect(custom({ 'X-A': 'a\tb' })).toEqual([]);
     expect(custom({ 'X-A': 'a\r\nHost: b' })).toEqual(['header_value_invalid X-A']);
   });
 });
 
-describe('signing in', () => {
+describe('authentication of a proxy service', () => {
   it.each<readonly [string, JsonObject, readonly string[]]>([
     ['a password', { password_auth: { enabled: true, password: sealed } }, []],
     ['no password', { password_auth: { enabled: true } }, ['service_secret_missing /auth/password_auth/password']],
@@ -198,11 +198,11 @@ describe('signing in', () => {
     ['a disabled header', { header_auths: [{ enabled: false, header: 'X-Key' }] }, []],
     ['a link', { link_auth: { enabled: true } }, []],
     ['users of no group', { bearer_auth: { enabled: true } }, []],
-  ])('%s: %j gives %j', (_, auth, expected) => {
+  ])('%s: %j gives the faults %j', (_, auth, expected) => {
     expect(faults({ auth })).toEqual(expected);
   });
 
-  it('forgets secrets of what is disabled', () => {
+  it('drops the secrets of disabled methods', () => {
     const auth = {
       password_auth: { enabled: false, password: sealed },
       pin_auth: { enabled: false, pin: sealed },
@@ -223,7 +223,7 @@ describe('signing in', () => {
     expect(canonicalStated(kind, { ...plain, auth }).spec['auth']).toEqual(kept);
   });
 
-  it('warns when nobody has to any more', () => {
+  it('warns when a change removes the need to sign in', () => {
     const asks = service('a', { auth: { link_auth: { enabled: true } } });
     expect(kind.warnings?.(asks, service('a'))).toEqual(['nobody has to sign in to the service a any more']);
     expect([
@@ -234,10 +234,10 @@ describe('signing in', () => {
   });
 });
 
-describe('restrictions', () => {
+describe('access restrictions of a proxy service', () => {
   const lists = (name: string, values: readonly Json[]) => faults({ access_restrictions: { [name]: values } });
 
-  it('are ranges without host bits and countries of two letters, in upper case', () => {
+  it('are CIDR ranges without host bits and two-letter country codes, stored in upper case', () => {
     expect(lists('allowed_cidrs', ['10.0.0.1/8'])).toEqual(['cidr_invalid /access_restrictions/allowed_cidrs/0']);
     expect(lists('blocked_cidrs', ['10.0.0.0/8', '2001:DB8::/32'])).toEqual([]);
     expect(lists('allowed_countries', ['DEU'])).toEqual(['country_invalid /access_restrictions/allowed_countries/0']);
@@ -262,7 +262,7 @@ describe('restrictions', () => {
     ],
     ['observe', {}, ['service_reputation_unsupported /access_restrictions/reputation_mode']],
     ['enforce', undefined, ['service_reputation_unsupported /access_restrictions/reputation_mode']],
-  ])('reputation %s on a cluster with %j gives %j', (reputation_mode, abilities, expected) => {
+  ])('with the reputation mode %s on a cluster with %j give the faults %j', (reputation_mode, abilities, expected) => {
     const clusters = abilities === undefined ? [] : [cluster('proxy.example.com', abilities)];
     expect(texts(stateFaultsOf(service('a', { access_restrictions: { reputation_mode } }), ...clusters))).toEqual(
       expected,
@@ -270,19 +270,19 @@ describe('restrictions', () => {
   });
 });
 
-describe('ports', () => {
+describe('listen ports of a proxy service', () => {
   const tcp = (id: string, listen_port: number, more: JsonObject = {}) =>
     service(id, { mode: 'tcp', listen_port, ...more }, {});
   const free = cluster('proxy.example.com', { supports_custom_ports: true });
 
-  it('of one’s choice need a known cluster that supports them', () => {
+  it('can be chosen only on a known cluster that supports custom ports', () => {
     expect(texts(stateFaultsOf(tcp('a', 5432), free))).toEqual([]);
     for (const others of [[], [cluster()], [cluster('proxy.example.com', { supports_custom_ports: false })]])
       expect(texts(stateFaultsOf(tcp('a', 5432), ...others))).toEqual(['service_port_unsupported /listen_port']);
     expect(texts(stateFaultsOf(tcp('a', 0)))).toEqual([]);
   });
 
-  it('lead to one service of a cluster', () => {
+  it('are unique among the services of a cluster', () => {
     const other = cluster('other.example.com', { supports_custom_ports: true });
     expect(texts(stateFaultsOf(tcp('a', 5432), tcp('b', 5432), free))).toEqual(['value_taken /listen_port']);
     expect(texts(stateFaultsOf(tcp('a', 5432), tcp('b', 5433), free))).toEqual([]);
@@ -303,7 +303,7 @@ describe('ports', () => {
       ),
     );
 
-  it('are chosen by the server, each once, and stay', () => {
+  it('are assigned by the server when none is chosen, each once, and do not change', () => {
     const [a, b, taken] = [tcp('a', 0), tcp('b', 0), service('t', { mode: 'udp' }, { listen_port: 10_000 })];
     expect(settle(a, undefined, b, taken)).toEqual([10_001]);
     expect(settle(b, undefined, a, taken)).toEqual([10_002]);
@@ -311,7 +311,7 @@ describe('ports', () => {
     expect(settle(service('h'), undefined)).toEqual([]);
   });
 
-  it('that were somebody’s choice stay when the choice is left to the server, and chosen ones go when somebody chooses', () => {
+  it('are kept when a chosen one is set to 0, and an assigned one is released when another is chosen', () => {
     expect(settle(tcp('a', 0), tcp('a', 5432))).toEqual([5432]);
     expect(settle({ ...tcp('a', 6000), derived: { listen_port: 10_000 } }, undefined)).toEqual([0]);
   });
@@ -321,7 +321,7 @@ describe('the cluster of a service', () => {
   const shownIn = (domain: string, ...clusters: readonly StoredObject[]) =>
     kind.computed['proxy_cluster']?.value(service('a', { domain }), stateOf(...clusters));
 
-  it('is the one with the longest end of its domain as address', () => {
+  it('is the one with the longest address that is a suffix of the domain', () => {
     const [wide, narrow] = [cluster('example.com'), cluster('eu.example.com')];
     expect(shownIn('app.eu.example.com', wide, narrow)).toBe('eu.example.com');
     expect(shownIn('app.us.example.com', wide, narrow)).toBe('example.com');
@@ -348,11 +348,11 @@ describe('private services', () => {
       ['service_private_bearer /auth/bearer_auth'],
     ],
     ['with disabled bearer auth', { access_groups: ['g'], auth: { bearer_auth: { enabled: false } } }, []],
-  ])('%s: %j gives %j', (_, spec, expected) => {
+  ])('%s: %j gives the faults %j', (_, spec, expected) => {
     expect(faults({ private: true, ...spec })).toEqual(expected);
   });
 
-  it('have access groups; others have none, whatever they say', () => {
+  it('keep their access groups; services that are not private drop them', () => {
     expect(canonical({ access_groups: ['g'] })['access_groups']).toEqual([]);
     expect(canonical({ private: false, access_groups: ['g'] })['access_groups']).toEqual([]);
     expect(canonical({ private: true, access_groups: ['g'] })['access_groups']).toEqual(['g']);
@@ -362,7 +362,7 @@ describe('private services', () => {
     kind.derivedChanges?.({ after, newId: () => 'new' }, stateOf(after, group('g'), ...others)) ?? [];
   const own = service('a', { private: true, access_groups: ['g'] });
 
-  it('bring a policy to the proxies of their cluster, and the group of these when there is none', () => {
+  it('create a policy to the proxies of their cluster, and the group of the proxies if it is missing', () => {
     expect(follow(own)).toEqual([]);
     const [proxies, policy] = follow(own, cluster()).map((one) => ('add' in one ? one.add : undefined));
     expect(proxies).toMatchObject({ kind: 'Group', spec: { name: 'Proxies of proxy.example.com' } });

@@ -16,7 +16,7 @@ function route(id: string, spec: JsonObject): StoredObject {
   return stored('Route', id, { network_id: id, groups: ['devs'], ...spec });
 }
 
-describe('what a route leads to and by way of whom', () => {
+describe('the destination and the routers of a route', () => {
   const cases: readonly (readonly [string, JsonObject, readonly string[]])[] = [
     ['a network by a peer', {}, []],
     ['domains by groups', { network: null, domains: ['example.com'], peer: null, peer_groups: ['g'] }, []],
@@ -28,7 +28,7 @@ describe('what a route leads to and by way of whom', () => {
     ['neither peer nor groups', { peer: '' }, ['route_router_exclusive ']],
   ];
 
-  it.each(cases)('%s: %j gives %j', (_, spec, faults) => {
+  it.each(cases)('%s: %j gives the faults %j', (_, spec, faults) => {
     expect(faultsOf('Route', { ...plain, ...spec })).toEqual(faults);
   });
 });
@@ -52,7 +52,7 @@ describe('the network of a route', () => {
     ['10.20.0.0/33', 'one such as'],
     ['10.20.0.0/016', 'one such as'],
     ['office', 'one such as'],
-  ])('%s is refused, and says %s', (network, hint) => {
+  ])('%s is refused with a message that contains %s', (network, hint) => {
     const { faults } = canonicalSpec(kind, { ...plain, network });
     expect(texts(faults)).toEqual(['cidr_invalid /network']);
     expect(faults[0]?.message).toContain(hint);
@@ -65,7 +65,7 @@ describe('the domains of a route', () => {
     ['their order', ['b.example', 'a.example'], ['a.example', 'b.example']],
     ['Unicode', ['bücher.example'], ['xn--bcher-kva.example']],
     ['a wildcard in front', ['*.Example.com'], ['*.example.com']],
-  ])('lose %s', (_, domains, stated) => {
+  ])('are stored in canonical form: %s', (_, domains, stated) => {
     expect(canonical({ network: null, domains })['domains']).toEqual(stated);
   });
 
@@ -74,13 +74,13 @@ describe('the domains of a route', () => {
     expect(faultsOf('Route', spec)).toEqual(['domain_invalid /domains/0']);
   });
 
-  it('make the type Domain', () => {
+  it('give the route the network type Domain', () => {
     const object = stored('Route', 'r', { ...plain, network: null, domains: ['example.com'] });
     expect(kind.computed['network_type']?.value(object, stateOf())).toBe('Domain');
   });
 });
 
-describe('routes to the same place', () => {
+describe('routes to the same destination', () => {
   const net = '10.20.0.0/16';
   const others = [peer('p1'), peer('p2'), group('g12', ['p1', 'p2']), group('g2', ['p2']), group('g0'), all];
   const cases: readonly (readonly [string, JsonObject, JsonObject, string | undefined])[] = [
@@ -130,24 +130,24 @@ describe('routes to the same place', () => {
     ],
   ];
 
-  it.each(cases)('%s: %j beside %j is a fault at %s', (_, one, two, path) => {
+  it.each(cases)('%s: %j beside %j gives a fault at %s', (_, one, two, path) => {
     const faults = stateFaultsOf(route('one', one), route('two', two), ...others);
     expect(texts(faults)).toEqual(path === undefined ? [] : [`route_overlaps ${path}`]);
     if (path !== undefined) expect(faults[0]?.message).toContain('already exists (`two`, id two)');
   });
 
-  it('do not disturb themselves', () => {
+  it('do not conflict with themselves', () => {
     expect(stateFaultsOf(route('one', { network: net, peer: 'p1' }), ...others)).toEqual([]);
   });
 });
 
-describe('the wire', () => {
+describe('a route', () => {
   const shown = (spec: JsonObject) => {
     const object = route('r', spec);
     return lowerToResponse(registry, object, stateOf(object));
   };
 
-  it('leaves out the unused list of a pair, and shows an unused peer as empty text', () => {
+  it('is returned without unused lists, and with an unused peer as an empty string', () => {
     const byGroups = shown({ domains: ['a.example'], peer_groups: ['g'] });
     expect(byGroups).toMatchObject({ peer: '', peer_groups: ['g'], domains: ['a.example'], network_type: 'Domain' });
     expect(byGroups).not.toHaveProperty('network');
@@ -156,7 +156,7 @@ describe('the wire', () => {
     for (const name of ['domains', 'peer_groups', 'access_control_groups']) expect(byPeer).not.toHaveProperty(name);
   });
 
-  it('tells the events where the route leads', () => {
+  it('has its destination and routers in the metadata of its events', () => {
     const object = route('r', { domains: ['a.example', 'b.example'], peer_groups: ['g1', 'g2'] });
     expect(kind.activityMeta?.(object, stateOf())).toEqual({
       name: 'r',
@@ -167,7 +167,7 @@ describe('the wire', () => {
     });
   });
 
-  it('gives documents their defaults', () => {
+  it('gets default values in documents', () => {
     const { spec } = canonicalSpec(kind, plain);
     expect(spec).toMatchObject({ description: '', enabled: true, metric: 9999, masquerade: true, keep_route: false });
   });

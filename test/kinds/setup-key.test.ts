@@ -16,20 +16,20 @@ describe('a setup key', () => {
     ['one-off', 0, 1, []],
     ['one-off', 1, 1, []],
     ['one-off', 2, 2, ['setup_key_limit /usage_limit']],
-  ])('that is %s with limit %s has limit %s: %j', (type, given, kept, faults) => {
+  ])('that is %s with usage limit %s is stored with limit %s and has the faults %j', (type, given, kept, faults) => {
     const spec = { ...plain, type, usage_limit: given };
     expect(faultsOf('SetupKey', spec)).toEqual(faults);
     expect(key({ type, usage_limit: given }).spec['usage_limit']).toBe(kept);
   });
 
-  it('does not assign the group of all peers', () => {
+  it('cannot assign the group All', () => {
     expect(texts(stateFaultsOf(key({ auto_groups: ['devs'] }), group('devs'), all))).toEqual([]);
     expect(texts(stateFaultsOf(key({ auto_groups: ['All', 'devs'] }), group('devs'), all))).toEqual([
       'group_all_assigned /auto_groups/0',
     ]);
   });
 
-  it('has a generated upper-case UUID of which only the hash and the beginning are kept', () => {
+  it('has a generated upper-case UUID; only its hash and its first characters are stored', () => {
     const planEnvironment = {
       now: '2026-01-02T03:04:05.000Z',
       random: (bytes: number) => new Uint8Array(bytes).fill(255),
@@ -54,7 +54,7 @@ describe('the state of a setup key', () => {
     ['revoked', { usage_limit: 2, revoked: true }, { expires: future, used_times: 2 }],
     ['expired', { usage_limit: 2, revoked: true }, { expires: past, used_times: 2 }],
     ['expired', {}, { expires: now }],
-  ])('is %s for %j and %j', (expected, change, derived) => {
+  ])('is %s for the spec %j and the derived values %j', (expected, change, derived) => {
     const state = stateOf().seen({ now, viewer: 'ana' });
     const shown = (member: string) => kind.computed[member]?.value(key(change, derived), state);
     expect([shown('state'), shown('valid')]).toEqual([expected, expected === 'valid']);
@@ -67,13 +67,13 @@ describe('events of a setup key', () => {
   const meta = { name: 'CI', type: 'reusable', key: 'A616F****' };
   const events = (was: JsonObject, is: JsonObject) => kind.updateEvents?.(key(was, derived), key(is, derived), state);
 
-  it('tell about revoking, and about taking it back', () => {
+  it('are setupkey.revoke when it is revoked and setupkey.update when that is reversed', () => {
     expect(events({}, { revoked: true })).toEqual([{ code: 'setupkey.revoke', meta }]);
     expect(events({ revoked: true }, {})).toEqual([{ code: 'setupkey.update', meta }]);
     expect(events({}, {})).toEqual([]);
   });
 
-  it('tell about each group that comes and goes', () => {
+  it('include one for each group that was added or removed', () => {
     const added = { code: 'setupkey.group.add', meta: { group: 'devs', group_id: 'devs', setupkey: 'CI' } };
     const gone = { code: 'setupkey.group.delete', meta: { group: 'ci', group_id: 'ci', setupkey: 'CI' } };
     expect(kind.createEvents?.(key({ auto_groups: ['devs'] }), state)).toEqual([added]);

@@ -52,7 +52,7 @@ function faults(
 describe('a user', () => {
   const email = (address: string) => kind.uniques['email']?.value(user('u', { email: address }));
 
-  it('is alone with an e-mail address, whatever its case; service users have none', () => {
+  it('has an e-mail address that is unique regardless of case; service users have none', () => {
     expect(email('Ana@Example.com')).toBe('ana@example.com');
     expect(email('')).toBeUndefined();
     expect(kind.uniques['email']?.message('x')).toContain('already exists');
@@ -65,11 +65,11 @@ describe('a user', () => {
     ['ana@', ['email_invalid /email']],
     ['ana@example', ['email_invalid /email']],
     ['Ana <ana@example.com>', ['email_invalid /email']],
-  ])('with the address %s: %j', (address, expected) => {
+  ])('with the e-mail address %s has the faults %j', (address, expected) => {
     expect(faultsOf('User', { email: address, role: 'user' })).toEqual(expected);
   });
 
-  it('does not get the group of all peers assigned', () => {
+  it('cannot be assigned the group All', () => {
     expect(texts(stateFaultsOf(user('u', { auto_groups: ['All'] }), all))).toEqual([
       'group_all_assigned /auto_groups/0',
     ]);
@@ -82,19 +82,19 @@ describe('a user', () => {
     ['blocked', user('u', { is_blocked: true }, { status: 'active' })],
     ['active', program('u')],
     ['blocked', program('u', { is_blocked: true })],
-  ])('is %s', (status, object) => {
+  ])('has the status %s', (status, object) => {
     expect(kind.computed['status']?.value(object, stateOf())).toBe(status);
   });
 });
 
-describe('making a user', () => {
+describe('creating a user', () => {
   it.each<readonly [JsonObject, readonly string[]]>([
     [{ role: 'admin' }, []],
     [{ role: 'owner' }, ['user_role_owner /role']],
     [{ email: '' }, ['user_email_missing /email']],
     [{ is_service_user: true, email: '' }, []],
     [{ is_service_user: true }, ['user_email_unused /email']],
-  ])('%j: %j', (spec, expected) => {
+  ])('with %j gives the faults %j', (spec, expected) => {
     expect(faults(undefined, spec)).toEqual(expected);
     expect(faults(undefined, spec, bySource)).toEqual(expected);
   });
@@ -114,23 +114,23 @@ describe('changing a user', () => {
     ['olga', program('bot'), { role: 'owner' }, ['not_allowed /role']],
     ['olga', user('other', { role: 'owner' }), { is_blocked: true }, ['not_allowed /is_blocked']],
     ['olga', user('other', { role: 'owner' }), { role: 'admin' }, []],
-  ])('by %s', (caller, before, change, expected) => {
+  ])('is allowed or refused depending on the caller %s', (caller, before, change, expected) => {
     expect(faults(before, change, as(caller))).toEqual(expected);
   });
 
-  it('makes nobody an owner by the documents of a source, which an admin may have set up', () => {
+  it('by the documents of a source cannot make the user an owner', () => {
     expect(faults(admin, { role: 'owner' }, bySource)).toEqual(['not_allowed /role']);
     expect(faults(admin, { role: 'auditor' }, bySource)).toEqual([]);
     expect(faults(owner, { auto_groups: [] }, bySource)).toEqual([]);
   });
 
-  it("leaves the account with an owner, whatever the caller's role", () => {
+  it('by a source cannot take the role `owner` from a user', () => {
     expect(faults(owner, { role: 'admin' }, bySource)).toEqual(['not_allowed /role']);
     // The user who set the source up need not be one, so it takes the role from no other owner either.
     expect(faults(user('other', { role: 'owner' }), { role: 'admin' }, bySource)).toEqual(['not_allowed /role']);
   });
 
-  it('puts nobody into a group of owners of a tenant but by an owner', () => {
+  it('to join a group of owners of a tenant requires an owner as the caller', () => {
     const groups = [
       { id: 'lords', role: 'owner' },
       { id: 'helpers', role: 'admin' },
@@ -165,18 +165,18 @@ describe('deleting a user', () => {
     ['olga', user('other', { role: 'owner' }), ['not_allowed ']],
     ['ana', brought, ['not_allowed ']],
     ['ben', user('cleo'), ['not_allowed ']],
-  ])('by %s', (caller, before, expected) => {
+  ])('is allowed or refused depending on the caller %s', (caller, before, expected) => {
     expect(faults(before, undefined, as(caller))).toEqual(expected);
   });
 
-  it('is for the identity provider or a service user, when the provider brought the user', () => {
+  it('created by an identity provider is allowed to a service user', () => {
     const bot = program('bot', { role: 'admin' });
     const was = stateOf(owner, brought, bot);
     expect(kind.checkMutation?.({ before: brought, actor: as('bot') }, was, was)).toEqual([]);
   });
 });
 
-describe('what follows from a user', () => {
+describe('effects of changing a user', () => {
   const peer = (id: string, derived: JsonObject = {}) =>
     stored('Peer', id, { name: id, dns_label: id, user_id: 'ben' }, { derived });
   const follow = (change: JsonObject | undefined, ...others: readonly StoredObject[]): readonly DerivedChange[] => {
@@ -193,23 +193,23 @@ describe('what follows from a user', () => {
           : [],
     );
 
-  it('an owner who hands the ownership over becomes an admin', () => {
+  it('make an owner who transfers the ownership an admin', () => {
     expect(changed(follow({ role: 'owner' }))).toEqual([['olga', { ...owner.spec, role: 'admin' }]]);
   });
 
-  it('peers of somebody who is blocked have to be signed in again, once', () => {
+  it('expire the login of the peers of a blocked user, once', () => {
     const peers = [peer('p1'), peer('p2', { login_expired: true })];
     expect(changed(follow({ is_blocked: true }, ...peers))).toEqual([['p1', { login_expired: true }]]);
   });
 
-  it('peers go with their user', () => {
+  it('delete the peers of a deleted user', () => {
     expect(changed(follow(undefined, peer('p1'), peer('p2')))).toEqual([
       ['gone', 'p1'],
       ['gone', 'p2'],
     ]);
   });
 
-  it('new groups reach the peers that are there, as far as the account wants it', () => {
+  it('add the existing peers to new groups if the account propagates groups', () => {
     const devs = group('devs', ['p1']);
     const [on, off] = [true, false].map((groups_propagation_enabled) =>
       changed(follow({ auto_groups: ['devs'] }, account({ groups_propagation_enabled }), devs, peer('p1'), peer('p2'))),
@@ -222,7 +222,7 @@ describe('what follows from a user', () => {
     expect(off).toEqual([]);
   });
 
-  it('groups that go leave what others put there', () => {
+  it('remove the peers from removed groups except where they were added by others', () => {
     const devs = withPeers(group('devs'), { p1: ['api', 'enrolment'], p2: ['enrolment'] });
     const before = { ...regular, spec: { ...regular.spec, auto_groups: ['devs'] } };
     const state = stateOf(account(), devs, regular, peer('p1'), peer('p2'));
@@ -253,15 +253,15 @@ describe('events of a user', () => {
     [{ role: 'admin' }, ['user.role.update']],
     [{ role: 'owner' }, ['transferred.owner.role']],
     [{ auto_groups: ['devs'] }, []],
-  ])('for %j: %j', (change, expected) => {
+  ])('for the change %j are %j', (change, expected) => {
     expect(events(change)).toEqual(expected);
   });
 
-  it('tell about groups where these reach the peers', () => {
+  it('include group changes when groups are propagated to peers', () => {
     expect(events({ auto_groups: ['devs'] }, {})).toEqual(['user.group.add']);
   });
 
-  it('differ between people and programs', () => {
+  it('have separate codes for people and for service users', () => {
     const codes = (object: StoredObject) => [
       ...(kind.createEvents?.(object, stateOf()) ?? []).map(({ code }) => code),
       ...(kind.deleteEvents?.(object, stateOf()) ?? []).map(({ code }) => code),
@@ -271,29 +271,29 @@ describe('events of a user', () => {
   });
 });
 
-describe('audit events about users', () => {
+describe('approval, invitation and deletion of a user', () => {
   const codes = (before: StoredObject, after: StoredObject) =>
     kind.updateEvents?.(before, after, stateOf(before)).map(({ code }) => code);
   const waiting = user('w', { is_blocked: true }, { pending_approval: true });
 
-  it('is an approval, and no unblocking, when somebody is let in who waits', () => {
+  it('records an approval and no unblocking when a pending user is approved', () => {
     const entered = { ...waiting, spec: { ...waiting.spec, is_blocked: false }, derived: { pending_approval: false } };
     expect(codes(waiting, entered)).toEqual(['user.approve']);
   });
 
-  it('is a rejection beside the deletion when somebody goes who waits', () => {
+  it('records a rejection besides the deletion when a pending user is deleted', () => {
     expect(kind.deleteEvents?.(waiting, stateOf()).map(({ code }) => code)).toEqual(['user.delete', 'user.reject']);
     expect(kind.deleteEvents?.(regular, stateOf()).map(({ code }) => code)).toEqual(['user.delete']);
   });
 
-  it('is the invite when one was accepted', () => {
+  it('records the acceptance of an invite when the user is created by one', () => {
     const invited = user('i', {}, { invite: 'x', status: 'active' });
     expect(kind.createEvents?.(invited, stateOf())).toEqual([
       { code: 'user.invite.link.accept', meta: { email: 'i@example.com' } },
     ]);
   });
 
-  it('is in the plan what goes with them', () => {
+  it('warns in the plan that tokens, invites and the sign-in are deleted too', () => {
     expect(kind.warnings?.(regular, undefined)).toEqual([
       'their tokens, their invites and their way to sign in go too',
     ]);
@@ -301,7 +301,7 @@ describe('audit events about users', () => {
     expect([kind.warnings?.(undefined, regular), kind.warnings?.(regular, regular)]).toEqual([[], []]);
   });
 
-  it('turns away who waits, also when an identity provider brought them', () => {
+  it('permits deleting a pending user that an identity provider created', () => {
     const foreign = user('f', {}, { issued: 'integration', pending_approval: true });
     expect(faults(foreign, undefined)).toEqual([]);
     expect(faults({ ...foreign, derived: { issued: 'integration' } }, undefined)).toHaveLength(1);

@@ -5,7 +5,7 @@ import { ApiError, Unreachable } from '../../src/kubernetes/errors.ts';
 const busy = (retryAfterMs?: number) =>
   new ApiError({ status: 429, reason: 'TooManyRequests', message: 'later', retryAfterMs });
 
-describe('the longest pause after failures in a row', () => {
+describe('the longest pause after consecutive failures', () => {
   test.each([
     ['doubles up to half a minute where nobody answers', new Unreachable('gone'), [1000, 2000, 4000, 8000, 30_000]],
     ['doubles as far where a refusal names no time', busy(), [1000, 2000, 4000, 8000, 30_000]],

@@ -25,7 +25,7 @@ function cluster(names: readonly string[], others: Conversation = {}): Conversat
 
 const deleted = (name: string) => ({ type: 'DELETED', object: group(name) });
 
-test('a server that may read some namespaces only lists in each of them, and one that is closed to it keeps no other', async () => {
+test('a server with rights in some namespaces lists each of them; one without rights does not affect the others', async () => {
   const { office, server, runner } = await running(cluster(['a', 'b']), rules);
   await expect.poll(office.groups).toEqual(['a', 'b']);
   server.say(groupsIn('team-a'), { type: 'ADDED', object: group('c') }, deleted('a'));
@@ -36,7 +36,7 @@ test('a server that may read some namespaces only lists in each of them, and one
   expect(runner.reports[0]?.message).toMatch(/its namespaces cannot be read: namespace team-b: .*403/);
 });
 
-test('where definitions cannot be read, the last resource of a kind deletes nothing', async () => {
+test('without rights to read CRDs, deleting the last resource of a kind deletes no object', async () => {
   const { office, server, state, message } = await running(cluster(['a', 'b']), rules);
   await expect.poll(office.groups).toEqual(['a', 'b']);
   server.say(groupsIn('team-a'), deleted('a'), deleted('b'));
@@ -49,7 +49,7 @@ test('where definitions cannot be read, the last resource of a kind deletes noth
   await expect.poll(office.groups).toEqual(['b']);
 });
 
-test('a namespace that is gone leaves its objects', async () => {
+test('the objects of a namespace that no longer exists are kept', async () => {
   const absent = { status: 404, body: statusOf(404, 'NotFound', 'namespaces "team-a" not found') };
   const { office, server, state } = await running(cluster(['a', 'b']), rules);
   await expect.poll(office.groups).toEqual(['a', 'b']);
@@ -59,7 +59,7 @@ test('a namespace that is gone leaves its objects', async () => {
   expect(await office.groups()).toEqual(['a', 'b']);
 });
 
-test('a rule by labels is refused where namespaces cannot be listed', () => {
+test('a namespace rule by labels is refused when namespaces cannot be listed', () => {
   const selector = { matchLabels: { team: 'a' } };
   expect(kubernetesFaults({ name: 'k8s', clusterWide: false, namespaces: [{ selector }] }, [])).toMatchObject([
     { path: '/namespaces/0/selector', message: expect.stringContaining('name them in `names`') },

@@ -37,8 +37,8 @@ async function answering(answers: { readonly lists?: readonly Answer[]; readonly
   return { server, client: createClient({ connection: plain(server.url), fieldManager: 'heddle', timeoutMs: 200 }) };
 }
 
-describe('a client', () => {
-  test('applies by server-side apply, as the manager of the fields, whatever manager had them before', async () => {
+describe('a Kubernetes client', () => {
+  test('applies by server-side apply and takes over the fields of other field managers', async () => {
     const { server, client } = await answering({ writes: [{ body: secret }] });
     await expect(client.apply(path, { kind: 'Secret' })).resolves.toMatchObject({ kind: 'Secret' });
     expect(server.requests).toEqual([`PATCH ${path}?fieldManager=heddle&force=true`]);
@@ -46,7 +46,7 @@ describe('a client', () => {
     client.close();
   });
 
-  test('tells what the API server refused, with status, reason and when to try again', async () => {
+  test('reports a refusal by the API server with status, reason and retry delay', async () => {
     const body = {
       ...statusOf(409, 'AlreadyExists', 'secrets "keys" already exists'),
       details: { retryAfterSeconds: 3 },
@@ -61,13 +61,13 @@ describe('a client', () => {
   test.each([
     ['a page that is no JSON', { body: '<html>' }, /no JSON/],
     ['JSON that is no object of Kubernetes', { body: { ok: true } }, /no object of Kubernetes/],
-  ])('takes %s for no answer', async (_, answer, message) => {
+  ])('rejects %s as an answer', async (_, answer, message) => {
     const { client } = await answering({ lists: [answer] });
     await expect(client.get(path)).rejects.toThrow(message);
     client.close();
   });
 
-  test('says of a connection that is reset in the middle of an answer which server that was', async () => {
+  test('names the server when a connection is reset in the middle of an answer', async () => {
     const { server, client } = await answering({ lists: [{ lines: ['{"kind":'], afterwards: 'hold' }] });
     const asked = client.get(path);
     await expect.poll(() => server.requests.length).toBe(1);
@@ -76,17 +76,17 @@ describe('a client', () => {
     client.close();
   });
 
-  test('says of a server that is not there which one it is', async () => {
+  test('names the server when it cannot be reached', async () => {
     const client = createClient({ connection: plain('http://127.0.0.1:1'), fieldManager: 'heddle' });
     await expect(client.get(path)).rejects.toThrow(/^http:\/\/127\.0\.0\.1:1: connect ECONNREFUSED/);
     client.close();
   });
 });
 
-describe('a connection in a cluster', () => {
+describe('an in-cluster connection', () => {
   const address = { host: '10.0.0.1', port: '6443' };
 
-  test('reads its token and its authority again after it was refused, because the kubelet replaces them', async () => {
+  test('reads its token and its CA again after it was refused', async () => {
     await writeFile(join(directory, 'ca.crt'), 'PEM');
     await writeFile(join(directory, 'namespace'), 'heddle\n');
     await writeFile(join(directory, 'token'), 'first\n');
@@ -102,7 +102,7 @@ describe('a connection in a cluster', () => {
     expect((await connection.credentials()).tls.ca).toBe('PEM of another authority');
   });
 
-  test('is refused outside of one, with what to name in its place', async () => {
+  test('is refused outside a cluster, with a hint at what to configure instead', async () => {
     await expect(connectInCluster(undefined)).rejects.toThrow(/KUBERNETES_SERVICE_HOST is not set.*kubeconfigFile/);
     await expect(connectInCluster(address, join(directory, 'nowhere'))).rejects.toThrow(/automountServiceAccountToken/);
   });
@@ -116,7 +116,7 @@ describe('a connection by a kubeconfig file', () => {
     contexts: [{ name: 'one', context: { cluster: 'c', user: 'u', namespace: 'team' } }],
   };
 
-  test('has the server, the authority, the token and the namespace of its context', async () => {
+  test('uses the server, the CA, the token and the namespace of its context', async () => {
     const file = join(directory, 'config');
     await writeFile(file, JSON.stringify(config));
     const connection = await connectByKubeconfig(file);
@@ -126,7 +126,7 @@ describe('a connection by a kubeconfig file', () => {
     expect(String(tls.ca)).toBe('PEM');
   });
 
-  test('reads its file again after it was refused, and is somewhere else when that says so', async () => {
+  test('reads its file again after it was refused, and follows a changed server', async () => {
     const file = join(directory, 'config');
     await writeFile(file, JSON.stringify(config));
     const connection = await connectByKubeconfig(file);
@@ -141,7 +141,7 @@ describe('a connection by a kubeconfig file', () => {
     await expect(connection.credentials()).rejects.toThrow(/config cannot be read: ENOENT/);
   });
 
-  test('is refused with the contexts that there are, or why the file cannot be read', async () => {
+  test('is refused with the names of the known contexts or the reason why the file cannot be read', async () => {
     const file = join(directory, 'config');
     await writeFile(file, JSON.stringify(config));
     await expect(connectByKubeconfig(file, 'two')).rejects.toThrow(`${file} has no context two; it has one`);
@@ -149,7 +149,7 @@ describe('a connection by a kubeconfig file', () => {
   });
 });
 
-test('a pacer runs so many tasks at once at the most, in order, and so many in any second', async () => {
+test('a pacer limits the tasks at once and per second, and runs them in order', async () => {
   const pacer = createPacer({ atOnce: 3, perSecond: 10 });
   let [running, most] = [0, 0];
   const order: number[] = [];

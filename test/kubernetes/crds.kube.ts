@@ -70,22 +70,19 @@ async function refusalsOf(
 const accepted = (kind: Kind) =>
   expect.poll(() => refusalsOf(kind, asObject(kind.example as Json)), { timeout: 30_000 }).toEqual([]);
 
-describe('on a real API server', () => {
-  test.each(documentKinds.map((kind) => [kind.name, kind] as const))(
-    'the example of %s is accepted',
-    async (_, kind) => {
-      await accepted(kind);
-    },
-  );
+describe('CRDs on a real API server', () => {
+  test.each(documentKinds.map((kind) => [kind.name, kind] as const))('accept the example of %s', async (_, kind) => {
+    await accepted(kind);
+  });
 
-  test('2,000 mistakes in documents are mistakes in resources, but for reasons that have a name', async () => {
+  test('accept and refuse 2,000 altered specs as documents do, except for known differences', async () => {
     for (const kind of documentKinds) await accepted(kind);
     const { accepted: harmless, refused, reasons, unexplained } = await compare(2000, 11, refusalsOf);
     expect(unexplained).toEqual([]);
     expect([harmless > 400, refused > 800, Object.keys(reasons).length > 3]).toEqual([true, true, true]);
   }, 120_000);
 
-  test('a resource that a network carries has an address or names a Service', async () => {
+  test('require either an address or a Service for a resource inside a Network', async () => {
     const kind = registry.get('Network');
     await accepted(kind);
     const refusals = (entry: JsonObject) =>
@@ -96,7 +93,7 @@ describe('on a real API server', () => {
     expect(await Promise.all([refusals({}), refusals({ address, serviceRef })])).toEqual([sentence, sentence]);
   });
 
-  test('what only creation writes can neither change nor be taken out', async () => {
+  test('refuse to change or remove fields that can only be set at creation', async () => {
     const kind = registry.get('SetupKey');
     await accepted(kind);
     const path = `${collectionOf(kind)}/fixed`;

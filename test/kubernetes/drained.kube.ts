@@ -27,7 +27,7 @@ async function condition(type: string) {
   return asObjects(conditions).find((one) => one['type'] === type);
 }
 
-test('25 policies that are deleted one by one wait after the fifth, the source says why, and an approval lets them go', async () => {
+test('of 25 policies deleted one by one, those after the fifth wait for an approval, and the source reports the reason', async () => {
   const crowd = crowdOf(client, 'drained');
   await crowd.begin();
   const office = await openOffice();

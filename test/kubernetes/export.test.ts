@@ -55,8 +55,8 @@ function changesOf(state: Snapshot, documents: readonly Document[]): readonly st
   return lines.filter((line) => !line.startsWith('claim '));
 }
 
-describe('an account as resources', () => {
-  test('is accepted by the definitions, and plans nothing when a cluster states it', () => {
+describe('an account exported as resources', () => {
+  test('is valid against the CRDs, and plans no changes when a cluster states it', () => {
     fc.assert(
       fc.property(accounts, (stated) => {
         const state = applyOn(office, 'git', stated);
@@ -73,7 +73,7 @@ describe('an account as resources', () => {
     );
   });
 
-  test('holds an example of every kind', async () => {
+  test('covers an example of every kind', async () => {
     const documents = globSync('examples/kinds/*.yaml', { cwd: root })
       .sort()
       .flatMap((path) => readFile({ path, text: readFileSync(`${root}${path}`, 'utf8') }).documents);
@@ -116,7 +116,7 @@ describe('names of exported children', () => {
   const host = (id: string, parent: string, name: string) =>
     stored('NetworkResource', id, { name, address: '10.0.0.1/32', enabled: true, groups: [] }, { parent, declared });
 
-  test('differ where two parents with their children read the same', () => {
+  test('are distinct when parent and child would combine to the same name', () => {
     const children = [host('h1', 'n-a', 'b c'), host('h2', 'n-a-b', 'c')];
     const state = office.with({ put: [net('a'), net('a-b'), ...children], remove: [] });
     const nameIn = (filter: ExportFilter) => exportDocuments(state, filter).map(({ metadata }) => metadata.name);
@@ -124,7 +124,7 @@ describe('names of exported children', () => {
     expect(nameIn({ source: 'x' })).toEqual(['a-b-c-h1', 'a-b-c-h2']);
   });
 
-  test('are no longer than names may be', () => {
+  test('do not exceed the maximum length of a name', () => {
     const state = office.with({
       put: [net('a'.repeat(200)), host('h1', `n-${'a'.repeat(200)}`, 'b'.repeat(200)), group('g')],
       remove: [],
@@ -135,7 +135,7 @@ describe('names of exported children', () => {
   });
 });
 
-test('previous names are the annotation, beside others', () => {
+test('previous names are exported as an annotation beside the other annotations', () => {
   const document = {
     ...{ apiVersion: 'heddle.dev/v1', kind: 'Group', spec: {} },
     metadata: { name: 'a', previousNames: ['b', 'c'], annotations: { 'heddle.dev/prevent-delete': 'true' } },

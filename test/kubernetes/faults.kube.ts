@@ -50,7 +50,7 @@ async function gone(path: string): Promise<void> {
   await expect.poll(isThere).toBe(false);
 }
 
-test('an API server that stops deletes nothing, and what happened is caught up with when it is back', async () => {
+test('no object is deleted while the API server is down, and changes after its restart are applied', async () => {
   const { groups, put, at, state, message } = await follow('stopped');
   await put('a');
   await put('b');
@@ -66,7 +66,7 @@ test('an API server that stops deletes nothing, and what happened is caught up w
   await expect.poll(state).toBe('applied');
 });
 
-test('E140: a definition that is deleted takes its resources, and no object with them, also when it is made again', async () => {
+test('E140: deleting a CRD deletes none of the objects of its resources, also when it is installed again', async () => {
   const { groups, put, at, state, message } = await follow('defined');
   await put('d');
   await put('e');
@@ -85,7 +85,7 @@ test('E140: a definition that is deleted takes its resources, and no object with
   await expect.poll(groups).toEqual(['d']);
 });
 
-test('a namespace that is deleted leaves its objects, and takes them up again when it is made again', async () => {
+test('the objects of a deleted namespace stay, and are owned by it again when it is created again', async () => {
   const { groups, put, at, state, message } = await follow('left');
   await put('f');
   await expect.poll(groups).toEqual(['f']);
@@ -107,7 +107,7 @@ test('a namespace that is deleted leaves its objects, and takes them up again wh
   expect(await groups()).toEqual(['f']);
 });
 
-test('E145: without its rights a source says so, deletes nothing, and goes on when they are given back', async () => {
+test('E145: a source without its rights reports so, deletes nothing, and continues when they are granted again', async () => {
   const role = '/apis/rbac.authorization.k8s.io/v1/clusterroles/reader';
   const rules = [
     { apiGroups: ['heddle.dev'], resources: ['*'], verbs: ['get', 'list', 'watch', 'patch'] },

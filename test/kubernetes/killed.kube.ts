@@ -39,7 +39,7 @@ async function serversOf(namespace: string, databaseUrl: string) {
 
 const numbered = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => `g${from + index}`);
 
-test('servers that are killed while 1,000 resources change: others take over, lose nothing, and delete nothing by themselves', async () => {
+test('when servers are killed while 1,000 resources change, others take over without lost changes or extra deletions', async () => {
   const random = seededRandom(3);
   const removed = numbered(0, 50);
   const crowd = crowdOf(client, 'killed');

@@ -17,7 +17,7 @@ afterAll(() => client.close());
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `g${index}`);
 const patience = { timeout: 150_000, interval: 1000 };
 
-test('2,000 resources that are deleted at once delete nothing by themselves: the plan waits', async () => {
+test('deleting 2,000 resources at once deletes no object without an approval', async () => {
   const names = numbered(2000);
   const crowd = crowdOf(client, 'crowd');
   await crowd.begin();

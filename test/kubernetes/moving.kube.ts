@@ -35,7 +35,7 @@ async function quickstart(): Promise<Readonly<Record<string, string>>> {
   return Object.fromEntries(await Promise.all(texts));
 }
 
-test('objects keep their ids on the way from files to resources and back', async () => {
+test('objects keep their ids when they are moved from files to resources and back', async () => {
   const namespaces = [{ names: ['team-a'] }];
   const mesh = await openMesh(
     cluster.kubeconfig,
@@ -58,7 +58,7 @@ test('objects keep their ids on the way from files to resources and back', async
   expect(await mesh.shell.run('npx heddle sources office')).toMatch(/Ready +True/);
 });
 
-test('a cluster that is made anew states what the former one did, and nothing is deleted meanwhile', async () => {
+test('a rebuilt cluster continues with the objects of the former one, and nothing is deleted meanwhile', async () => {
   const folder = await temporaryDirectory();
   const kubeconfig = join(folder, 'kubeconfig');
   const former = await startApiServer();
@@ -96,7 +96,7 @@ test('a cluster that is made anew states what the former one did, and nothing is
   expect(await mesh.ids()).toEqual(before);
 });
 
-test('what the page gives a server of another cluster is enough to read it, and no more', async () => {
+test('the rights that the docs give a server of another cluster suffice to read resources, and do not include Secrets', async () => {
   const elsewhere = await openMesh(cluster.kubeconfig, []);
   const { shell, directory } = elsewhere;
   await cp(join(root, 'charts'), join(directory, 'charts'), { recursive: true });

@@ -42,7 +42,7 @@ async function following(secrets: readonly Answer[], services: readonly Answer[]
   return { changes, asked, named };
 }
 
-test('a Secret that is another is noticed once for each time, and so is one that goes or comes', async () => {
+test('a changed, deleted or created Secret is noticed once per change', async () => {
   const same = found('Service', '1');
   const answers = [found('Secret', '1'), found('Secret', '1'), found('Secret', '2'), found('Secret', '2'), absent];
   const { changes, asked } = await following([...answers, found('Secret', '3')], [same]);
@@ -50,7 +50,7 @@ test('a Secret that is another is noticed once for each time, and so is one that
   expect(changes).toEqual([3, 5, 6]);
 });
 
-test('a Service that is another is noticed; that one cannot be read says nothing', async () => {
+test('a changed Service is noticed; a failed read is not a change', async () => {
   const { changes, asked } = await following(
     [found('Secret', '1'), forbidden, forbidden, found('Secret', '1')],
     [found('Service', '1'), found('Service', '1'), found('Service', '1'), found('Service', '2')],
@@ -59,7 +59,7 @@ test('a Service that is another is noticed; that one cannot be read says nothing
   expect(changes).toEqual([4]);
 });
 
-test('nothing is read any more once it is stopped', async () => {
+test('nothing is read after the reads are stopped', async () => {
   const { asked, named } = await following([found('Secret', '1')], [found('Service', '1')]);
   await expect.poll(asked).toBeGreaterThan(2);
   named.stop();

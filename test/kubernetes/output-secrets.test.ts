@@ -61,8 +61,8 @@ async function writing(conversation: Conversation, settings = { write: true }) {
   };
 }
 
-describe('the Secret that a setup key names', () => {
-  test('stands in an annotation as the page shows it', async () => {
+describe('the output Secret of a setup key', () => {
+  test('is named by an annotation as in the example of docs/kubernetes.md', async () => {
     const page = readFileSync('docs/kubernetes.md', 'utf8');
     const blocks = [...page.matchAll(/^```yaml\n(.*?)^```/gms)].map(([, text = '']) => parse(text));
     const { spec: shownSpec, metadata } = blocks.find(({ kind }) => kind === 'SetupKey');
@@ -72,7 +72,7 @@ describe('the Secret that a setup key names', () => {
     await expect.poll(shown).toMatchObject({ outputSecret: 'enrol' });
   });
 
-  test('gets its value, belongs to the resource, and is what the server counts as read', async () => {
+  test('contains the key, is owned by the resource, and marks the output as read', async () => {
     const { shown, value, key, written, unread, runner, message } = await writing(withKey([absent], [made]));
     await expect
       .poll(shown)
@@ -94,7 +94,7 @@ describe('the Secret that a setup key names', () => {
     expect(JSON.stringify(runner.reports)).not.toMatch(/heddle outputs/);
   });
 
-  test('is counted as read for each of many keys that one revision made', async () => {
+  test('marks the output as read for each of several keys created in one revision', async () => {
     const names = [...'abcdefgh'];
     const of = (name: string) =>
       resource('SetupKey', name, { ...spec, name }, 'team-a', { 'heddle.dev/output-secret': name });
@@ -105,7 +105,7 @@ describe('the Secret that a setup key names', () => {
     await expect.poll(unread).toBe(0);
   });
 
-  test('is left alone when it is another one, and the value waits', async () => {
+  test('is not overwritten when it is a foreign Secret, and the value waits until the name is free', async () => {
     const foreign = {
       body: { metadata: { name: 'enrol', uid: 'u', resourceVersion: '1' }, data: { password: 'eA==' } },
     };
@@ -127,7 +127,7 @@ describe('the Secret that a setup key names', () => {
     await expect.poll(unread).toBe(0);
   });
 
-  test('is written as soon as the right to do so is there', async () => {
+  test('is written as soon as the server has the right to', async () => {
     const { shown, unread } = await writing(withKey([absent], [forbidden, made]));
     await expect.poll(shown).toMatchObject({
       problems: [
@@ -143,7 +143,7 @@ describe('the Secret that a setup key names', () => {
     expect(await unread()).toBe(0);
   });
 
-  test('is found written when nobody heard that it was', async () => {
+  test('is recognised as written when the answer to the write was lost', async () => {
     const { shown, written, kept, server, unread, value } = await writing(
       withKey([absent], [{ afterwards: 'cut', body: '{' }]),
     );
@@ -156,7 +156,7 @@ describe('the Secret that a setup key names', () => {
     await expect.poll(shown).toMatchObject({ outputSecret: 'enrol' });
   });
 
-  test('that is deleted cannot be written again, and the resource says so', async () => {
+  test('cannot be written again after it was deleted, and the resource reports so', async () => {
     const { shown, server } = await writing(withKey([absent], [made]));
     await expect.poll(shown).toMatchObject({ outputSecret: 'enrol' });
     server.say(groups, { type: 'ADDED', object: group('b') });
@@ -167,7 +167,7 @@ describe('the Secret that a setup key names', () => {
     });
   });
 
-  test('that is deleted gets another value where the key is one that is renewed', async () => {
+  test('is written with a new value after it was deleted if the key is renewed', async () => {
     const renewing = { ...named, 'heddle.dev/renew-before': '2h' };
     const others = { [keys]: { lists: [listOf([resource('SetupKey', 'ci', spec, 'team-a', renewing)], '100')] } };
     const { shown, written, value, key, server } = await writing(withKey([absent], [made], others));
@@ -192,7 +192,7 @@ describe('the Secret that a setup key names', () => {
   });
 });
 
-test('documents that are in no cluster name no Secrets', async () => {
+test('documents outside a cluster cannot name an output Secret', async () => {
   const office = await openOffice();
   const documents = [
     { apiVersion: 'heddle.dev/v1', kind: 'SetupKey', metadata: { name: 'ci', annotations: named }, spec },
@@ -217,7 +217,7 @@ test('documents that are in no cluster name no Secrets', async () => {
     ]);
 });
 
-test('the kinds for which something is made say what', () => {
+test('each kind declares exactly the outputs that it generates', () => {
   const input = { now: '2026-01-01T00:00:00.000Z', random: (bytes: number) => new Uint8Array(bytes) };
   const made = documentKinds.flatMap((kind) => {
     const object = { id: 'o', kind: kind.name, name: 'o', spec: kind.example, derived: {} } as unknown as StoredObject;

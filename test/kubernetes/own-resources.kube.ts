@@ -77,7 +77,7 @@ async function trip({ put, groups, remove, plans, path, status }: Followed) {
 
 const settled = { Ready: 'True', Reconciling: 'False', Stalled: 'False', GuardTripped: 'False', HeldBack: 'False' };
 
-test('a namespace that is a source has a resource that says how it fares, and a restart writes nothing to it', async () => {
+test('a namespace that is a source gets a Source resource with its status, which a restart keeps', async () => {
   const { put, conditions, status, source, runner, run, groups, path } = await follow('shown');
   await put('devs');
   await put('ops');
@@ -99,7 +99,7 @@ test('a namespace that is a source has a resource that says how it fares, and a 
   expect(path).toContain('shown');
 });
 
-test('nothing is written to a source and a plan when another server takes over and nothing changed', async () => {
+test('nothing is written to a Source and a Plan when another server takes over and nothing changed', async () => {
   const followed = await follow('taken');
   const { at } = await trip(followed);
   const { source, run, runner, condition } = followed;
@@ -115,7 +115,7 @@ test('nothing is written to a source and a plan when another server takes over a
   expect(await versions()).toEqual(before);
 });
 
-test('a plan that a guard stops is a resource, and only its own digest lets it through', async () => {
+test('a plan stopped by a guard becomes a Plan resource, and only an approval of its digest applies it', async () => {
   const followed = await follow('approved');
   const { at, digest, id } = await trip(followed);
   const { condition, status, groups, plans, conditions, rows } = followed;
@@ -146,7 +146,7 @@ test('a plan that a guard stops is a resource, and only its own digest lets it t
   expect(audit).toEqual([{ name: 'ana' }]);
 });
 
-test('who states resources may not approve, and who approves gives the own name', async () => {
+test('an author of resources may not approve a plan, and an approver must give their own name', async () => {
   const followed = await follow('separate');
   const { at, digest } = await trip(followed);
   const author = await userWith({ role: 'heddle-author', user: 'bea', namespace: 'separate' }, server, client);
@@ -166,7 +166,7 @@ test('who states resources may not approve, and who approves gives the own name'
   await expect.poll(followed.groups).toEqual(['h']);
 });
 
-test('a plan that is deleted by hand waits still, and what changes it takes its place', async () => {
+test('a Plan resource deleted by hand is created again, and is replaced when the plan changes', async () => {
   const followed = await follow('replanned');
   const { at, id, digest } = await trip(followed);
   const { plans, put, path, status } = followed;
@@ -181,7 +181,7 @@ test('a plan that is deleted by hand waits still, and what changes it takes its 
   expect((await status(nextAt))['digest']).not.toBe(digest);
 });
 
-test('a plan that expires makes room for another one, so that what waits can be approved', async () => {
+test('an expired plan is replaced by one with the same digest, which can be approved', async () => {
   const followed = await follow('expired');
   const { at, id, digest } = await trip(followed);
   const { rows, plans, status, path, groups } = followed;
@@ -195,7 +195,7 @@ test('a plan that expires makes room for another one, so that what waits can be 
   await expect.poll(groups).toEqual(['h']);
 });
 
-test('a source that is suspended by its resource stays so until that says otherwise', async () => {
+test('a source suspended by its Source resource stays suspended until that resource resumes it', async () => {
   const { put, ask, status, groups, engine, call, source, condition } = await follow('suspended');
   await put('a');
   await expect.poll(groups).toEqual(['a']);
@@ -218,7 +218,7 @@ test('a source that is suspended by its resource stays so until that says otherw
   await expect.poll(status).toMatchObject({ suspended: true });
 });
 
-test('another value of reconcileRequestedAt reconciles now', async () => {
+test('a new value of reconcileRequestedAt starts a reconcile', async () => {
   const { put, ask, status, groups, condition } = await follow('requested');
   await put('a');
   await expect.poll(groups).toEqual(['a']);
@@ -229,7 +229,7 @@ test('another value of reconcileRequestedAt reconciles now', async () => {
   await expect.poll(status).toMatchObject({ lastHandledReconcileAt: 'two', observedGeneration: 3 });
 });
 
-test('a namespace chooses its conflict mode among those that the settings allow', async () => {
+test('a namespace can choose only a conflict mode that the settings allow', async () => {
   const { put, ask, status, condition, engine, account } = await follow('modes', { conflictModes: ['observe'] });
   await put('a');
   await expect.poll(() => condition('Ready')).toMatchObject({ status: 'True' });
@@ -248,7 +248,7 @@ test('a namespace chooses its conflict mode among those that the settings allow'
   expect((await engine.snapshots.fresh(account)).settingsOf('k8s.modes').conflictMode).toBe('observe');
 });
 
-test('with approval: always every change waits, and it may be that the cluster approves none', async () => {
+test('with `approval: always` every change waits, and approvals in the cluster can be forbidden', async () => {
   const { put, plans, status, condition, path, groups, engine, call } = await follow('preview', {
     ...{ approval: 'always', approveInCluster: false },
   });
@@ -273,7 +273,7 @@ test('with approval: always every change waits, and it may be that the cluster a
   await expect.poll(plans).toEqual([]);
 });
 
-test('without a rule that covers the namespace its resource goes, unless somebody asks for something in it', async () => {
+test('the Source of a namespace that no rule covers any more is deleted unless its spec requests something', async () => {
   const { put, source, home, ask, condition, status } = await follow('uncovered');
   await put('a');
   await expect.poll(() => condition('Ready')).toMatchObject({ status: 'True' });
@@ -288,7 +288,7 @@ test('without a rule that covers the namespace its resource goes, unless somebod
   await expect.poll(() => condition('Ready')).toMatchObject({ status: 'False', reason: 'NotCovered' });
 });
 
-test('a source under another name asks nobody, and says so', async () => {
+test('a Source with an unknown name has no effect and reports so', async () => {
   const { path, condition } = await follow('renamed');
   await expect.poll(() => condition('Ready').catch(() => undefined)).toMatchObject({ type: 'Ready' });
   const at = `${path}/sources/mine`;
@@ -306,7 +306,7 @@ test('a source under another name asks nobody, and says so', async () => {
     });
 });
 
-test('without the definition of plans the source says so, and the plan is approved otherwise', async () => {
+test('without the CRD of Plan the source reports so, and the plan can be approved outside the cluster', async () => {
   await using alone = await startApiServer();
   const own = await clientOf(alone.kubeconfig);
   onTestFinished(() => own.close());
@@ -330,7 +330,7 @@ test('without the definition of plans the source says so, and the plan is approv
   expect(await condition('PlanShown')).toBeUndefined();
 });
 
-test('a suspension outlasts the definition of sources, and the one that is installed again has it', async () => {
+test('a suspension survives deletion of the CRD of Source, and is in the Source after the CRD is installed again', async () => {
   await using alone = await startApiServer();
   const own = await clientOf(alone.kubeconfig);
   onTestFinished(() => own.close());
@@ -353,7 +353,7 @@ test('a suspension outlasts the definition of sources, and the one that is insta
   await expect.poll(groups).toEqual(['a', 'b']);
 });
 
-test('what the page for users asks of a source is done', async () => {
+test('the patches of a Source in the user docs take effect', async () => {
   const { put, source, status, condition } = await follow('asked', { conflictModes: ['observe'] });
   await put('a');
   await expect.poll(() => condition('Ready')).toMatchObject({ status: 'True' });

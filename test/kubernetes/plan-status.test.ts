@@ -24,10 +24,10 @@ const view: PlanView = {
   },
 };
 
-describe('the status of the resource of a plan', () => {
+describe('the status of a Plan resource', () => {
   const content = planContent('p1', 'k8s.a', view);
 
-  test('shows the first changes, how many there are more, and how to see all', () => {
+  test('shows the first 50 changes, the number of the others, and the command that shows all', () => {
     expect(content.changes.length).toBe(50);
     expect(content.more).toBe('… and 22 more changes; `heddle plans p1` shows all');
     expect(content.changes[0]).toEqual({ action: 'create', kind: 'Group', name: 'new' });
@@ -35,12 +35,12 @@ describe('the status of the resource of a plan', () => {
     expect(content).toMatchObject({ createdAt: '2026-03-01T10:00:00Z', expiresAt: '2026-03-02T10:00:00Z' });
   });
 
-  test('shows which fields change and no values', () => {
+  test('shows which fields change but no values', () => {
     expect(content.changes[1]?.fields).toEqual([...many(9).map((at) => `rules[${at}].ports`), '… and 21 more']);
     expect(JSON.stringify(content)).not.toContain('secret');
   });
 
-  test('sums access up, and says how much of it is left out', () => {
+  test('summarises access changes and states how many rows are left out', () => {
     expect(content.access).toMatchObject({
       gained: 3,
       lost: 40,
@@ -52,14 +52,14 @@ describe('the status of the resource of a plan', () => {
     });
   });
 
-  test('is small however long names and messages are', () => {
+  test('has a limited size however long names and messages are', () => {
     const long = 'x'.repeat(10_000);
     const changes = view.changes.map((change) => ({ ...change, name: long, key: long }));
     const whole = planContent('p1', 'k8s.a', { ...view, changes, guards: [{ guard: 'deletes', message: long }] });
     expect(JSON.stringify(whole).length).toBeLessThan(40_000);
   });
 
-  test('keeps the time of an approval that stays as it is', () => {
+  test('keeps the transition time of the Approved condition while its status does not change', () => {
     const at = '2026-03-01T11:00:00.000Z';
     const waits = { status: 'False', reason: 'NeedsApproval', message: 'it waits' } as const;
     const first = planResourceStatus(content, waits, { generation: 1, before: undefined, now: at });

@@ -23,8 +23,8 @@ function group(name: string, labels: Readonly<Record<string, string>> = {}) {
   return { apiVersion: 'heddle.dev/v1', kind: 'Group', metadata: { name, labels }, spec: {} };
 }
 
-describe('on a real API server', () => {
-  test('every CustomResourceDefinition is established, and none of their schemas is refused in part', async () => {
+describe('the Kubernetes client on a real API server', () => {
+  test('installs every CRD, each with a structural schema', async () => {
     expect(names.length).toBeGreaterThan(20);
     for (const name of names) {
       const conditions = await conditionsAt(client, `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${name}`);
@@ -32,7 +32,7 @@ describe('on a real API server', () => {
     }
   });
 
-  test('a reflector sees what was there and what happens', async () => {
+  test('observes existing resources and changes through a reflector', async () => {
     await client.apply(at('before'), group('before'));
     const seen: string[] = [];
     const reflector = startReflector({
@@ -56,7 +56,7 @@ describe('on a real API server', () => {
     await reflector.stop();
   });
 
-  test('what the API server refuses has its status and its words', async () => {
+  test('reports a refusal with the status and the reason of the API server', async () => {
     await expect(client.get(at('nothing'))).rejects.toMatchObject({ status: 404, reason: 'NotFound' });
     const wrong = { ...group('wrong'), spec: { name: 5 } };
     await expect(client.create(at('').slice(0, -1), wrong)).rejects.toMatchObject({ status: 422, reason: 'Invalid' });

@@ -91,7 +91,7 @@ const watchesIn = ({ server }: Followed) => server.requests.filter((request) => 
 const listsIn = ({ server }: Followed) => server.requests.filter((request) => !request.includes('watch=true'));
 
 describe('a reflector', () => {
-  test('lists page by page, and watches from the version of the list with bookmarks', async () => {
+  test('lists page by page, and watches with bookmarks from the version of the list', async () => {
     const followed = await follow({
       [path]: { lists: [listOf([group('a', 1), group('b', 2)], '7', 'page-2'), listOf([group('c', 3)], '7')] },
     });
@@ -102,7 +102,7 @@ describe('a reflector', () => {
     expect(watchesIn(followed)[0]).toMatch(/allowWatchBookmarks=true&resourceVersion=7&timeoutSeconds=\d{3}$/);
   });
 
-  test('keeps up with what the watch says', async () => {
+  test('applies the events of a watch', async () => {
     const followed = await follow({ [path]: { lists: [listOf([group('a', 1)], '1')] } });
     await expect.poll(() => watchesIn(followed).length).toBe(1);
     followed.server.say(
@@ -116,7 +116,7 @@ describe('a reflector', () => {
     expect(followed.reflector.objects.size).toBe(1);
   });
 
-  test('takes a watch up again where it ended, by the version of the last event or bookmark', async () => {
+  test('resumes a watch that ended from the version of the last event or bookmark', async () => {
     const followed = await follow({
       [path]: {
         lists: [listOf([], '1')],
@@ -140,7 +140,7 @@ describe('a reflector', () => {
       { lines: [{ type: 'ERROR', object: statusOf(410, 'Expired', 'too old') }], afterwards: 'end' },
     ],
   ] as const)(
-    'lists again and deletes nothing that is still there when its version is too old, said %s (E138)',
+    'lists again and removes only what is gone when its version has expired, reported %s (E138)',
     async (_, expired) => {
       const followed = await follow({
         [path]: {
@@ -154,7 +154,7 @@ describe('a reflector', () => {
     },
   );
 
-  test('takes no page for the whole list when the next one fails', async () => {
+  test('does not treat a page as the whole list when the next page fails', async () => {
     const followed = await follow({
       [path]: {
         lists: [
@@ -170,7 +170,7 @@ describe('a reflector', () => {
     expect(followed.changes).toEqual(['+ a', '+ b']);
   });
 
-  test('says that it fails and why, deletes nothing, and comes back by itself (E145)', async () => {
+  test('reports a failure with its reason, deletes nothing, and recovers (E145)', async () => {
     const refused = statusOf(403, 'Forbidden', 'groups.heddle.dev is forbidden');
     const followed = await follow({
       [path]: {
@@ -187,7 +187,7 @@ describe('a reflector', () => {
     expect(followed.changes).toEqual(['+ a']);
   });
 
-  test('goes on when another one of the same API server is answered after an outage', async () => {
+  test('retries at once when another reflector of the same API server succeeds after an outage', async () => {
     const server = await startConversation({ [path]: { lists: [listOf([], '1')] } });
     let isDown = true;
     const reach = connectionTo(server.url);
@@ -214,7 +214,7 @@ describe('a reflector', () => {
     await expect.poll(() => [anHour?.state.state, soon?.state.state]).toEqual(['synced', 'synced']);
   });
 
-  test('waits as long as the API server asks for when there are too many requests', async () => {
+  test('waits for the time in Retry-After when there are too many requests', async () => {
     const followed = await follow({
       [path]: {
         lists: [{ status: 429, headers: { 'retry-after': '1' }, body: 'storage is (re)initializing' }, listOf([], '1')],
@@ -225,7 +225,7 @@ describe('a reflector', () => {
     expect(performance.now() - begun).toBeGreaterThan(900);
   });
 
-  test('ends a watch at a line that does not parse, and goes on from the event before it', async () => {
+  test('ends a watch at a line that does not parse, and resumes from the event before it', async () => {
     const followed = await follow({
       [path]: {
         lists: [listOf([], '1')],
@@ -246,7 +246,7 @@ describe('a reflector', () => {
     expect(followed.changes).toEqual(['+ a']);
   });
 
-  test('takes a connection that is reset for one that ended', async () => {
+  test('resumes a watch after its connection was reset', async () => {
     const followed = await follow({
       [path]: { lists: [listOf([], '1')] },
     });
@@ -259,7 +259,7 @@ describe('a reflector', () => {
     expect(listsIn(followed)).toHaveLength(1);
   });
 
-  test('takes half an event that a connection cut for none', async () => {
+  test('ignores an incomplete event of a connection that was cut', async () => {
     const followed = await follow({
       [path]: {
         lists: [listOf([], '1')],
@@ -273,7 +273,7 @@ describe('a reflector', () => {
     expect(followed.changes).toEqual([]);
   });
 
-  test('reports what a handler throws, and goes on', async () => {
+  test('reports an exception of a handler and continues', async () => {
     const fault = new Error('a fault of the handler');
     const followed = await follow({ [path]: { lists: [listOf([group('a', 1), group('b', 2)], '2')] } }, ({ after }) => {
       if (after?.metadata.name === 'a') throw fault;
@@ -283,7 +283,7 @@ describe('a reflector', () => {
     expect(followed.reflector.objects.size).toBe(2);
   });
 
-  test('keeps what it has, and its place, while there are too many requests for a moment', async () => {
+  test('keeps its objects and its version when the API server briefly answers 429', async () => {
     const busy = { status: 429, headers: { 'retry-after': '0' }, body: statusOf(429, 'TooManyRequests', 'later') };
     const followed = await follow({
       [path]: { lists: [listOf([group('a', 1)], '1')], watches: [busy, { afterwards: 'hold' }] },
@@ -293,7 +293,7 @@ describe('a reflector', () => {
     expect(listsIn(followed)).toEqual([`GET ${path}?limit=2`, `GET ${path}?limit=1`]);
   });
 
-  test('lists again when an API server that was busy is behind what it said before', async () => {
+  test('lists again when a busy API server is behind the version it returned before', async () => {
     const busy = { status: 429, headers: { 'retry-after': '0' }, body: statusOf(429, 'TooManyRequests', 'later') };
     const followed = await follow({
       [path]: {
@@ -304,14 +304,14 @@ describe('a reflector', () => {
     await expect.poll(() => followed.changes).toEqual(['+ a', '- a', '+ b']);
   });
 
-  test('begins a watch that says nothing for long anew, from its place', async () => {
+  test('restarts a watch that was silent for long, from its version', async () => {
     const followed = await follow({ [path]: { lists: [listOf([], '1')] } }, undefined, { quietMs: 50 });
     await expect.poll(() => watchesIn(followed).length).toBeGreaterThan(1);
     expect(watchesIn(followed)[1]).toContain('resourceVersion=1');
     expect(listsIn(followed)).toHaveLength(1);
   });
 
-  test('ends at once, also while a list does not answer', async () => {
+  test('stops at once, also while a list gets no answer', async () => {
     const followed = await follow({ [path]: { lists: [{ afterwards: 'hold' }] } });
     await expect.poll(() => listsIn(followed).length).toBe(1);
     const begun = performance.now();
@@ -319,7 +319,7 @@ describe('a reflector', () => {
     expect(performance.now() - begun).toBeLessThan(5000);
   });
 
-  test('lists again after an API server was away: it may be back with a store that was restored', async () => {
+  test('lists again after an outage of the API server, as its store may have been restored', async () => {
     const followed = await follow({
       [path]: { lists: [listOf([group('a', 900)], '900'), listOf([group('b', 7)], '12')] },
     });
@@ -331,7 +331,7 @@ describe('a reflector', () => {
     await expect.poll(() => followed.changes).toEqual(['+ a', '- a', '+ b']);
   });
 
-  test('lists again when the API server refuses its version in another way, as one restored from a backup does', async () => {
+  test('lists again when the API server refuses its version as too large, as after a restore from a backup', async () => {
     const tooLarge = { status: 504, body: statusOf(504, 'Timeout', 'Too large resource version: 900, current: 12') };
     const followed = await follow({
       [path]: {

@@ -20,7 +20,7 @@ const brief = ({ conditions }: ResourceStatus) =>
   Object.fromEntries(conditions.map(({ type, status, reason }) => [type, `${status} ${reason}`]));
 
 describe('the status of a resource', () => {
-  test('is Ready when it is applied, with its object, and tells drift beside that', () => {
+  test('is Ready with its object when it is applied, and reports drift separately', () => {
     const status = resourceStatus({ ...applied, drifted: 2 }, undefined, now);
     expect(status).toMatchObject({ observedGeneration: 2, id: 'o1', revision: 7, source: 'k8s.a' });
     expect(brief(status)).toEqual({
@@ -29,13 +29,13 @@ describe('the status of a resource', () => {
     });
   });
 
-  test('is not Reconciling for hours because another server, whose clock is ahead, saw something missing first', () => {
+  test('is Stalled, not Reconciling for hours, when a server with a fast clock saw the missing reference first', () => {
     const ahead = resourceStatus({ ...applied, problems: [missing] }, undefined, later(3 * 3_600_000));
     const status = resourceStatus({ ...applied, problems: [missing] }, ahead, now);
     expect(brief(status)).toMatchObject({ Reconciling: 'False ReferenceMissing', Stalled: 'True ReferenceMissing' });
   });
 
-  test('keeps the time of a condition that stays as it is, and the time of those that change is the new one (E116)', () => {
+  test('keeps the transition time of unchanged conditions, and sets a new one for changed conditions (E116)', () => {
     const first = resourceStatus(applied, undefined, now);
     const second = resourceStatus({ ...applied, generation: 3, problems: [wrong] }, first, later(5000));
     const times = second.conditions.map(({ type, lastTransitionTime }) => [type, lastTransitionTime]);
@@ -46,7 +46,7 @@ describe('the status of a resource', () => {
     expect(second.conditions.every(({ observedGeneration }) => observedGeneration === 3)).toBe(true);
   });
 
-  test('is Stalled with the first problem and how many more there are', () => {
+  test('is Stalled with the first problem and the number of the others', () => {
     const status = resourceStatus({ ...applied, problems: [wrong, missing] }, undefined, now);
     expect(brief(status)).toMatchObject({
       Ready: 'False Invalid',
@@ -60,7 +60,7 @@ describe('the status of a resource', () => {
     ]);
   });
 
-  test('is Reconciling while what it refers to may still come, and Stalled when that takes too long', () => {
+  test('is Reconciling while a reference is missing, and Stalled when that takes too long', () => {
     const first = resourceStatus({ ...applied, problems: [missing] }, undefined, now);
     expect(brief(first)).toMatchObject({ Reconciling: 'True ReferenceMissing', Stalled: 'False ReferenceMissing' });
     const second = resourceStatus({ ...applied, problems: [missing] }, first, later(missingMs - 1));
@@ -69,7 +69,7 @@ describe('the status of a resource', () => {
     expect(brief(third)).toMatchObject({ Reconciling: 'False ReferenceMissing', Stalled: 'True ReferenceMissing' });
   });
 
-  test('is Conflicted when others state what it states', () => {
+  test('is Conflicted when another source states the same unit', () => {
     const problem: Problem = { code: 'unit_conflict', message: 'k8s.b states another value.' };
     const status = resourceStatus({ ...applied, problems: [problem] }, undefined, now);
     expect(brief(status)).toMatchObject({ Ready: 'False Conflicted', Conflicted: 'True Conflicted' });
@@ -83,7 +83,7 @@ describe('the status of a resource', () => {
     expect(resourceStatus(applied, status, now)).not.toHaveProperty('planId');
   });
 
-  test('shows twenty problems at the most', () => {
+  test('contains at most twenty problems', () => {
     const problems = Array.from({ length: 30 }, () => wrong);
     expect(resourceStatus({ ...applied, problems }, undefined, now).problems).toHaveLength(20);
   });

@@ -38,7 +38,7 @@ async function follow(namespace: string, kubeconfigFile = server.kubeconfig) {
   };
 }
 
-test('after a restart with a compacted store every watch is refused with 410, and what happened meanwhile is caught up with', async () => {
+test('after a restart with a compacted store every watch gets 410, and the changes made meanwhile are applied', async () => {
   const proxy = await openKubeProxy(server.kubeconfig, seededRandom(1));
   onTestFinished(() => proxy[Symbol.asyncDispose]());
   const { crowd, groups, state, untruths } = await follow('compacted', proxy.kubeconfig);
@@ -59,7 +59,7 @@ test('after a restart with a compacted store every watch is refused with 410, an
   expect(await state()).toBe('applied');
 });
 
-test('another certificate and another token make the source unavailable, until its kubeconfig file has them', async () => {
+test('a new certificate and token make the source unavailable until its kubeconfig file contains them', async () => {
   const { crowd, groups, state, message, untruths } = await follow('renewed');
   await crowd.putAll(['a']);
   await expect.poll(untruths).toEqual([]);
@@ -76,7 +76,7 @@ test('another certificate and another token make the source unavailable, until i
 });
 
 // Three starts of the API server, and what is tried again less and less often.
-test('a certificate that ended makes the source unavailable, until there is one that did not', {
+test('an expired certificate makes the source unavailable until it is replaced', {
   timeout: 240_000,
 }, async () => {
   const { crowd, groups, state, message, untruths } = await follow('ended');

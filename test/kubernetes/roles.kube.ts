@@ -68,7 +68,7 @@ async function follow(names: readonly string[], use: Use = {}) {
   };
 }
 
-test('a server with Roles alone reads, applies and answers in their namespaces, and where it has none it says so', async () => {
+test('a server with Roles only reads, applies and writes statuses in their namespaces, and reports those without one', async () => {
   await client.apply('/api/v1/namespaces/near', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'near' } });
   await client.apply('/api/v1/namespaces/next', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'next' } });
   await grant(['near', 'next']);
@@ -98,7 +98,7 @@ function channel(secret: string): JsonObject {
   return { type: 'webhook', target: { url: 'https://hooks.example.com/mesh', headers }, event_types: ['user.join'] };
 }
 
-test('rights on Secrets that are taken keep the value that was applied, and given back bring the one there is then', async () => {
+test('revoking rights on Secrets keeps the applied value, and granting them again applies the current one', async () => {
   const secrets = { read: true };
   const { apply, conditions, status, object, office } = await follow(['secretive'], { secrets });
   await grant(['secretive'], { secrets });
@@ -124,7 +124,7 @@ test('rights on Secrets that are taken keep the value that was applied, and give
   expect((await object('NotificationChannel', 'web'))?.updatedRevision).toBeGreaterThan(first?.updatedRevision ?? 0);
 });
 
-test('a network resource follows the Service that it names, from its making to another address', async () => {
+test('a network resource follows the Service that it names, from its creation to a new address', async () => {
   const services = { read: true };
   const { office, apply, conditions, status } = await follow(['serving'], { services });
   await grant(['serving'], { services });

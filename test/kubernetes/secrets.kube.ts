@@ -60,7 +60,7 @@ function textIn({ data }: Resource, name: string): string {
   return Buffer.from(String(membersOf(data)[name]), 'base64').toString();
 }
 
-test('a resource takes its secret from a Secret: missing at first, then there, then another one', async () => {
+test('a resource takes its secret from a Secret that is first missing, then created, then changed', async () => {
   const { apply, conditions, status, putSecret, look, object } = await follow('secrets-in');
   await apply('NotificationChannel', 'notificationchannels', 'web', channel('hook'));
   await expect
@@ -82,7 +82,7 @@ test('a resource takes its secret from a Secret: missing at first, then there, t
   expect(await conditions('notificationchannels', 'web')).toMatchObject(ready);
 });
 
-test('a setup key is in the Secret that its resource names, and enrols', async () => {
+test('a setup key is written to the Secret that its resource names, owned by that resource', async () => {
   const { apply, conditions, status, secretAt, object, at, look } = await follow('secrets-out');
   await apply('SetupKey', 'setupkeys', 'ci', key, named);
   await expect.poll(() => conditions('setupkeys', 'ci')).toMatchObject(ready);
@@ -97,7 +97,7 @@ test('a setup key is in the Secret that its resource names, and enrols', async (
   await expect.poll(() => object('SetupKey', 'ci')).toBeUndefined();
 });
 
-test('a Secret of another owner is left as it is, and the value comes when its place is free', async () => {
+test('a Secret of another owner is not overwritten, and the value is written when the name is free', async () => {
   const { apply, conditions, status, secretAt, putSecret, look } = await follow('secrets-taken');
   await putSecret('enrol', { password: 'theirs' });
   await apply('SetupKey', 'setupkeys', 'ci', key, named);
@@ -110,7 +110,7 @@ test('a Secret of another owner is left as it is, and the value comes when its p
   expect(textIn(await client.get(secretAt('enrol')), 'key')).toMatch(/^[0-9A-F-]{36}$/);
 });
 
-test('a Secret that is deleted is filled with another value where the key is renewed', async () => {
+test('a deleted output Secret is written with a new value if the key is renewed', async () => {
   const { apply, conditions, status, secretAt, look, object } = await follow('secrets-renewed');
   await apply('SetupKey', 'setupkeys', 'ci', key, { ...named, 'heddle.dev/renew-before': '2h' });
   await apply('SetupKey', 'setupkeys', 'once', key, { 'heddle.dev/output-secret': 'once' });
@@ -132,7 +132,7 @@ test('a Secret that is deleted is filled with another value where the key is ren
   });
 });
 
-test('E122: no value is in a status, an event, a report or the database', async () => {
+test('E122: no secret value is in a status, an event, a report or the database', async () => {
   const { office, server, apply, conditions, status, secretAt, putSecret } = await follow('secrets-leak');
   await putSecret('hook', { token: 'Bearer charliesecret' });
   await apply('NotificationChannel', 'notificationchannels', 'web', channel('hook'));

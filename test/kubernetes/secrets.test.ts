@@ -61,7 +61,7 @@ async function reading(conversation: Conversation, secrets: { readonly read?: bo
 }
 
 describe('a key of a Secret', () => {
-  test('stands in a resource as the page shows it', async () => {
+  test('is named in a resource as in the example of docs/kubernetes.md', async () => {
     const page = readFileSync('docs/kubernetes.md', 'utf8');
     const blocks = [...page.matchAll(/^```yaml\n(.*?)^```/gms)].map(([, text = '']) => parse(text));
     const { spec } = blocks.find(({ kind }) => kind === 'NotificationChannel');
@@ -71,14 +71,14 @@ describe('a key of a Secret', () => {
     await expect.poll(() => header()).toBe('Bearer first');
   });
 
-  test('is the value of what names it, and is read once however often it is named', async () => {
+  test('is the value of every field that names it, and is read only once', async () => {
     const { header, gets } = await reading(withChannels(['web', 'chat'], [holding('Bearer first\n')]));
     await expect.poll(() => header()).toBe('Bearer first');
     expect(await header('chat')).toBe('Bearer first');
     expect(gets()).toBe(1);
   });
 
-  test('E120: is read again with each reconcile, and applied when it is another one', async () => {
+  test('E120: is read again with each reconcile, and applied when it changed', async () => {
     const { header, touch, revision } = await reading(
       withChannels(['web'], [holding('Bearer first'), holding('Bearer first'), holding('Bearer second')]),
     );
@@ -90,7 +90,7 @@ describe('a key of a Secret', () => {
     expect(await header()).toBe('Bearer second');
   });
 
-  test('E121: that is missing holds its resource back until it is there', async () => {
+  test('E121: keeps its resource from being applied while it is missing', async () => {
     const { office, header, problems } = await reading(withChannels(['web'], [absent, absent, holding('Bearer late')]));
     await expect.poll(office.groups).toEqual(['a']);
     await expect.poll(problems).toMatchObject([
@@ -104,7 +104,7 @@ describe('a key of a Secret', () => {
     await expect.poll(problems).toEqual([]);
   });
 
-  test('that goes away leaves what was applied', async () => {
+  test('leaves the applied value in place when it is deleted', async () => {
     const { header, touch, problems } = await reading(withChannels(['web'], [holding('Bearer first'), absent]));
     await expect.poll(() => header()).toBe('Bearer first');
     await touch('b');
@@ -128,7 +128,7 @@ describe('a key of a Secret', () => {
       { status: 403, body: statusOf(403, 'Forbidden', 'secrets "hook" is forbidden') },
       /cannot be read: the API server answered 403: secrets "hook" is forbidden; give the server the right/,
     ],
-  ])('that %s is a problem of what names it alone', async (_, answer, reason) => {
+  ])('that %s is a problem only of the resource that names it', async (_, answer, reason) => {
     const { office, problems, message, header } = await reading(withChannels(['web'], [answer]));
     await expect.poll(office.groups).toEqual(['a']);
     await expect
@@ -138,14 +138,14 @@ describe('a key of a Secret', () => {
     expect(JSON.stringify([await problems(), await message()])).not.toMatch(/#private#|xxx/);
   });
 
-  test('of a name that leads elsewhere is not asked for', async () => {
+  test('is not read when the name of the Secret contains a path to another namespace', async () => {
     const elsewhere = channel('web', 'authorization', '../../other/secrets/hook');
     const { problems, server } = await reading(cluster([], { [channels]: { lists: [listed(elsewhere)] } }));
     await expect.poll(problems).toMatchObject([{ message: expect.stringContaining('no Secret can have the name') }]);
     expect(server.requests.filter((request) => request.includes('secrets'))).toEqual([]);
   });
 
-  test('is not asked for unless the settings of the cluster permit it', async () => {
+  test('is not read unless the settings of the cluster permit it', async () => {
     const { problems, gets } = await reading(withChannels(['web'], [holding('Bearer first')]), {});
     await expect
       .poll(problems)
@@ -155,7 +155,7 @@ describe('a key of a Secret', () => {
     expect(gets()).toBe(0);
   });
 
-  test('that the API server cannot answer for makes the source unavailable for the time', async () => {
+  test('makes the source unavailable while the API server cannot return it', async () => {
     const busy = { status: 503, body: statusOf(503, 'ServiceUnavailable', 'etcd is away') };
     const { header, message, server } = await reading(withChannels(['web'], [busy]));
     await expect.poll(message).toMatch(/Secrets that resources name cannot be read: the API server answered 503/);

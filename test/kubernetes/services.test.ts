@@ -44,14 +44,14 @@ async function naming(answers: readonly Answer[], stated: object = spec, service
 }
 
 describe('a network resource that names a Service', () => {
-  test('has its address, as the page shows it', async () => {
+  test('has the address of the Service, as in the example of docs/kubernetes.md', async () => {
     const page = readFileSync('docs/kubernetes.md', 'utf8');
     const blocks = [...page.matchAll(/^```yaml\n(.*?)^```/gms)].map(([, text = '']) => parse(text));
     const { address } = await naming([service('10.0.0.7')], blocks.find(({ kind }) => kind === 'NetworkResource').spec);
     await expect.poll(address).toBe('10.0.0.7/32');
   });
 
-  test('follows it, and keeps the address that was applied last while there is none', async () => {
+  test('follows the Service, and keeps the last applied address while it is missing', async () => {
     const answers = [service('10.0.0.7'), absent, service('fd00::9')];
     const { address, touch, problems } = await naming(answers);
     await expect.poll(address).toBe('10.0.0.7/32');
@@ -73,14 +73,14 @@ describe('a network resource that names a Service', () => {
     ['has no address yet', service(''), /has no address yet/],
     ['has other ports', service('10.0.0.7', { ports: [{ port: 80 }] }), /has no port 443; it has 80/],
     ['may not be read', forbidden, /cannot be read: the API server answered 403: .*give the server the right/],
-  ])('that %s is held back alone', async (_, answer, reason) => {
+  ])('is held back alone when the Service %s', async (_, answer, reason) => {
     const { office, address, problems } = await naming([answer]);
     await expect.poll(office.groups).toEqual(['a']);
     await expect.poll(problems).toMatchObject([{ code: 'service_unresolved', message: expect.stringMatching(reason) }]);
     expect(await address()).toBeUndefined();
   });
 
-  test('may be one of those that a network carries, and the place of each that has no address is named', async () => {
+  test('can be inside a Network, and the path of each one without an address is reported', async () => {
     const inline = (port: number) => ({
       name: 'Cluster',
       resources: [
@@ -112,7 +112,7 @@ describe('a network resource that names a Service', () => {
     ]);
   });
 
-  test('asks for nothing elsewhere, and for nothing unless the settings permit it', async () => {
+  test('reads no Service of another namespace, and none unless the settings permit it', async () => {
     const elsewhere = await naming([], { ...spec, serviceRef: { name: '../../other/services/x' } });
     await expect
       .poll(elsewhere.problems)
@@ -123,7 +123,7 @@ describe('a network resource that names a Service', () => {
   });
 });
 
-test('documents that are in no cluster name an address', async () => {
+test('documents outside a cluster must use `address` instead of `serviceRef`', async () => {
   const office = await openOffice();
   const of = (kind: string, name: string, stated: object) =>
     JSON.stringify({ apiVersion: 'heddle.dev/v1', kind, metadata: { name }, spec: stated });

@@ -20,7 +20,7 @@ const hour = 3_600_000;
 test.each([
   ['ahead', 5 * hour],
   ['behind', -5 * hour],
-])('a server whose clock is five hours off (%s) reads, reports, guards and approves', async (namespace, skew) => {
+])('a server with its clock five hours %s reads, reports, guards and approves', async (namespace, skew) => {
   vi.useFakeTimers({ toFake: ['Date'], shouldAdvanceTime: true, now: Date.now() + skew });
   onTestFinished(() => {
     vi.useRealTimers();

@@ -42,8 +42,8 @@ function factsAfter(events: readonly SourceEvent[], more: Partial<SourceFacts> =
 const brief = ({ conditions }: SourceResourceStatus) =>
   Object.fromEntries(conditions.map(({ type, status, reason }) => [type, `${status} ${reason}`]));
 
-describe('the status of the resource of a source', () => {
-  test('is what is recorded of the source', () => {
+describe('the status of a Source resource', () => {
+  test('contains what is recorded of the source', () => {
     const status = sourceResourceStatus(factsAfter([applied]), undefined, later);
     expect(status).toMatchObject({
       ...{ source: 'k8s.a', suspended: false, conflictMode: 'observe', revision: 7 },
@@ -57,12 +57,12 @@ describe('the status of the resource of a source', () => {
     expect(status.conditions.every(({ message }) => message !== undefined)).toBe(true);
   });
 
-  test('is the same from every server, and however often it is written', () => {
+  test('is the same from every server, and when it is written again', () => {
     const first = sourceResourceStatus(factsAfter([applied, waiting]), undefined, now);
     expect(sourceResourceStatus(factsAfter([applied, waiting]), first, later)).toEqual(first);
   });
 
-  test('tells what is held back, with the resource and the field', () => {
+  test('reports what is held back, with the resource and the field', () => {
     const status = sourceResourceStatus(factsAfter([heldBack]), undefined, later);
     expect(status).toMatchObject({
       heldBack: 2,
@@ -72,7 +72,7 @@ describe('the status of the resource of a source', () => {
     expect(sourceResourceStatus(factsAfter([heldBack, applied]), status, later)).toMatchObject({ heldBack: 0 });
   });
 
-  test('names the plan that waits, and says where that cannot be shown', () => {
+  test('names the plan that waits, and reports when the Plan resource cannot be written', () => {
     const status = sourceResourceStatus(factsAfter([applied, waiting]), undefined, later);
     expect(status).toMatchObject({ plan: 'p1', planDigest: 'f00', revision: 7 });
     expect(brief(status)).toMatchObject({ Ready: 'False NeedsApproval', GuardTripped: 'True NeedsApproval' });
@@ -81,7 +81,7 @@ describe('the status of the resource of a source', () => {
     expect(brief(unshown)).toMatchObject({ PlanShown: 'False CannotBeWritten' });
   });
 
-  test('says since when a namespace cannot be read', () => {
+  test('states since when a namespace cannot be read', () => {
     const status = sourceResourceStatus(
       factsAfter([applied, { what: 'unavailable', message: 'gone' }]),
       undefined,
@@ -91,7 +91,7 @@ describe('the status of the resource of a source', () => {
     expect(brief(status)).toMatchObject({ Ready: 'False SourceUnavailable', Unavailable: 'True SourceUnavailable' });
   });
 
-  test('is never Ready while something that is asked for is not done, and has its other conditions', () => {
+  test('is not Ready while a request in its spec is not allowed, and keeps its other conditions', () => {
     const fault = { reason: 'NotAllowed', message: 'not here' } as const;
     const status = sourceResourceStatus(factsAfter([applied], { fault }), undefined, later);
     expect(brief(status)).toMatchObject({
@@ -100,7 +100,7 @@ describe('the status of the resource of a source', () => {
     });
   });
 
-  test('is unknown until the source was reconciled', () => {
+  test('is unknown until the source is reconciled for the first time', () => {
     const status = sourceResourceStatus({ ...factsAfter([]), record: undefined }, undefined, later);
     expect(brief(status)).toMatchObject({ Ready: 'Unknown Pending', Reconciling: 'True Pending' });
   });

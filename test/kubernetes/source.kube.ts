@@ -44,7 +44,7 @@ async function follow(namespace: string) {
 const ready = { Ready: 'True', Reconciling: 'False', Stalled: 'False', Drifted: 'False', Conflicted: 'False' };
 const rule = { name: 'main', action: 'accept', protocol: 'all', sources: ['devs'], destinations: ['devs'] };
 
-test('resources that are applied say so, with the id of their object and the revision that made it', async () => {
+test('applied resources report the id of their object and the revision that changed it', async () => {
   const { office, apply, conditions, status } = await follow('applied');
   await apply('Group', 'groups', 'devs');
   await apply('Policy', 'policies', 'allow', { rules: [rule] });
@@ -56,7 +56,7 @@ test('resources that are applied say so, with the id of their object and the rev
   });
 });
 
-test('E141: a generation with a problem is Stalled with what is wrong, its object stays, and a mend makes it Ready', async () => {
+test('E141: an invalid generation reports its problem and keeps the object, and fixing it makes the resource Ready', async () => {
   const { office, apply, conditions, status } = await follow('stalled');
   await apply('Group', 'groups', 'devs');
   await apply('Policy', 'policies', 'allow', { rules: [rule] });
@@ -86,7 +86,7 @@ test('a restart writes nothing to resources that did not change', async () => {
   expect((await client.get(at('groups', 'devs'))).metadata.resourceVersion).toBe(metadata.resourceVersion);
 });
 
-test('what becomes of a resource is an event, and what stays as it was is none', async () => {
+test('a change of the status of a resource emits an event, and an unchanged status none', async () => {
   const { apply, conditions } = await follow('events');
   await apply('Group', 'groups', 'devs');
   await expect.poll(() => conditions('groups', 'devs')).toEqual(ready);
@@ -101,7 +101,7 @@ test('what becomes of a resource is an event, and what stays as it was is none',
   expect(ofGroups).toMatchObject([{ reason: 'Applied', type: 'Normal', regarding: { kind: 'Group', name: 'devs' } }]);
 });
 
-test('E142: of two namespaces with one key the second is Conflicted and names the first', async () => {
+test('E142: of two namespaces that state the same key the second is Conflicted and names the first', async () => {
   const first = await follow('first');
   await first.apply('Group', 'groups', 'shared', { name: 'One' });
   await expect.poll(() => first.conditions('groups', 'shared')).toEqual(ready);
@@ -127,7 +127,7 @@ test('E142: of two namespaces with one key the second is Conflicted and names th
   expect(await first.conditions('groups', 'shared')).toEqual(ready);
 });
 
-test('what waits for an approval says so with the id of the plan, and what did not change stays Ready', async () => {
+test('a resource that waits for an approval names the plan, and unchanged resources stay Ready', async () => {
   const { office, apply, conditions, status, at } = await follow('waiting');
   const names = [...'abcdefgh'];
   for (const name of names) await apply('Group', 'groups', name);

@@ -16,14 +16,14 @@ const changed = (name: string, spec: object) => ({ type: 'MODIFIED', object: gro
 const deleted = (name: string) => ({ type: 'DELETED', object: group(name) });
 const added = (name: string) => ({ type: 'ADDED', object: group(name) });
 
-test('the resources of a namespace that a rule covers become objects, and those of others do not', async () => {
+test('only the resources of a namespace that a rule covers become objects', async () => {
   const { office, server } = await running(cluster(['a', 'b']));
   await expect.poll(office.groups).toEqual(['a', 'b']);
   server.say(groups, added('c'), deleted('a'));
   await expect.poll(office.groups).toEqual(['b', 'c']);
 });
 
-test('a source begins with what is there when its namespace appears', async () => {
+test('a source applies the existing resources when its namespace appears', async () => {
   const { office, server } = await running(cluster(['a']));
   await expect.poll(office.groups).toEqual(['a']);
   server.say(groups, { type: 'ADDED', object: group('b', 'team-b') });
@@ -32,7 +32,7 @@ test('a source begins with what is there when its namespace appears', async () =
   await expect.poll(() => office.statusOf('k8s.team-b')).toMatchObject({ state: 'applied', inventory: { Group: 1 } });
 });
 
-test('E139: what was deleted while no server ran is seen by comparison', async () => {
+test('E139: resources deleted while no server ran are found by comparison', async () => {
   const { office, config, runner, server } = await running(cluster(['a', 'b']));
   await expect.poll(office.groups).toEqual(['a', 'b']);
   await runner.stop();
@@ -50,7 +50,7 @@ test.each([
     { status: 403, body: statusOf(403, 'Forbidden', 'no') },
     /cannot be seen: the API server answered 403: no/,
   ],
-] as const)('E140: deletes nothing when resources vanish and their definition %s', async (_, answer, reason) => {
+] as const)('E140: no object is deleted when resources vanish and their CRD %s', async (_, answer, reason) => {
   const { office, server, state, message } = await running(cluster(['a', 'b']));
   await expect.poll(office.groups).toEqual(['a', 'b']);
   server.turnTo(cluster([], { [definition]: { lists: [answer] } }));
@@ -60,7 +60,7 @@ test.each([
   expect(await office.groups()).toEqual(['a', 'b']);
 });
 
-test('what was stated again after its definition was made again is followed as before', async () => {
+test('resources stated again after their CRD was created again are followed as before', async () => {
   const { office, server, state } = await running(cluster(['a', 'b']));
   await expect.poll(office.groups).toEqual(['a', 'b']);
   server.turnTo(cluster([], { [definition]: { lists: [definitionOf('second')] } }));
@@ -72,7 +72,7 @@ test('what was stated again after its definition was made again is followed as b
   await expect.poll(office.groups).toEqual(['a']);
 });
 
-test('a cluster that was set back to an earlier state deletes nothing that it knows nothing of', async () => {
+test('a cluster restored to an earlier state does not delete the objects that it no longer states', async () => {
   const { office, server, runner, config, state, message } = await running(cluster(['a', 'b', 'c']));
   await expect.poll(office.groups).toEqual(['a', 'b', 'c']);
   const restored = (names: readonly string[], at: string) =>
@@ -96,7 +96,7 @@ test('a cluster that was set back to an earlier state deletes nothing that it kn
   await expect.poll(office.groups).toEqual(['a', 'b']);
 });
 
-test('the objects of a namespace that is deleted stay, and its source says how they go', async () => {
+test('the objects of a deleted namespace stay, and its source states how to remove them', async () => {
   const { office, server, state, message } = await running(cluster(['a', 'b']));
   await expect.poll(office.groups).toEqual(['a', 'b']);
   server.say(namespaces, { type: 'MODIFIED', object: namespace('team-a', { phase: 'Terminating' }) });
@@ -108,7 +108,7 @@ test('the objects of a namespace that is deleted stay, and its source says how t
   expect(await office.groups()).toEqual(['a', 'b']);
 });
 
-test('a namespace that no rule covers any more states nothing from then on, and its objects stay', async () => {
+test('a namespace that no rule covers any more is not applied, and its objects stay', async () => {
   const { office, server, state, message } = await running(cluster(['a']));
   await expect.poll(office.groups).toEqual(['a']);
   const { metadata, ...rest } = namespace('team-a');
@@ -125,7 +125,7 @@ test('a namespace that no rule covers any more states nothing from then on, and 
   await expect.poll(office.groups).toEqual(['a', 'b']);
 });
 
-test('E145: rights that are taken make the source unavailable with the reason, and it comes back by itself', async () => {
+test('E145: revoked rights make the source unavailable with the reason, until they are granted again', async () => {
   const { office, server, state, message } = await running(cluster(['a']));
   await expect.poll(office.groups).toEqual(['a']);
   const refused = { status: 403, body: statusOf(403, 'Forbidden', 'groups.heddle.dev is forbidden') };
@@ -141,7 +141,7 @@ test('E145: rights that are taken make the source unavailable with the reason, a
   await expect.poll(office.groups).toEqual(['a', 'b']);
 });
 
-test('of two servers one reads the cluster, and the other one goes on when that one stops', async () => {
+test('only one of two servers reads the cluster, and the other takes over when it stops', async () => {
   const { office, config, runner, server } = await running(cluster(['a']));
   await expect.poll(office.groups).toEqual(['a']);
   const lists = () => server.requests.filter((request) => request.startsWith(`GET ${groups}?limit`)).length;
@@ -155,7 +155,7 @@ test('of two servers one reads the cluster, and the other one goes on when that 
   await expect.poll(office.groups).toEqual(['a', 'c']);
 });
 
-test('applies nothing before every kind was listed, as what cannot be read may state something (E145)', async () => {
+test('no resource is applied before every kind was listed (E145)', async () => {
   const policies = '/apis/heddle.dev/v1/policies';
   const failing = { status: 503, body: statusOf(503, 'ServiceUnavailable', 'the server is starting') };
   const { office, server, state, message } = await running(cluster(['a'], { [policies]: { lists: [failing] } }));
@@ -174,7 +174,7 @@ test('a cluster that cannot be read is reported once, with the reason', async ()
   await expect.poll(() => runner.reports).toEqual([{ level: 'error', message }]);
 });
 
-test('one resource with a problem does not keep the others of its namespace from being applied', async () => {
+test('a resource with a problem does not prevent the others of its namespace from being applied', async () => {
   const { office, server, state } = await running(cluster(['a', 'b']));
   await expect.poll(office.groups).toEqual(['a', 'b']);
   server.say(groups, changed('a', { wrong: true }), added('c'));
@@ -190,7 +190,7 @@ test('one resource with a problem does not keep the others of its namespace from
   await expect.poll(async () => (await office.statusOf('k8s.team-a')).problems).toBeUndefined();
 });
 
-test('resources that are deleted one by one want the approval that they want when deleted at once', async () => {
+test('resources deleted one by one need the same approval as when deleted at once', async () => {
   const names = [...'abcdefghijklmnopqrstuvwxy'];
   const { office, server, config, runner, state, message } = await running(cluster(names));
   await expect.poll(office.groups).toEqual(names);
@@ -231,7 +231,7 @@ function withSources(answer: Answer): Conversation {
   });
 }
 
-test('a namespace that is a source gets a resource for that, which says how it fares', async () => {
+test('a namespace that is a source gets a Source resource with its status', async () => {
   const { office, server } = await running(withSources({ status: 201, body: source() }));
   await expect.poll(office.groups).toEqual(['a']);
   const written = (kind: string) =>
@@ -249,7 +249,7 @@ test('a namespace that is a source gets a resource for that, which says how it f
     });
 });
 
-test('a resource that may not be made for a source is reported, and keeps nothing from being applied', async () => {
+test('a Source resource that the server may not create is reported, and the resources are applied', async () => {
   const refused = { status: 403, body: statusOf(403, 'Forbidden', 'sources is forbidden') };
   const { office, server, runner } = await running(withSources(refused));
   await expect
@@ -259,14 +259,14 @@ test('a resource that may not be made for a source is reported, and keeps nothin
   await expect.poll(office.groups).toEqual(['a', 'b']);
 });
 
-test('a namespace whose definition of sources is missing is applied all the same', async () => {
+test('the resources of a namespace are applied without the CRD of Source', async () => {
   const { office, server, state } = await running(cluster(['a']));
   await expect.poll(office.groups).toEqual(['a']);
   await expect.poll(state).toBe('applied');
   expect(server.requests.filter((request) => request.startsWith(`POST ${ownSources}`))).toEqual([]);
 });
 
-test('the resource of a source stays while a server that starts has not yet read the rest of the cluster', async () => {
+test('a Source resource is not deleted while a starting server has not read the rest of the cluster', async () => {
   const made = {
     ...source(),
     metadata: { ...source().metadata, labels: { 'app.kubernetes.io/managed-by': 'heddle' } },

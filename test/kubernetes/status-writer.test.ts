@@ -54,7 +54,7 @@ async function settled({ put, statuses }: Awaited<ReturnType<typeof writer>>, ex
   await expect.poll(() => statuses('devs')).toBe(expected);
 }
 
-it('writes a status once that is reported again before the resource shows it, whenever it began to hold', async () => {
+it('a status reported again before the resource shows it is written once, whatever its transition time', async () => {
   const made = await writer(accepted);
   made.put(target, status('applied'));
   await expect.poll(() => made.statuses('devs')).toBe(1);
@@ -62,7 +62,7 @@ it('writes a status once that is reported again before the resource shows it, wh
   await settled(made, 1);
 });
 
-it('writes it again where the resource has another version since, and does not show it', async () => {
+it('a status is written again when the resource has a new version that does not show it', async () => {
   const made = await writer(accepted);
   made.put(target, status('applied'));
   await expect.poll(() => made.statuses('devs')).toBe(1);
@@ -70,7 +70,7 @@ it('writes it again where the resource has another version since, and does not s
   await settled(made, 2);
 });
 
-it('writes another status, and then the first one again', async () => {
+it('another status is written, and then the first one again', async () => {
   const made = await writer(accepted);
   for (const [at, message] of ['applied', 'waits', 'applied'].entries()) {
     made.put(target, status(message));
@@ -79,7 +79,7 @@ it('writes another status, and then the first one again', async () => {
   await settled(made, 3);
 });
 
-it('writes a status again that the API server refused', async () => {
+it('a status that the API server refused is written again', async () => {
   const refused = { status: 500, body: { kind: 'Status', message: 'not now', code: 500 } };
   const made = await writer(refused, accepted);
   made.put(target, status('applied'));

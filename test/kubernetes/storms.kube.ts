@@ -35,7 +35,7 @@ test.each<[string, string, Weather, readonly (keyof Weather)[]]>([
   ['answers half of the requests with 429', 'busy', { busy: 0.5 }, ['busy']],
   ['cuts connections and garbles answers', 'cutting', { cut: 0.25, garbled: 0.1 }, ['cut', 'garbled']],
 ])(
-  'what stands before the API server %s: nothing is lost, and nothing deleted that nobody deleted',
+  'when a proxy before the API server %s, no change is lost and nothing is wrongly deleted',
   async (_, namespace, weather, kinds) => {
     const { crowd, office, proxy } = await follow(namespace);
     const untruths = () => crowd.untruths(office.engine, office.account);
@@ -51,7 +51,7 @@ test.each<[string, string, Weather, readonly (keyof Weather)[]]>([
   },
 );
 
-test('of two servers one writes statuses, and when it dies the other goes on without writing any again', async () => {
+test('only one of two servers writes statuses, and when it stops the other writes none of them again', async () => {
   const { crowd, office, proxy, first } = await follow('replicas');
   const untruths = () => crowd.untruths(office.engine, office.account);
   const second = await openKubeProxy(inject('kubeconfig'), seededRandom(8));

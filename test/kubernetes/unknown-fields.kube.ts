@@ -93,7 +93,7 @@ const byServer =
 const apply = 'application/apply-patch+yaml';
 const merge = 'application/merge-patch+json';
 
-test('requests that would drop unknown fields without a word are refused, and others are not', async () => {
+test('requests that would silently drop unknown fields are refused, and others are accepted', async () => {
   await isHeld();
   const answers = {
     plain: await send('POST', '', group('plain', { name: 'A' })),
@@ -113,7 +113,7 @@ test('requests that would drop unknown fields without a word are refused, and ot
   });
 });
 
-test('server-side apply is never concerned: it refuses unknown fields by itself', async () => {
+test('server-side apply is not affected, as it refuses unknown fields itself', async () => {
   await isHeld();
   const answers = [
     await send('PATCH', '/applied?fieldManager=flux', group('applied', { name: 'A' }), apply),
@@ -129,7 +129,7 @@ test('server-side apply is never concerned: it refuses unknown fields by itself'
   expect(typo).toBeGreaterThanOrEqual(400);
 });
 
-test('the status can be written', async () => {
+test('the status of a resource can be written despite the policy', async () => {
   await client.apply(`${groups}/written`, group('written', {}));
   const status = {
     ...group('written', {}),
@@ -156,18 +156,18 @@ test.each<[string, Tool, readonly number[]]>([
     byClient('fieldManager=kubectl-client-side-apply&fieldValidation=Ignore'),
     [422, 404],
   ],
-])('by the requests that tools send, %s', async (title, tool, statuses) => {
+])('refused or not, by the requests that a tool sends: %s', async (title, tool, statuses) => {
   await isHeld();
   expect(await statusesOf(title.toLowerCase().replaceAll(/[^a-z\d]+/g, '-'), tool)).toEqual(statuses);
 });
 
-test('a refusal names who can be excepted', async () => {
+test('a refusal names the field manager that can be excepted', async () => {
   await isHeld();
   const { text } = await answer('POST', '?fieldManager=helm', group('named', first));
   expect(JSON.parse(text).message).toMatch(/or use server-side apply \(this is the field manager helm\)$/);
 });
 
-describe('the tools themselves', () => {
+describe('tools that write resources', () => {
   let folder: string;
   const file = () => join(folder, 'group.yaml');
   const inStrict = ['--namespace', 'strict'];
@@ -190,7 +190,7 @@ describe('the tools themselves', () => {
     ['kubectl-apply', ['apply']],
     ['kubectl-server-side', ['apply', '--server-side']],
     ['kubectl-replace', ['replace', '--force']],
-  ])('%s is not refused, and says what is mistyped', async (name, command) => {
+  ])('%s is not refused, and reports a mistyped field', async (name, command) => {
     await isHeld();
     for (const spec of [first, second]) {
       await write(name, spec);
@@ -212,7 +212,7 @@ describe('the tools themselves', () => {
     await expect(run('apply', '--validate=false', '--filename', file())).rejects.toThrow(/use server-side apply/);
   });
 
-  test('helm is not refused where the API server merges, and says what is mistyped', async () => {
+  test('helm is not refused when the API server merges, and reports a mistyped field', async () => {
     await isHeld();
     const call = (what: string, spec: JsonObject, ...flags: readonly string[]) =>
       helm(

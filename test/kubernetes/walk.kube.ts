@@ -51,7 +51,7 @@ interface Policy {
   readonly rules: readonly { readonly ports?: readonly string[] }[];
 }
 
-test('a team states its part of the mesh, its pods enrol, and mistakes, deletions and rollbacks end well', async () => {
+test('a team states its part of the mesh, its pods enrol, and mistakes, deletions and rollbacks are handled', async () => {
   const { kubernetes } = parse(await readFile(`${exampleFolder}values.yaml`, 'utf8'));
   const { enabled: _, ...settings } = kubernetes;
   const source = { name: 'k8s', type: 'kubernetes', kubeconfigFile: cluster.kubeconfig, ...settings };

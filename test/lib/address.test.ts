@@ -17,7 +17,7 @@ function cidr(text: string): Cidr {
   return result.cidr;
 }
 
-describe('an address has one spelling', () => {
+describe('the canonical form of an address', () => {
   test.each([
     ['10.0.0.1', '10.0.0.1'],
     ['255.255.255.255', '255.255.255.255'],
@@ -33,7 +33,7 @@ describe('an address has one spelling', () => {
     ['::ffff:10.0.0.1', '::ffff:10.0.0.1'],
     ['::ffff:a00:1', '::ffff:10.0.0.1'],
     ['64:ff9b::10.0.0.1', '64:ff9b::a00:1'],
-  ])('%s becomes %s', (text, canonical) => {
+  ])('for %s is %s', (text, canonical) => {
     expect(canonicalAddress(text)).toBe(canonical);
   });
 
@@ -59,11 +59,11 @@ describe('an address has one spelling', () => {
     '::1.2.3.4:5',
     '[::1]',
     '10.0.0.1/32',
-  ])('"%s" is not an address', (text) => {
+  ])('does not exist for "%s"', (text) => {
     expect(canonicalAddress(text)).toBeUndefined();
   });
 
-  test('every IPv6 address survives its canonical text, and node agrees that it is one', () => {
+  test('for every IPv6 address parses to the same address, and is valid for node', () => {
     fc.assert(
       fc.property(fc.ipV6(), (text) => {
         const address = parseAddress(text);
@@ -74,7 +74,7 @@ describe('an address has one spelling', () => {
     );
   });
 
-  test('every IPv4 address is its own canonical text', () => {
+  test('for every IPv4 address is the address itself', () => {
     fc.assert(fc.property(fc.ipV4(), (text) => canonicalAddress(text) === text));
   });
 });
@@ -87,7 +87,7 @@ describe('a CIDR', () => {
     ['2001:DB8:0::/48', 6, 48, '2001:db8::/48'],
     ['::/0', 6, 0, '::/0'],
     ['::0001/128', 6, 128, '::1/128'],
-  ])('%s is read and written canonically', (text, family, prefix, canonical) => {
+  ])('is parsed and written in canonical form: %s', (text, family, prefix, canonical) => {
     expect(cidr(text)).toMatchObject({ family, prefix, text: canonical });
   });
 
@@ -96,7 +96,7 @@ describe('a CIDR', () => {
     ['192.168.1.77/26', '192.168.1.64/26'],
     ['0.0.0.1/0', '0.0.0.0/0'],
     ['2001:db8::1/32', '2001:db8::/32'],
-  ])('%s has host bits, and %s was probably meant', (text, masked) => {
+  ])('with host bits is refused: %s, with the suggestion %s', (text, masked) => {
     expect(parseCidr(text)).toEqual({ ok: false, fault: 'host_bits', masked });
   });
 
@@ -122,7 +122,7 @@ describe('a CIDR', () => {
     ['10.0.0.0/8', '11.0.0.0/16', false],
     ['0.0.0.0/0', '::/0', false],
     ['::/0', 'fe80::/10', true],
-  ])('whether %s contains %s: %s', (outer, inner, expected) => {
+  ])('%s contains the range %s: %s', (outer, inner, expected) => {
     expect(contains(cidr(outer), cidr(inner))).toBe(expected);
   });
 
@@ -131,18 +131,18 @@ describe('a CIDR', () => {
     ['10.0.0.0/8', '11.0.0.0', false],
     ['10.0.0.0/8', '::ffff:10.0.0.1', false],
     ['fe80::/10', 'febf::1', true],
-  ])('whether %s contains the address %s: %s', (outer, inner, expected) => {
+  ])('%s contains the address %s: %s', (outer, inner, expected) => {
     const address = parseAddress(inner);
     expect(address !== undefined && contains(cidr(outer), address)).toBe(expected);
   });
 
-  test('two ranges overlap when one holds the other, in both directions', () => {
+  test('overlaps another one when either contains the other', () => {
     expect(overlaps(cidr('10.0.0.0/8'), cidr('10.1.0.0/16'))).toBe(true);
     expect(overlaps(cidr('10.1.0.0/16'), cidr('10.0.0.0/8'))).toBe(true);
     expect(overlaps(cidr('10.0.0.0/9'), cidr('10.128.0.0/9'))).toBe(false);
   });
 
-  test('the masked value of a fault is itself a CIDR that holds the address', () => {
+  test('suggested for one with host bits is valid and contains the address', () => {
     fc.assert(
       fc.property(fc.ipV4(), fc.integer({ min: 0, max: 32 }), (text, prefix) => {
         const result = parseCidr(`${text}/${prefix}`);
@@ -162,6 +162,6 @@ test.each([
   ['2001:db8:1:2::ffff', '2001:db8:1:2::/64'],
   ['::1', '::/64'],
   ['no address', 'no address'],
-])('requests of %s are counted for %s', (text, counted) => {
+])('requests from %s are counted as requests from %s', (text, counted) => {
   expect(neighbourhoodOf(text)).toBe(counted);
 });

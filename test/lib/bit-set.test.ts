@@ -26,7 +26,7 @@ const numbers = fc.uniqueArray(fc.oneof(fc.nat(70), fc.constantFrom(31, 32, 63, 
 const rising = (list: Iterable<number>) => [...list].sort((a, b) => a - b);
 
 describe('bit sets', () => {
-  it('hold what sets of numbers hold, whatever their lengths', () => {
+  it('behave like sets of numbers, whatever their lengths', () => {
     fc.assert(
       fc.property(numbers, numbers, (one, other) => {
         const [a, b] = [bitsOf(one), bitsOf(other)];
@@ -49,7 +49,7 @@ describe('bit sets', () => {
     );
   });
 
-  it('stay as they were while others are built from them', () => {
+  it('do not change while others are built from them', () => {
     const [a, b] = [bitsOf([1, 40]), bitsOf([2, 40, 90])];
     for (const build of [uniteBits, intersectBits, subtractBits, differingBits]) build(a, b);
     expect([numbersIn(a), numbersIn(b)]).toEqual([
@@ -58,7 +58,7 @@ describe('bit sets', () => {
     ]);
   });
 
-  it('are equal when the longer one ends in nothing', () => {
+  it('are equal when they differ only by trailing zeros', () => {
     const long = new Int32Array(4);
     setBit(long, 5);
     expect(equalBits(long, bitsOf([5]))).toBe(true);
@@ -66,7 +66,7 @@ describe('bit sets', () => {
     expect(equalBits(bitsOf([5, 127]), bitsOf([5]))).toBe(false);
   });
 
-  it('are built in place', () => {
+  it('can be changed in place', () => {
     const set: BitSet = new Int32Array(3);
     addBits(set, bitsOf([0, 31, 64]));
     dropBits(set, bitsOf([31, 500]));

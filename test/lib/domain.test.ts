@@ -5,7 +5,7 @@ import { canonicalDomain, isWithin, unicodeDomain } from '../../src/lib/net/doma
 const label63 = 'a'.repeat(63);
 const name253 = `${`${label63}.`.repeat(3)}${'a'.repeat(61)}`;
 
-describe('a domain name has one spelling', () => {
+describe('the canonical form of a domain name', () => {
   test.each([
     ['example.com', 'example.com'],
     ['Example.COM.', 'example.com'],
@@ -17,7 +17,7 @@ describe('a domain name has one spelling', () => {
     ['10.in-addr.arpa', '10.in-addr.arpa'],
     [`${label63}.com`, `${label63}.com`],
     [`${name253}.`, name253],
-  ])('%s becomes %s', (text, canonical) => {
+  ])('for %s is %s', (text, canonical) => {
     expect(canonicalDomain(text)).toBe(canonical);
   });
 
@@ -47,11 +47,11 @@ describe('a domain name has one spelling', () => {
     `${label63}a.com`,
     `${name253}a`,
     'a'.repeat(100_000),
-  ])('%o is not a domain name', (text) => {
+  ])('does not exist for %o', (text) => {
     expect(canonicalDomain(text)).toBeUndefined();
   });
 
-  test('a wildcard is accepted where asked for, in front only', () => {
+  test('allows a wildcard only as an option and only in front', () => {
     expect(canonicalDomain('*.Example.com', { wildcard: true })).toBe('*.example.com');
     expect(canonicalDomain('*', { wildcard: true })).toBeUndefined();
     expect(canonicalDomain('*.*.example.com', { wildcard: true })).toBeUndefined();
@@ -59,11 +59,11 @@ describe('a domain name has one spelling', () => {
     expect(canonicalDomain('a*.com', { wildcard: true })).toBeUndefined();
   });
 
-  test('an underscore is accepted where asked for', () => {
+  test('allows an underscore as an option', () => {
     expect(canonicalDomain('_SIP._tcp.example.com', { underscore: true })).toBe('_sip._tcp.example.com');
   });
 
-  test('the canonical name is canonical already, whatever the text', () => {
+  test('is unchanged when it is canonicalised again', () => {
     const options = { wildcard: true, underscore: true };
     const text = fc.oneof(
       fc.domain(),
@@ -85,7 +85,7 @@ test.each([
   ['a.b.example.com', 'example.com', true],
   ['badexample.com', 'example.com', false],
   ['example.com', 'a.example.com', false],
-])('whether %s is within %s: %s', (name, domain, expected) => {
+])('the domain %s is within %s: %s', (name, domain, expected) => {
   expect(isWithin(name, domain)).toBe(expected);
 });
 
@@ -93,6 +93,6 @@ test.each([
   ['xn--mnchen-3ya.de', 'münchen.de'],
   ['*.xn--mnchen-3ya.de', '*.münchen.de'],
   ['_sip.example.com', '_sip.example.com'],
-])('people read %s as %s', (canonical, text) => {
+])('the domain %s is displayed as %s', (canonical, text) => {
   expect(unicodeDomain(canonical)).toBe(text);
 });

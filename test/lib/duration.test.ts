@@ -15,7 +15,7 @@ test.each([
   ['5m5ms', 300.005],
   ['0s', 0],
   ['0h0m', 0],
-])('%s is %d seconds', (text, seconds) => {
+])('the duration %s is %d seconds', (text, seconds) => {
   expect(parseDuration(text)).toBe(seconds);
 });
 
@@ -57,12 +57,12 @@ test.each([
   ['20ns', '20ns'],
   ['0', '0s'],
   ['0s', '0s'],
-])('Go writes %s as %s', (text, canonical) => {
+])('the Go form of the duration %s is %s', (text, canonical) => {
   expect(canonicalGoDuration(text)).toBe(canonical);
   expect(canonicalGoDuration(canonical)).toBe(canonical);
 });
 
 test.each(['', '30', '-30s', '+30s', '1d', '30S', '30 s', 's', '.s', '1h-', '9999999999h', '9'.repeat(200)])(
-  'Go does not read %j',
+  '%j is not a Go duration',
   (text) => expect(canonicalGoDuration(text)).toBeUndefined(),
 );

@@ -7,7 +7,7 @@ function matches(pattern: string, path: string): boolean {
   return matchesGlob(glob, stepsOfPath(path), () => undefined);
 }
 
-describe('a pattern of paths', () => {
+describe('a path pattern', () => {
   it.each([
     ['a.yaml', ['a.yaml', 'deep/a.yaml'], ['b.yaml', 'a.yaml.bak', 'ba.yaml']],
     ['/a.yaml', ['a.yaml'], ['deep/a.yaml']],
@@ -38,7 +38,7 @@ describe('a pattern of paths', () => {
     expect(no.filter((path) => matches(pattern, path))).toEqual([]);
   });
 
-  it('is nothing in a blank line and a comment', () => {
+  it('is absent in a blank line and in a comment', () => {
     expect(['', '  ', '# text', '\r'].map(parseGlob)).toEqual([undefined, undefined, undefined, undefined]);
   });
 
@@ -51,7 +51,7 @@ describe('a pattern of paths', () => {
     ['!', 'names nothing'],
     ['[[:alpha:]]', 'named set'],
     ['x'.repeat(501), 'more than 500 characters'],
-  ])('is refused as %s', (pattern, fault) => {
+  ])('is refused as invalid: %s', (pattern, fault) => {
     expect(parseGlob(pattern)).toEqual({ fault: expect.stringContaining(fault) });
   });
 
@@ -59,7 +59,7 @@ describe('a pattern of paths', () => {
     ['*a'.repeat(200), 'a'.repeat(4000)],
     ['**/a/'.repeat(90), 'a/'.repeat(2000).slice(0, -1)],
     ['[a-z]*'.repeat(80), `${'a'.repeat(4000)}!`],
-  ])('takes at most as many comparisons as the product of the lengths, whatever it is', (pattern, path) => {
+  ])('needs fewer comparisons than twice the product of the lengths of pattern and path', (pattern, path) => {
     let comparisons = 0;
     const glob = parseGlob(`${pattern}b*`);
     if (glob === undefined || 'fault' in glob) throw new Error('no pattern');

@@ -12,14 +12,14 @@ test('an id is 20 characters of lower-case base32hex', () => {
   expect(next()).toMatch(/^[0-9a-v]{20}$/);
 });
 
-test('an id spells seconds, a count and random bytes', () => {
+test('an id encodes seconds, a counter and random bytes', () => {
   const next = sourceAt(0x4d88e15b * 1000 + 999);
   next();
   const bits = [...next()].map((digit) => Number.parseInt(digit, 32).toString(2).padStart(5, '0')).join('');
   expect((BigInt(`0b${bits}`) >> 4n).toString(16)).toBe('4d88e15b0001abababababab');
 });
 
-test('ids of one source rise strictly, also when the clock stands or is set back', () => {
+test('ids of one source increase strictly, also when the clock stops or is set back', () => {
   const next = sourceAt(5000, 5000, 5999, 1000, 6000, 6000, 2000);
   const ids = Array.from({ length: 100 }, next);
   expect(ids).toEqual([...new Set(ids)].sort());
@@ -40,7 +40,7 @@ test('the next id cannot be guessed from a known one', () => {
   expect(new Set(ends).size).toBe(3);
 });
 
-test('two sources that differ in their random bytes never meet', () => {
+test('two sources with different random bytes create different ids', () => {
   const one = createIdSource({ now: () => 1000, random: (length) => new Uint8Array(length) })();
   expect(one).not.toBe(sourceAt(1000)());
 });

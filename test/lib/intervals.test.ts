@@ -35,7 +35,7 @@ describe('intervals', () => {
     );
   });
 
-  it('give as many numbers as they are asked for, in one run when one is long enough', () => {
+  it('yield the requested count of numbers, in one run when one is long enough', () => {
     fc.assert(
       fc.property(intervals, fc.integer({ min: 1, max: 30 }), (list, count) => {
         const taken = takeNumbers(list, count);

@@ -8,7 +8,7 @@ const text = (value: unknown) => runToEnd(jsonInSteps(value));
 /** The same value in one that is long enough to be made in parts. */
 const within = (value: unknown) => ({ value, filler: 'x'.repeat(300_000) });
 
-it('JSON in steps is the text of JSON.stringify', () => {
+it('JSON made in steps equals the result of JSON.stringify', () => {
   fc.assert(
     fc.property(fc.anything({ withDate: true, withNullPrototype: true, maxDepth: 8 }), (value) => {
       fc.pre(isSerialisable(value));
@@ -36,7 +36,7 @@ it.each<[string, unknown]>([
   ['halves of characters', ['\ud800', '\udc00x', '\u2028"\\\n']],
   ['names that look like numbers', { 2: 'b', 1: 'a', __proto__: null }],
   ['lists in lists in lists', [[[[[[[1]]]]]]]],
-])('JSON in steps keeps %s', (_, value) => {
+])('JSON made in steps equals JSON.stringify for %s', (_, value) => {
   expect(text(value)).toBe(JSON.stringify(value));
   expect(text(within(value))).toBe(JSON.stringify(within(value)));
 });
@@ -44,11 +44,11 @@ it.each<[string, unknown]>([
 it.each([
   ['few parts', Array.from({ length: 20 }, (_, at) => ({ at })), 1],
   ['many parts', Array.from({ length: 5000 }, (_, at) => ({ at })), 100],
-])('JSON of %s is made in enough steps', (_, value, least) => {
+])('JSON of %s is made in at least the expected number of steps', (_, value, least) => {
   expect([...jsonInSteps(value)].length + 1).toBeGreaterThanOrEqual(least);
 });
 
-it('the hash of a text in parts is the hash of the text, wherever it is cut', () => {
+it('the hash of a text in parts equals the hash of the text, wherever it is split', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', maxLength: 40 }), fc.integer({ min: 1, max: 5 }), (value, most) => {
       expect([...textInParts(value, most)].join('')).toBe(value);

@@ -4,7 +4,7 @@ import { lineDiff } from '../../src/lib/line-diff.ts';
 
 const text = (lines: readonly string[]) => lines.map((line) => `${line}\n`).join('');
 
-test('shows what differs with three lines around it, far places apart', () => {
+test('a diff shows changes with three lines of context, and distant changes in separate hunks', () => {
   const before = Array.from({ length: 20 }, (_, at) => String(at + 1));
   const after = before.flatMap((line) => (line === '2' ? [] : line === '15' ? ['15', 'new'] : [line]));
   expect(lineDiff(text(before), text(after))).toBe(
@@ -14,7 +14,7 @@ test('shows what differs with three lines around it, far places apart', () => {
   expect(lineDiff('a\n', 'a\n')).toBe('');
 });
 
-test('what is shown leads from the one text to the other', () => {
+test('a diff has the line counts of its header, and is empty only for equal texts', () => {
   const lines = fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 12 });
   fc.assert(
     fc.property(lines, lines, (before, after) => {
@@ -28,7 +28,7 @@ test('what is shown leads from the one text to the other', () => {
   );
 });
 
-test('texts that differ in everything and are long are shown as a whole', () => {
+test('long texts without a common line are shown in one hunk', () => {
   const many = (word: string) => text(Array.from({ length: 2100 }, (_, at) => `${word} ${at}`));
   expect(lineDiff(many('a'), many('b')).split('\n').slice(0, 2)).toEqual(['@@ -1,2100 +1,2100 @@', '-a 0']);
 });

@@ -13,20 +13,20 @@ test.each([
   ['port', 'ports'],
   ['portRanges', 'port_ranges'],
   ['bidirectionnal', 'bidirectional'],
-])('%s probably meant %s', (word, meant) => {
+])('the nearest name to %s is %s', (word, meant) => {
   expect(nearest(word, fields)).toBe(meant);
 });
 
-test.each(['', 'x', 'color', 'metadata', 'na', 'a'.repeat(100_000)])('nothing comes close to "%.20s"', (word) => {
+test.each(['', 'x', 'color', 'metadata', 'na', 'a'.repeat(100_000)])('no name is near to "%.20s"', (word) => {
   expect(nearest(word, fields)).toBeUndefined();
 });
 
-test('one letter does not mean another one', () => {
+test('a single letter is not near to another letter', () => {
   expect(nearest('A', ['B', 'AB'])).toBe('AB');
   expect(nearest('A', ['B'])).toBeUndefined();
 });
 
-test('several candidates come closest first, then by name, each once', () => {
+test('several candidates are sorted by distance, then by name, without duplicates', () => {
   expect(nearestAll('prod-east', ['prod-west', 'prod-est', 'dev-east', 'prod-eest', 'prod-est', 'zzz'], 3)).toEqual([
     'prod-eest',
     'prod-est',
@@ -34,12 +34,12 @@ test('several candidates come closest first, then by name, each once', () => {
   ]);
 });
 
-test('the order of the candidates does not matter', () => {
+test('the result does not depend on the order of the candidates', () => {
   const candidates = ['bat', 'rat', 'hat', 'mat'];
   expect(nearestAll('cat', candidates, 4)).toEqual(nearestAll('cat', candidates.toReversed(), 4));
 });
 
-test('a text of a megabyte is near to nothing, and that is found at once', () => {
+test('a text of a megabyte has no near candidate and is near to no text', () => {
   const long = 'group-'.repeat(200_000);
   expect(nearest(long, [`${long}a`, 'group-1'])).toBeUndefined();
   expect(nearest('group-2', [`${long}a`, 'group-1'])).toBe('group-1');
@@ -63,7 +63,7 @@ function distance(a: string, b: string): number {
   return at(a.length, b.length);
 }
 
-test('what comes close is what few edits lead to', () => {
+test('a candidate is near when few edits lead to it, or when it begins with the word', () => {
   const words = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '-'), maxLength: 14 });
   fc.assert(
     fc.property(words, words, (word, candidate) => {

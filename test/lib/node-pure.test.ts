@@ -13,17 +13,17 @@ import { authority, chain, leaf } from '../setup/certificates.ts';
 import { growthOf, linear } from '../setup/growth.ts';
 
 describe('pure functions of node', () => {
-  test('the digest of a text is that of its UTF-8 bytes', () => {
+  test('hash the UTF-8 bytes of a text', () => {
     expect(sha256('')).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');
     expect(sha256('ü')).toBe('607474ca475a9724d7360aba71a56d5df77e61350e3f724cfa1f46e857e2d85f');
     expect(sha256Base64('')).toBe('47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=');
   });
 
-  test('the checksum is the CRC-32 of IEEE, unsigned', () => {
+  test('compute the unsigned CRC-32 of IEEE', () => {
     expect(crc32('123456789')).toBe(0xcbf43926);
   });
 
-  test('a certificate is looked for in time in proportion to the text, which is bounded', () => {
+  test('find a certificate in linear time, and refuse a text that is too long', () => {
     const begin = '-----BEGIN CERTIFICATE-----';
     const growth = growthOf((size) => parseCertificate(begin.repeat(size / begin.length)), longestCertificate / 30);
     expect(growth).toBeLessThan(linear);
@@ -32,7 +32,7 @@ describe('pure functions of node', () => {
     expect(parseCertificate(`${begin}x`)).toEqual({ ok: false, fault: 'malformed' });
   });
 
-  test('domain names turn into punycode and back', () => {
+  test('convert domain names to punycode and back', () => {
     expect(domainToAscii('münchen.de')).toBe('xn--mnchen-3ya.de');
     expect(domainToUnicodeText('xn--mnchen-3ya.de')).toBe('münchen.de');
     expect(domainToAscii('a b')).toBe('');
@@ -46,7 +46,7 @@ describe('pure functions of node', () => {
     ['two', authority + leaf, { ok: false, fault: 'several' }],
     ['half of one', authority.slice(0, 200), { ok: false, fault: 'malformed' }],
     ['nothing', '', { ok: false, fault: 'malformed' }],
-  ])('certificates are read: %s', (_, text, result) => {
+  ])('parse certificates: %s', (_, text, result) => {
     expect(parseCertificate(text)).toEqual(result);
   });
 
@@ -65,7 +65,7 @@ describe('pure functions of node', () => {
     ['something without a certificate', [], [chain.root], false],
     ['something malformed', ['-----BEGIN CERTIFICATE-----'], [chain.root, 'x'], false],
     ['an authority that is its own', [chain.root], [chain.root], true],
-  ])('a certificate leads to %s', (_, certificates, authorities, leads) => {
+  ])('decide whether a certificate chains to %s', (_, certificates, authorities, leads) => {
     expect(chainsTo(certificates, authorities)).toBe(leads);
   });
 });

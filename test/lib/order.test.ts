@@ -29,11 +29,11 @@ describe('topological order', () => {
       { a: ['b'], b: ['d'], c: ['b'], d: ['c'], e: [] },
       ['b', 'd', 'c'],
     ],
-  ])('%s', (_, needs, cycle) => {
+  ])('reports a cycle: %s', (_, needs, cycle) => {
     expect(orderOf(needs)).toEqual({ ok: false, cycle });
   });
 
-  test('the order of the input changes nothing, and every need is met before', () => {
+  test('does not depend on the order of the input, and puts every node after its needs', () => {
     const graph = fc.array(fc.array(fc.nat(30), { maxLength: 4 }), { maxLength: 31 });
     fc.assert(
       fc.property(graph, fc.integer(), (lists, seed) => {
@@ -53,7 +53,7 @@ describe('topological order', () => {
     );
   });
 
-  test('a chain and a star of 50,000 nodes are ordered without a deep stack', () => {
+  test('handles a chain and a star of 50,000 nodes without a deep stack', () => {
     const nodes = Array.from({ length: 50_000 }, (_, node) => node);
     const byNumber = (a: number, b: number) => a - b;
     expect(topologicalOrder(nodes, (node) => [node + 1], byNumber)).toEqual({ ok: true, order: nodes.toReversed() });

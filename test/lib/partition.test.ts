@@ -5,7 +5,7 @@ import { partition } from '../../src/lib/bits/partition.ts';
 
 const numbers = fc.uniqueArray(fc.nat(80), { maxLength: 20 });
 
-it('numbers are of one class exactly when every set has both or neither', () => {
+it('two numbers are in the same class exactly when every set contains both or neither', () => {
   fc.assert(
     fc.property(numbers, fc.array(numbers, { maxLength: 6 }), (among, sets) => {
       const classes = partition(bitsOf(among), sets.map(bitsOf));

@@ -11,7 +11,7 @@ it.each([
   ['../../a/..', '../..'],
   ['/srv/config/', '/srv/config'],
   ['/', '/'],
-])('the path `%s` is written `%s`', (given, normal) => {
+])('the path `%s` is normalised to `%s`', (given, normal) => {
   expect(normalizePath(given)).toBe(normal);
 });
 
@@ -22,6 +22,6 @@ it.each([
   ['', '../a.yaml', undefined],
   ['', '/a.yaml', undefined],
   ['/', '/a.yaml', 'a.yaml'],
-])('below the directory `%s`, `%s` is `%s`', (directory, path, below) => {
+])('below the directory `%s`, the path `%s` is `%s`', (directory, path, below) => {
   expect(pathBelow(directory, path)).toBe(below);
 });

@@ -35,7 +35,7 @@ describe('a persistent map', () => {
     expect([map.size, map.get('a'), map.has('a'), [...map]]).toEqual([0, undefined, false, []]);
   });
 
-  test('step by step it holds what a Map holds, and every older map stays as it was', () => {
+  test('contains what a Map contains after every step, and leaves older maps unchanged', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         let map = emptyMap<number>();
@@ -51,7 +51,7 @@ describe('a persistent map', () => {
     );
   });
 
-  test('tells under which keys it differs from an earlier one, and from any other', () => {
+  test('reports the keys in which it differs from an earlier map or from any other', () => {
     fc.assert(
       fc.property(fc.array(step), fc.array(step), fc.array(step), (before, steps, others) => {
         const start = before.reduce(run, emptyMap<number>());
@@ -65,7 +65,7 @@ describe('a persistent map', () => {
     );
   });
 
-  test('one edit of many steps is the same as the steps, and reads its own writes', () => {
+  test('gives the same result for one edit of many steps as for the steps, and reads its own writes', () => {
     fc.assert(
       fc.property(fc.array(step), fc.array(step), (before, steps) => {
         const start = before.reduce(run, emptyMap<number>());
@@ -85,7 +85,7 @@ describe('a persistent map', () => {
     );
   });
 
-  test('keys of one hash are kept apart', () => {
+  test('keeps keys with the same hash apart', () => {
     for (const [first, second] of colliding) {
       const both = emptyMap<number>().set(first, 1).set(second, 2);
       expectEqual(
@@ -107,7 +107,7 @@ describe('a persistent map', () => {
     }
   });
 
-  test('a step that changes nothing gives the same map', () => {
+  test('returns the same map for a step that changes nothing', () => {
     const map = emptyMap<number>().set('a', 1);
     expect(map.set('a', 1)).toBe(map);
     expect(map.delete('b')).toBe(map);
@@ -115,7 +115,7 @@ describe('a persistent map', () => {
     expect(map.delete('a').size).toBe(0);
   });
 
-  test('50,000 ids come and go', () => {
+  test('stores and deletes 50,000 ids', () => {
     const ids = Array.from({ length: 50_000 }, (_, at) => `ch8i4ug6lnn4g9h${at.toString(32).padStart(5, '0')}`);
     const full = emptyMap<number>().edit((draft) => ids.forEach((id, at) => void draft.set(id, at)));
     expect(full.size).toBe(ids.length);

@@ -7,7 +7,7 @@ const listed = (...entries: readonly string[]) => {
   return list;
 };
 
-describe('an address is public', () => {
+describe('the check for public addresses', () => {
   test.each([
     ['93.184.216.34', undefined],
     ['100.63.255.255', undefined],
@@ -60,14 +60,14 @@ describe('an address is public', () => {
     ['localhost', /no plain address/],
     ['127.1', /no plain address/],
     ['', /no plain address/],
-  ])('or not: %s', (text, expected) => {
+  ])('accepts or refuses %s', (text, expected) => {
     if (expected === undefined) expect(notPublic(text)).toBeUndefined();
     else expect(notPublic(text)).toMatch(expected);
   });
 });
 
 describe('an allow list', () => {
-  test('allows addresses, ranges, and named hosts whatever they resolve to', () => {
+  test('allows listed addresses and ranges, and listed hosts whatever they resolve to', () => {
     const list = listed('10.1.0.0/16', '192.168.7.7', 'fd00::/8', 'Git.Internal.');
     expect(isAllowed(list, 'a.example.com', '10.1.2.3')).toBe(true);
     expect(isAllowed(list, 'a.example.com', '10.2.0.1')).toBe(false);
@@ -80,7 +80,7 @@ describe('an allow list', () => {
     expect(isAllowed(list, 'a.example.com', '93.184.216.34')).toBe(true);
   });
 
-  test('names a host by its name or by its address', () => {
+  test('recognises a listed host by its name or by its address', () => {
     const list = listed('10.1.0.0/16', 'git.internal', 'fd00::1');
     expect(['git.internal', 'GIT.internal.', '10.1.9.9', '[fd00::1]'].map((host) => namesHost(list, host))).toEqual(
       Array(4).fill(true),
@@ -91,7 +91,7 @@ describe('an allow list', () => {
   });
 
   test.each(['10.0.0.1/8', 'https://git.internal', 'a b', '127.1', '-x', '*.internal', 'a:443', '10.0.0.0/33'])(
-    'holds no %s',
+    'refuses the entry %s',
     (entry) => {
       expect(parseAllowList(['10.0.0.0/8', entry])).toEqual({ wrong: entry });
     },

@@ -5,7 +5,7 @@ import { increasingKeys, keyAfter } from '../../src/lib/sort-keys.ts';
 const id = fc.stringMatching(/^[0-9a-v]{4}$/);
 const isIncreasing = (keys: readonly string[]) => keys.every((key, at) => at === 0 || (keys[at - 1] ?? '') < key);
 
-it('sort keys put elements in any order, again and again, and stay below every later id', () => {
+it('sort keys can put elements in any order repeatedly, and stay below every later id', () => {
   fc.assert(
     fc.property(
       fc.uniqueArray(id, { minLength: 1, maxLength: 12 }),
@@ -27,7 +27,7 @@ it('sort keys put elements in any order, again and again, and stay below every l
   );
 });
 
-it('a key changes only where it must: what already stands in order keeps its own', () => {
+it('moving an element changes only its own sort key', () => {
   fc.assert(
     fc.property(fc.uniqueArray(id, { minLength: 2, maxLength: 30 }), fc.nat(), fc.nat(), (ids, from, to) => {
       const sorted = ids.toSorted();
@@ -40,7 +40,7 @@ it('a key changes only where it must: what already stands in order keeps its own
   );
 });
 
-it('keys stay short, however often one element is moved to the front', () => {
+it('sort keys stay short when one element is moved to the front 1,000 times', () => {
   let keys: readonly string[] = ['a1', 'a2', 'a3'];
   for (let round = 0; round < 1000; round++) {
     const [first = '', second = '', third = ''] = keys;

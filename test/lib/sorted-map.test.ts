@@ -8,37 +8,37 @@ const numbered = (count: number) => Array.from({ length: count }, (_, at) => [ke
 const inOrder = (map: ReadonlyMap<string, number>) => [...map].sort(([a], [b]) => (a < b ? -1 : 1));
 
 describe('a sorted map', () => {
-  it('lists what was put in, in the order of the keys', () => {
+  it('lists its entries in key order', () => {
     const map = mapOf([...numbered(1000)].reverse());
     expect([...map]).toEqual(numbered(1000));
     expect([map.size, map.lastKey, map.keys().length]).toEqual([1000, key(999), 1000]);
     expect([map.get(key(7)), map.get(key(1000)), map.get('')]).toEqual([7, undefined, undefined]);
   });
 
-  it('is empty when everything went', () => {
+  it('is empty after every key is removed', () => {
     const map = mapOf(numbered(600)).with(numbered(600).map(([name]) => [name, undefined]));
     expect([map.size, map.lastKey, [...map], map.get(key(1))]).toEqual([0, '', [], undefined]);
     expect([...map.with([['a', 1]])]).toEqual([['a', 1]]);
   });
 
-  it('lists the keys behind any key, whether that is there or not', () => {
+  it('lists the keys after any key, whether that key is present or not', () => {
     const map = mapOf(numbered(1000).filter((_, at) => at % 2 === 0));
     for (const from of ['', key(0), key(1), key(255), key(256), key(257), key(998), key(999), 'z'])
       expect([...map.keysBehind(from)]).toEqual(map.keys().filter((name) => name > from));
     expect([...emptySortedMap().keysBehind('')]).toEqual([]);
   });
 
-  it('is itself after no change', () => {
+  it('returns the same instance when nothing changes', () => {
     const map = mapOf(numbered(3));
     expect(map.with([])).toBe(map);
   });
 
-  it('says what changed since another one that it does not come of', () => {
+  it('lists the changed keys in comparison with an unrelated map', () => {
     expect(mapOf(numbered(3)).changedSince(mapOf([...numbered(2), ['z', 1]]))).toEqual([key(2), 'z']);
     expect(mapOf(numbered(3)).changedSince(mapOf(numbered(3)))).toEqual([]);
   });
 
-  it('is after any changes what a plain map is, and knows what changed between any two versions', () => {
+  it('equals a plain map after any changes, and lists the changed keys between any two versions', () => {
     const change = fc.tuple(fc.nat({ max: 700 }).map(key), fc.option(fc.nat({ max: 3 }), { nil: undefined, freq: 3 }));
     const steps = fc.array(fc.array(change, { maxLength: 300 }), { maxLength: 8 });
     fc.assert(

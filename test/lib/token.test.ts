@@ -24,7 +24,7 @@ test.each([
   expect(isWellFormedToken('nbp_', token)).toBe(false);
 });
 
-test('every made token has 40 characters and is well formed', () => {
+test('every generated token has 40 characters and is well formed', () => {
   fc.assert(
     fc.property(bytes, (random) => {
       const token = makeToken('nbp_', random);
@@ -34,7 +34,7 @@ test('every made token has 40 characters and is well formed', () => {
   );
 });
 
-test('a token depends on all its random bytes, and too few are refused', () => {
+test('a token depends on its random bytes, and fewer than 32 of them are refused', () => {
   const zero = new Uint8Array(tokenRandomBytes);
   const one = Uint8Array.from(zero, (_, index) => (index === 0 ? 1 : 0));
   expect(makeToken('nbp_', zero)).toMatch(/^nbp_0{30}/);

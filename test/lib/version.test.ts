@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { compareVersions, leadingNumbers } from '../../src/lib/version.ts';
 
-describe('versions', () => {
+describe('the comparison of versions', () => {
   /** Each is lower than the next. */
   const rising = [
     '0.9',
@@ -25,7 +25,7 @@ describe('versions', () => {
     '99999999999999999999',
   ];
 
-  test('are in the order of semantic versioning, and numbers in that of numbers', () => {
+  test('follows semantic versioning and orders numbers numerically', () => {
     for (const [at, one] of rising.entries()) {
       for (const [extra, other] of rising.entries()) {
         expect([one, other, Math.sign(compareVersions(one, other) ?? Number.NaN)]).toEqual([
@@ -46,12 +46,12 @@ describe('versions', () => {
     ['1.4.2~rc1', '1.4.2-rc1'],
     ['14.6 (23G80)', '14.6'],
     [' 1.2 ', '1.2'],
-  ])('%s is %s', (a, b) => {
+  ])('treats %s and %s as equal', (a, b) => {
     expect(compareVersions(a, b)).toBe(0);
   });
 
   test.each(['', 'development', 'latest', '1..2', '1.2.', '.1', '1.2rc3', '1.2-', '-1', '1,2', '0x10'])(
-    '%j is no version',
+    'returns nothing for %j, which is not a version',
     (text) => {
       expect(compareVersions(text, '1.0')).toBeUndefined();
       expect(compareVersions('1.0', text)).toBeUndefined();
@@ -67,7 +67,7 @@ describe('versions', () => {
     ['6.8.0+', '6.8.0'],
     ['generic', undefined],
     ['', undefined],
-  ])('the numbers of the kernel %j are %s', (text, numbers) => {
+  ])('reads from the kernel version %j the numbers %s', (text, numbers) => {
     expect(leadingNumbers(text)).toBe(numbers);
   });
 });

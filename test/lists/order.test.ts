@@ -105,7 +105,7 @@ function nameOf(item: Json): Json {
   return (item['id'] ?? item['start'] ?? item['translated_start'] ?? null) as Json;
 }
 
-it('knows every list field that requests can write', () => {
+it('the tests cover every list field that requests can write', () => {
   const found = one.engine.registry.kinds
     .filter(({ path }) => path !== undefined)
     .flatMap((kind) => [...listsIn(`${kind.name} `, { ...fieldsOn(kind, 'replace'), ...kind.inputs })]);
@@ -129,7 +129,7 @@ function* listsOf(path: string, field: AnyField): Generator<string> {
 }
 
 describe.each(listFields.map((field) => [field.name, field] as const))('%s', (_, field) => {
-  it('is answered and read back in the order in which it was written last, on both servers', async () => {
+  it('is returned and read back in the order of the last write, on both servers', async () => {
     const values = field.values(things);
     await fc.assert(
       fc.asyncProperty(fc.shuffledSubarray([...values], { minLength: 1 }), async (list) => {
@@ -145,7 +145,7 @@ describe.each(listFields.map((field) => [field.name, field] as const))('%s', (_,
   });
 });
 
-describe('documents of everything that is there', () => {
+describe('exported documents of the whole account', () => {
   const documents = async (): Promise<readonly JsonObject[]> => {
     const state = await one.engine.snapshots.fresh(one.account);
     return exportDocuments(state).map((document) => ({ ...document }) as unknown as JsonObject);
@@ -157,7 +157,7 @@ describe('documents of everything that is there', () => {
     return answer.body;
   };
 
-  it('plan to nothing as they are exported, and in any other order', async () => {
+  it('plan no change, whatever the order of their lists', async () => {
     const exported = await documents();
     const { counts, digest } = await plan('team', exported);
     expect(counts).toMatchObject({ create: 0, update: 0, delete: 0 });
@@ -173,7 +173,7 @@ describe('documents of everything that is there', () => {
     );
   });
 
-  it('make the same plan in any order where they make everything', async () => {
+  it('give the same plan in any list order when they create everything', async () => {
     const exported = (await documents()).filter(({ kind }) => kind === 'Policy' || kind === 'DNSZone');
     const fresh = exported.map((document) => {
       const { name } = document['metadata'] as JsonObject;

@@ -18,7 +18,7 @@ const apply = async (own: TestApi, source: string, text: string) => {
 };
 const drift = async (source: string) => (await api().call('GET', `/api/config/drift?source=${source}`)).body;
 
-describe('a list of which a source owns every element', () => {
+describe('a list with every element owned by one source', () => {
   const text = (groups: string) =>
     `${['a', 'b', 'c'].map((name) => doc('Group', `r-${name}`, '{}')).join('---\n')}---\n${doc(
       'Policy',
@@ -26,7 +26,7 @@ describe('a list of which a source owns every element', () => {
       `rules: [{name: main, action: accept, protocol: tcp, ports: ["443", "80"], sources: [${groups}], destinations: [All]}]`,
     )}`;
 
-  it('may be reordered over the API: a revision and a version more, and neither a refusal nor drift', async () => {
+  it('can be reordered over the API, with one new revision and ETag, and without refusal or drift', async () => {
     await apply(api(), 'guarded', text('r-c, r-a, r-b'));
     const policies = (await api().call('GET', '/api/policies')).body;
     const { id } = policies.find(({ name }: JsonObject) => name === 'reordered');
@@ -59,7 +59,7 @@ describe('a list of which a source owns every element', () => {
   });
 });
 
-it('a list that documents add to keeps its order, and what is new follows as it was written', async () => {
+it('a list that documents add to keeps its order, and new elements follow in written order', async () => {
   const peers = ['o1', 'o2', 'o3', 'o4', 'o5'];
   const made = await api().peers(...peers);
   const of = (list: string) => doc('Group', 'ordered', `peers: [${list}]`);
@@ -77,7 +77,7 @@ it('a list that documents add to keeps its order, and what is new follows as it 
   expect(await read()).toEqual([4, 1, 3, 5]);
 });
 
-it('a rollback ignores the order: there is nothing to put back, and what comes back follows the rest', async () => {
+it('a rollback ignores the order: a reordering alone plans no change, and restored members come last', async () => {
   const [a = '', b = '', c = ''] = await api().peers('k1', 'k2', 'k3');
   const id = await api().group('rolled', [a, b, c]);
   const before = await api().revision();
@@ -91,7 +91,7 @@ it('a rollback ignores the order: there is nothing to put back, and what comes b
   expect(ids((await api().call('GET', `/api/groups/${id}`)).body.peers)).toEqual([c, b, a]);
 });
 
-it('moving one of a thousand members writes one row of membership', async () => {
+it('moving one of a thousand members writes one membership row', async () => {
   const peers = await api().peers(...Array.from({ length: 1000 }, (_, at) => `m${at}`));
   const id = await api().group('thousand', peers);
   const { engine, account } = api();
@@ -113,8 +113,8 @@ it('moving one of a thousand members writes one row of membership', async () => 
   expect(await move([last, ...middle])).toEqual([0, 0, 1]);
 });
 
-describe('a server of the release before', () => {
-  it('writes members without a place: they stand where their ids put them, and the others stay', async () => {
+describe('a server of the previous release', () => {
+  it('writes members without a position: they are ordered by id, and the others keep their order', async () => {
     const made = await testDatabase('postgres');
     await using own = await apiOn(made.database, () => made[Symbol.asyncDispose]());
     const [a = '', b = '', c = '', d = ''] = await own.peers('a', 'b', 'c', 'd');

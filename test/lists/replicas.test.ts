@@ -21,7 +21,7 @@ function answersOf(state: Snapshot): ReadonlyMap<string, string> {
   );
 }
 
-it('servers answer with the same bytes about every kind, whether they wrote it, caught up with it or loaded it', async () => {
+it('servers return identical bytes for every kind, whether they wrote it, caught up with it or loaded it', async () => {
   const made = await testDatabase('postgres');
   const txt = new Map<string, readonly string[]>();
   const resolveTxt = async (name: string) => txt.get(name) ?? [];

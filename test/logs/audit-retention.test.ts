@@ -37,7 +37,7 @@ const round = ({ database }: Pick<Office, 'database'>, days: number) =>
 const span = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, at) => first + at);
 
 eachEngine('the audit log on %s', (engine) => {
-  it('loses what is older than it is kept, in steps of a bounded size, and nothing else', async () => {
+  it('deletes only events older than the retention period, at most 1,000 in a step', async () => {
     await using office = await newOffice(engine);
     const { database, account } = office;
     const before = await numbers(office);
@@ -54,7 +54,7 @@ eachEngine('the audit log on %s', (engine) => {
     expect((await numbers(office)).at(-1)).toBe(first + 2203);
   });
 
-  it('keeps what a delivery has not passed, and what it has set aside', async () => {
+  it('keeps old events that a delivery has not passed or has set aside', async () => {
     await using office = await newOffice(engine);
     const { database, account, call } = office;
     const kind = office.engine.registry.get('NotificationChannel');
@@ -76,7 +76,7 @@ eachEngine('the audit log on %s', (engine) => {
     expect(await numbers(office)).toEqual([]);
   });
 
-  it('stays without gaps: behind an event that is young enough nothing goes', async () => {
+  it('stays without gaps: keeps old events that follow an event within the retention period', async () => {
     await using office = await newOffice(engine);
     await office.database.asOwner([`update audit_events set created_at = now() - interval '400 days'`]);
     await write(office, 400, 2);
@@ -87,7 +87,7 @@ eachEngine('the audit log on %s', (engine) => {
     expect(await numbers(office)).toEqual(events.slice(-3));
   });
 
-  it('of other accounts stays as it is', async () => {
+  it('is unchanged for other accounts', async () => {
     await using office = await newOffice(engine);
     await write(office, 400, 5);
     expect(await deleteAgedEvents(office.database, 'other', 365)).toBe(0);
@@ -95,8 +95,8 @@ eachEngine('the audit log on %s', (engine) => {
   });
 });
 
-describe('servers of one database', () => {
-  it('delete together what one would have deleted', async () => {
+describe('servers that share a database', () => {
+  it('delete together exactly what one server would delete', async () => {
     await using office = await newOffice('postgres');
     const other = await openDatabase({ url: present(office.made.url) });
     try {
@@ -114,7 +114,7 @@ describe('servers of one database', () => {
     }
   });
 
-  it('leave an account to the one that is at it; when that is killed nothing is lost, and the next one goes on', async () => {
+  it('leave an account to the server deleting from it; when that is killed, nothing is lost and another continues', async () => {
     await using office = await newOffice('postgres');
     const { account } = office;
     await office.database.asOwner([`update audit_events set created_at = now() - interval '400 days'`]);
@@ -139,7 +139,7 @@ describe('servers of one database', () => {
     expect(Number(base?.['event_id'])).toBe(events.at(-1));
   });
 
-  it('do not wait for one that holds the account', async () => {
+  it('do not wait for a server that has locked the account', async () => {
     await using office = await newOffice('postgres');
     const { account } = office;
     await office.database.asOwner([`update audit_events set created_at = now() - interval '400 days'`]);
@@ -156,8 +156,8 @@ describe('servers of one database', () => {
   });
 });
 
-describe('what was deleted', () => {
-  it('is said to be so by the list of audit events, when it reaches so far', async () => {
+describe('the deletion of audit events', () => {
+  it('is reported by the list of audit events when the list reaches the deleted events', async () => {
     await using api = await testApi();
     await api.group('old');
     const list = () => api.call('GET', '/api/events/audit');
@@ -171,7 +171,7 @@ describe('what was deleted', () => {
     expect(headers['heddle-notice']).toContain(`events up to ${last} were deleted`);
   });
 
-  it('is not passed over by readers of events: they learn the oldest place from which they can go on', async () => {
+  it('is reported to readers of events with 410 and the oldest position from which they can continue', async () => {
     await using api = await testApi();
     const { engine, account } = api;
     const event = { code: 'config.override.created', target: 'g', meta: {} } as const;
@@ -190,7 +190,7 @@ describe('what was deleted', () => {
     expect(await reader.next(async () => ({ account, actor, revision: 0 }))).toBeUndefined();
   });
 
-  it('is still said to be gone after the account was restored', async () => {
+  it('is still reported after the account was restored', async () => {
     await using api = await testApi('postgres', keys);
     await api.group('old');
     await api.engine.database.asOwner([`update audit_events set created_at = now() - interval '400 days'`]);
@@ -200,7 +200,7 @@ describe('what was deleted', () => {
     expect((await api.call('GET', '/api/events/audit')).headers['heddle-notice']).toContain(`up to ${deleted} were`);
   });
 
-  it('is counted', async () => {
+  it('is counted in heddle_audit_events_deleted_total', async () => {
     await using api = await testApi();
     await api.group('old');
     await api.engine.database.asOwner([`update audit_events set created_at = now() - interval '400 days'`]);

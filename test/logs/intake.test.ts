@@ -9,7 +9,7 @@ import { noon } from './filled.ts';
 const span = { now: noon, keptMs: 30 * 86_400_000 };
 const clock = () => new Date(noon).toISOString();
 
-describe('intake of logs', () => {
+describe('the intake of logs', () => {
   const work = async (limits: Partial<IntakeLimits>) => {
     const made = await testDatabase('postgres');
     const intake = createIntake(made.database, limits);
@@ -28,7 +28,7 @@ describe('intake of logs', () => {
     };
   };
 
-  it('refuses an account of which too much waits, and none of which nothing waits', async () => {
+  it('refuses an account that exceeds its share of waiting records, but never one with nothing waiting', async () => {
     await using place = await work({ waiting: 100 });
     const { intake, reportOf } = place;
     const [first, second, third, other, more] = await Promise.all([
@@ -48,12 +48,12 @@ describe('intake of logs', () => {
     await intake.take(more);
   });
 
-  it('takes a report that is larger than what may wait when nothing of the account does', async () => {
+  it('accepts a report larger than the limit of waiting records when its account has nothing waiting', async () => {
     await using place = await work({ waiting: 10 });
     await place.intake.take(await place.reportOf('loud', '1', 50));
   });
 
-  it('lets accounts take turns: who has little to store does not wait for all of the others', async () => {
+  it('alternates between accounts: one with little to store does not wait for all records of another', async () => {
     await using place = await work({ lanes: 1, together: 10 });
     const { intake, reportOf } = place;
     const order: string[] = [];

@@ -97,7 +97,7 @@ const queries: readonly (readonly [string, Partial<ProxyLogQuery>])[] = [
 
 const small: PageLimits = { exactUpTo: 150, sortedAtMost: 200, scannedAtMost: 60 };
 
-eachEngine('the log of reverse proxies (%s)', (kind) => {
+eachEngine('the reverse proxy log (%s)', (kind) => {
   let made: TestDatabase;
   let engine: Engine;
   beforeAll(async () => {
@@ -126,7 +126,7 @@ eachEngine('the log of reverse proxies (%s)', (kind) => {
   // What differs between the engines is how they plan, and the ways of large logs plan everything.
   describe.each(kind === 'postgres' ? ways : ways.slice(0, 1))('%s', (_, limits) => {
     it.each(queries)(
-      'finds by %s what looking at every record finds, newest and oldest first',
+      'returns the same records as a full scan for %s, newest and oldest first',
       async (_name, query) => {
         const all = expected({ ...plain, ...query });
         for (const order of ['desc', 'asc'] as const) {
@@ -142,7 +142,7 @@ eachEngine('the log of reverse proxies (%s)', (kind) => {
     );
   });
 
-  it('turns pages of requests of the same moment without losing one or telling one twice', async () => {
+  it('pages through requests of the same moment without losing or repeating one', async () => {
     const same = Array.from({ length: 30 }, (_, at) => ({
       timestamp: new Date(noon - (at % 3) * minute).toISOString(),
       ...{ id: `same-${String(at).padStart(2, '0')}`, source_ip: '192.0.2.1', host: 'same.example.com' },
@@ -168,7 +168,7 @@ eachEngine('the log of reverse proxies (%s)', (kind) => {
       }
   });
 
-  it('says totals exactly up to a limit, and about right above it', async () => {
+  it('returns exact totals up to a limit, and estimates above it', async () => {
     const few = await ask({ path: '/orders' }, small);
     expect([few.total, few.isEstimate]).toEqual([120, false]);
     const many = await ask({ path: '/items' }, small);
@@ -180,7 +180,7 @@ eachEngine('the log of reverse proxies (%s)', (kind) => {
     expect([searched.total, searched.isEstimate]).toEqual([1200, false]);
   });
 
-  it('sorts by anything, ties by time', async () => {
+  it('sorts by any field, and breaks ties by time', async () => {
     const key = (record: JsonObject) => `${String(record['host'])} ${String(record['path'])}`;
     const byUrl = requests().toSorted(
       (a, b) => compare(key(a), key(b)) || compare(String(a['id']), String(b['id'])) * -1,
@@ -194,7 +194,7 @@ eachEngine('the log of reverse proxies (%s)', (kind) => {
     );
   });
 
-  it('sorts the newest records alone when there are too many, and says from when', async () => {
+  it('sorts only the newest records when there are too many, and returns the time from which they start', async () => {
     const { records, total, sortedFrom } = await ask({ sort: 'duration', page_size: 100 }, small);
     expect(sortedFrom).toBeInstanceOf(Date);
     const looked = requests().filter(({ timestamp }) => Date.parse(String(timestamp)) >= Number(sortedFrom));
@@ -203,7 +203,7 @@ eachEngine('the log of reverse proxies (%s)', (kind) => {
     expect(records.map(({ duration_ms }) => duration_ms)).toEqual(longest.slice(0, 100));
   });
 
-  it('stores a report once, however often it comes, and counts it once', async () => {
+  it('stores and counts a report once, however often it is sent', async () => {
     const all = requests();
     await storeRequests(made.database, 'a', 'b0', all.slice(0, 300));
     await storeRequests(made.database, 'a', 'other', all.slice(0, 5));
@@ -211,7 +211,7 @@ eachEngine('the log of reverse proxies (%s)', (kind) => {
     expect(total).toBe(expected({ ...plain, host: 'app.example.com' }).length);
   });
 
-  it('tells a record without what is empty', async () => {
+  it('returns a record without its empty members', async () => {
     const { records } = await ask({ search: 'req-0050' });
     expect(records.map(showProxyRecord)).toEqual([
       {
@@ -223,7 +223,7 @@ eachEngine('the log of reverse proxies (%s)', (kind) => {
     ]);
   });
 
-  it('makes partitions ahead, and drops those that nobody has to keep', async () => {
+  it('creates partitions ahead, and drops those past the retention period', async () => {
     await using fresh = await testDatabase(kind);
     const { database } = fresh;
     await storeRequests(database, 'a', 'b0', requests());

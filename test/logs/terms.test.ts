@@ -4,8 +4,8 @@ import { beginnings, beginningTerm, saltOf, termsOf, termsWith, wholeTerm } from
 const salt = saltOf('account');
 const texts = ['d1a2b3-C4D5', '/Orders/4711?q=é%F0', '2001:db8::1', 'Grüezi Ωmega', '😀 smile', 'aaa', 'xy'];
 
-describe('the terms by which texts are found', () => {
-  it.each(texts)('has all terms of every part of %s, in any case', (text) => {
+describe('the search terms of a text', () => {
+  it.each(texts)('include all terms of every part of %s, in any case', (text) => {
     const terms = new Set(termsOf(salt, [text, 'another text']));
     for (let from = 0; from < text.length; from += 1)
       for (let to = from + 1; to <= text.length; to += 1) {
@@ -16,14 +16,14 @@ describe('the terms by which texts are found', () => {
     expect(beginnings(salt, text)).toContain(beginningTerm(salt, text.slice(0, 2).toUpperCase()));
   });
 
-  it('has none for parts of fewer than three characters, and few for endless texts', () => {
+  it('are none for parts of fewer than three characters, and at most 512 for a very long text', () => {
     expect([termsWith(salt, 'ab'), termsOf(salt, ['ab'])]).toEqual([[], []]);
     const endless = Array.from({ length: 4096 }, (_, at) => (at * 7919).toString(36)).join('');
     expect(termsOf(salt, [endless]).length).toBeLessThanOrEqual(512);
     expect(termsWith(salt, endless).length).toBeLessThanOrEqual(32);
   });
 
-  it('gives every account terms of its own, numbers that fit into the column', () => {
+  it('differ between accounts, and are numbers that fit into the column', () => {
     const other = new Set(termsOf(saltOf('another'), texts));
     expect(termsOf(salt, texts).filter((term) => other.has(term)).length).toBeLessThan(3);
     const all = [...termsOf(salt, texts), ...beginnings(salt, 'ab'), wholeTerm(salt, 'host', 'a.example.com')];

@@ -59,7 +59,7 @@ const flows: readonly JsonObject[] = Array.from({ length: 40 }, (_, n) => ({
   events: [{ type: 'TYPE_START', timestamp: new Date(noon).toISOString() }],
 }));
 
-eachEngine('logs with more values than are listed (%s)', (kind) => {
+eachEngine('logs with more distinct values than are listed (%s)', (kind) => {
   let made: TestDatabase;
   let engine: Engine;
   beforeAll(async () => {
@@ -82,7 +82,7 @@ eachEngine('logs with more values than are listed (%s)', (kind) => {
       ),
     );
 
-  it('lists so many values of a field and not one more, however many there are', async () => {
+  it('list no more values of a field than its limit, however many there are', async () => {
     expect(await listed()).toEqual([
       { field: 'proxy path', count: 10 },
       { field: 'proxy rest', count: 1 },
@@ -97,7 +97,7 @@ eachEngine('logs with more values than are listed (%s)', (kind) => {
   const small = { exactUpTo: 20, sortedAtMost: 50, scannedAtMost: 10 };
   // What differs between the engines is how they plan; every way to look for something is tried on both.
   it.each(kind === 'postgres' ? proxyQueries : proxyQueries.slice(-6))(
-    'finds requests by %s',
+    'find requests by %s',
     async (_, query, fits) => {
       const plain: ProxyLogQuery = { user: {}, sort: 'timestamp', order: 'desc', page: 1, page_size: 100 };
       const expectation = requests.filter(fits).map(({ id }) => id);
@@ -115,11 +115,11 @@ eachEngine('logs with more values than are listed (%s)', (kind) => {
     [{ search: '37' }, 1],
     [{ search: '100.64.0.1:1' }, 40],
     [{ protocol: 6 }, 40],
-  ])('finds traffic by %j', async (query, expected) => {
+  ])('find traffic by %j', async (query, expected) => {
     expect((await readTraffic(engine, call, { ...query, page: 1, page_size: 100 })).total).toBe(expected);
   });
 
-  it('forgets counts and values with the week that they are of, and has room for others then', async () => {
+  it('lose counts and values when their week is deleted, which makes room for new ones', async () => {
     const later = { now: noon + 8 * day, keptMs: day };
     const fresh = requests.slice(0, 1).map((record) => ({
       ...{ ...record, timestamp: new Date(later.now).toISOString() },

@@ -18,7 +18,7 @@ describe.each(registry.kinds.map((kind) => [kind.name, kind] as const))('%s', (n
     expect(acceptor.hasRefused()).toBe(false);
   });
 
-  test('accepts what the compiled schemas accept, and nothing else', () => {
+  test('accepts exactly the specs that the compiled schemas accept', () => {
     const verdicts = new Set<boolean>();
     fc.assert(
       fc.property(fc.constantFrom(...surfaces), mutated(kind.example as JsonObject), (surface, spec) => {
@@ -42,11 +42,14 @@ test.each([
   [{ type: 'array', minItems: 2, items: { type: 'boolean' } }, [true], false],
   [{ type: 'object', maxProperties: 1, additionalProperties: { type: 'string' } }, { a: 'x', b: 'y' }, false],
   [{ type: 'string', pattern: '^a' }, 'a', false],
-] as const)('of %j and %j says %s; a word that it does not know accepts nothing', (schema, value, accepted) => {
-  expect(accepts(schema as Json, value as Json)).toBe(accepted);
-});
+] as const)(
+  'the schema %j accepts the value %j: %s; a schema with an unknown keyword accepts nothing',
+  (schema, value, accepted) => {
+    expect(accepts(schema as Json, value as Json)).toBe(accepted);
+  },
+);
 
-test('knows every word that the schemas of kinds have', () => {
+test('the acceptor supports every keyword in the schemas of kinds', () => {
   const values: Readonly<Record<string, Json>> = { object: {}, array: [], string: 'x', integer: 1, boolean: true };
   const unknown = new Set<string>();
   const look = (schema: Json): void => {

@@ -44,13 +44,13 @@ const partsOf = (template: string) => {
 const isStemmed = (code: string) =>
   /\.(enable|disable|add|delete)$/.test(code) && texts.has(code.replace(/\.[a-z]+$/, ''));
 
-it('every code of the catalogue is emitted, or is known as one that never is', () => {
+it('every activity code in the catalogue is emitted, or is listed as never emitted', () => {
   const emitted = (code: string) =>
     texts.has(code) || isStemmed(code) || templates.some((template) => partsOf(template).test(code));
   expect(codes.filter((code) => !emitted(code)).sort()).toEqual(Object.values(neverEmitted).flat().sort());
 });
 
-it('every code that is emitted is in the catalogue', () => {
+it('every activity code that is emitted is in the catalogue', () => {
   // Types hold what is written as an event; SQL and what is put together are beyond them.
   const written = [...found(/\b(?:code|activity_code): '([a-z-]+(?:\.[a-z_-]+)+)'/g)];
   expect(written.length).toBeGreaterThan(30);

@@ -36,7 +36,7 @@ function at(value: unknown, ...path: readonly string[]): unknown {
 describe.each(documentKinds.map((kind) => [kind.name, kind] as const))('the CRD of %s', (name, kind) => {
   const crd = lowerToCrd(registry, kind);
 
-  test('is structural', () => {
+  test('has a structural schema', () => {
     expect(structuralFaults(schemaOf(crd))).toEqual([]);
   });
 
@@ -48,7 +48,7 @@ describe.each(documentKinds.map((kind) => [kind.name, kind] as const))('the CRD 
     });
   });
 
-  test('has a status of its own', () => {
+  test('has a status subresource', () => {
     expect(at(crd, 'spec', 'versions', '0', 'subresources')).toEqual({ status: {} });
     expect(Object.keys(at(schemaOf(crd), 'properties', 'status', 'properties') as object)).toEqual([
       'observedGeneration',
@@ -62,12 +62,12 @@ describe.each(documentKinds.map((kind) => [kind.name, kind] as const))('the CRD 
     ]);
   });
 
-  test('requires a spec where documents must have one', () => {
+  test('requires a spec exactly where documents must have one', () => {
     const spec = at(schemaOf(crd), 'properties', 'spec') as JsonObject;
     expect(schemaOf(crd)['required']).toEqual(spec['required'] === undefined ? undefined : ['spec']);
   });
 
-  test('shows how it fares, and whether it is enabled where it can be', () => {
+  test('has columns for readiness, and for `enabled` where the kind has it', () => {
     const columns = at(crd, 'spec', 'versions', '0', 'additionalPrinterColumns') as readonly JsonObject[];
     const shown = columns.filter(({ priority }) => priority === undefined).map((column) => column['name']);
     const enabled = 'enabled' in kind.spec ? ['Enabled'] : [];
@@ -79,14 +79,14 @@ describe.each(documentKinds.map((kind) => [kind.name, kind] as const))('the CRD 
     expect(Object.entries(fields).filter(([, schema]) => typeof schema['description'] !== 'string')).toEqual([]);
   });
 
-  test('equals the file in crds', () => {
+  test('equals the generated file in crds/', () => {
     const text = readFileSync(new URL(`../../crds/${pluralOf(name)}.yaml`, import.meta.url), 'utf8');
     expect(text.split('\n', 1)[0]).toMatch(/^# .*npm run gen.*do not edit/);
     expect(parse(text)).toEqual(crd);
   });
 });
 
-test('every kind has a short name of its own, which no other program is likely to use', () => {
+test('every kind has a unique short name that other programs are unlikely to use', () => {
   const names = documentKinds.flatMap((kind) => at(lowerToCrd(registry, kind), 'spec', 'names', 'shortNames'));
   expect(names.filter((name) => /^h[a-z]+$/.test(String(name)))).toHaveLength(documentKinds.length);
   expect(new Set(names).size).toBe(documentKinds.length);
@@ -124,16 +124,16 @@ describe('lowering to a CRD', () => {
     ['others', { 'x-kubernetes-list-type': 'set', description: 'Others. Refers to Shape.' }],
     ['sure', { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }],
     ['unsure', { 'x-kubernetes-list-type': 'atomic' }],
-  ])('a list merges as the document does: %s', (name, expected) => {
+  ])('gives each list the merge type that it has in documents: %s', (name, expected) => {
     expect(fieldAt(name)).toMatchObject(expected);
   });
 
-  test('an object that is one piece is one to Kubernetes too', () => {
+  test('makes an object that is one unit atomic in Kubernetes too', () => {
     expect(fieldAt('block')).toMatchObject({ type: 'object', 'x-kubernetes-map-type': 'atomic' });
     expect(fieldAt('part')).not.toHaveProperty('x-kubernetes-map-type');
   });
 
-  test('limits are kept, defaults are written in words: others would count as stated', () => {
+  test('keeps limits, but mentions defaults only in descriptions, since real defaults would appear as stated', () => {
     expect(fieldAt('part', 'properties', 'inner')).toEqual({
       type: 'string',
       minLength: 2,
@@ -143,15 +143,15 @@ describe('lowering to a CRD', () => {
     expect(structuralFaults(schema)).toEqual([]);
   });
 
-  test('the spec may be left out where no field is required', () => {
+  test('makes the spec optional where no field is required', () => {
     expect(schema).not.toHaveProperty('required');
   });
 
-  test('the only object of a kind has the only name', () => {
+  test('allows only the fixed name for a singleton kind', () => {
     expect(at(schema, 'properties', 'metadata', 'properties', 'name')).toEqual({ type: 'string', enum: ['shape'] });
   });
 
-  test('a kind without documents has none', () => {
+  test('refuses a kind without documents', () => {
     expect(() => lowerToCrd(own, hidden)).toThrow('Hidden has no documents: a test');
   });
 
@@ -165,7 +165,7 @@ describe('lowering to a CRD', () => {
   });
 });
 
-describe('expressions in a CRD', () => {
+describe('the validation expressions in a CRD', () => {
   const span = {
     first: integer({ doc: 'First.', default: 5 }),
     last: integer({ doc: 'Last.', required: true }),
@@ -206,7 +206,7 @@ describe('expressions in a CRD', () => {
   const rulesAt = (...path: readonly string[]) =>
     (specAt(...path, 'x-kubernetes-validations') as readonly JsonObject[]).map(({ rule }) => rule);
 
-  test('refuse what one source alone cannot say, and leave alone what another one may state', () => {
+  test('refuse only what is invalid within one source, and accept that other sources state the rest', () => {
     expect(rulesAt()).toEqual([
       '!((has(self.one) && size(self.one) > 0) && (has(self.other) && size(self.other) > 0))',
       '!((has(self.one) && size(self.one) > 0) && (!has(self.on) || self.on))',
@@ -216,7 +216,7 @@ describe('expressions in a CRD', () => {
     ]);
   });
 
-  test('refuse in an entry of a list, which is stated as a whole, what is missing too', () => {
+  test('also refuse missing members in an entry of a list, which is stated as a whole', () => {
     const [rule] = rulesAt('properties', 'entries', 'items');
     expect(rule).toBe('(has(self.one) && size(self.one) > 0) != (has(self.other) && size(self.other) > 0)');
     expect(specAt('properties', 'entries', 'items', 'x-kubernetes-validations', '0')).toMatchObject({
@@ -226,17 +226,17 @@ describe('expressions in a CRD', () => {
     expect(rulesAt('properties', 'spans', 'items')).toEqual(['(has(self.first) ? self.first : 5) <= self.last']);
   });
 
-  test('are bounded where entries without required members would be too many to afford', () => {
+  test('limit lists to 10,000 items where entries have no required members, to bound the cost', () => {
     expect(specAt('properties', 'small', 'maxItems')).toBe(10_000);
     expect(specAt('properties', 'spans')).not.toHaveProperty('maxItems');
   });
 
-  test('stand beside the patterns of formats; what is not required may be empty', () => {
+  test('are combined with format patterns, which accept an empty text unless the field is required', () => {
     expect(specAt('properties', 'one', 'pattern')).toBe('^(?:[1-9][0-9]{0,4})?$');
     expect(specAt('properties', 'entries', 'items', 'properties', 'name', 'pattern')).toBe('^(?:[1-9][0-9]{0,4})$');
   });
 
-  test('are broken in documents with a sentence that names the entry', () => {
+  test('are checked in documents with a message that names the entry', () => {
     const { spec } = canonicalSpec(shape, {
       size: 1,
       other: ['x'],
@@ -254,13 +254,13 @@ describe('expressions in a CRD', () => {
     ]);
   });
 
-  test('need a spec where creation alone writes a field: a spec that is taken out compares with nothing', () => {
+  test('need a required spec where a field is written at creation only, since a removed spec is compared with nothing', () => {
     const loose = defineKind({ ...shape, spec: { mode: shape.spec['mode'] }, rules: [] } as unknown as typeof shape);
     expect(() => lowerToCrd(createRegistry([loose]), loose)).toThrow('require a field');
   });
 });
 
-test('the pattern of a format matches whatever the format accepts', () => {
+test('the pattern of a format matches every text that the format accepts', () => {
   const formats = documentKinds.flatMap(({ spec }) => formatsIn(spec));
   expect(formats.length).toBeGreaterThan(15);
   const texts = [

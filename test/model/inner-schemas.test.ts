@@ -3,7 +3,7 @@ import { nameInnerSchemas } from '../../src/model/lower/openapi/inner-schemas.ts
 
 const point = { type: 'object', required: ['x'], properties: { x: { type: 'integer' } } };
 
-it('an object that stands inside a schema has a schema and a name of its own', () => {
+it('an object nested in a schema becomes a separate, named schema', () => {
   expect(
     nameInnerSchemas({
       MapRequest: {
@@ -52,12 +52,12 @@ it.each([
   ['addresses', 'ThingAddress'],
   ['history', 'ThingHistory'],
   ['access', 'ThingAccess'],
-])('one of `%s` is a %s', (member, name) => {
+])('an item of `%s` gets the schema name %s', (member, name) => {
   const thing = { type: 'object', properties: { [member]: { type: 'array', items: point } } };
   expect(Object.keys(nameInnerSchemas({ Thing: thing }))).toEqual(['Thing', name]);
 });
 
-it('what is free or already named stays where it is', () => {
+it('free-form objects and references to named schemas are unchanged', () => {
   const schemas = {
     Box: {
       type: 'object',
@@ -72,7 +72,7 @@ it('what is free or already named stays where it is', () => {
   expect(nameInnerSchemas(schemas)).toEqual(schemas);
 });
 
-it('two schemas of one name are refused', () => {
+it('two schemas with the same name are refused', () => {
   const box = { type: 'object', properties: { lid: point } };
   for (const schemas of [
     { Box: box, BoxLid: point },

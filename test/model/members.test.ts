@@ -19,26 +19,26 @@ const group = (...ids: readonly string[]) => contentOf(fields, { name: 'g', peer
 const peersIn = (content: Content) => Object.fromEntries(membersIn(content, 'peers'));
 
 describe('memberships', () => {
-  it('stand beside the spec, and complete it in the order of their ids', () => {
+  it('are stored beside the spec, and merged into it in the order of their ids', () => {
     const content = contentOf(fields, { name: 'g', peers: { b: ['source'], a: ['api'] } });
     expect(content.spec).toEqual({ name: 'g' });
     expect(JSON.stringify(completeSpec(content))).toBe('{"name":"g","peers":{"a":["api"],"b":["source"]}}');
     expect(completeSpec(group())).toEqual({ name: 'g', peers: {} });
   });
 
-  it('that are listed keep the origins of members that stay', () => {
+  it('keep the origins of remaining members when they are written as a list', () => {
     const before = withMembers(group('a', 'b'), 'peers', [['b', ['enrolment']]]);
     const after = contentOf(fields, { name: 'g', peers: ['b', 'c'] }, before, 'source');
     expect(peersIn(after)).toEqual({ b: ['enrolment'], c: ['source'] });
   });
 
-  it('that are the same as before are shared with them', () => {
+  it('are shared with the previous content when they are unchanged', () => {
     const before = group('a', 'b');
     const after = contentOf(fields, completeSpec(before), before);
     expect(membersIn(after, 'peers')).toBe(membersIn(before, 'peers'));
   });
 
-  it('of a kind without any leave the spec as it is', () => {
+  it('leave the spec unchanged for a kind without members', () => {
     const spec = { name: 'n' };
     const content = contentOf({ name: fields.name }, spec);
     expect([content, completeSpec(content)]).toEqual([{ spec }, spec]);
@@ -50,7 +50,7 @@ describe('memberships', () => {
     expect(movedMembers(group('a'), undefined, 'peers')).toEqual([{ id: 'a', was: ['api'], is: [] }]);
   });
 
-  it('that differ make a difference between what objects say', () => {
+  it('make objects unequal when they differ', () => {
     const one = group('a');
     const other = withMembers(one, 'peers', [['a', ['source']]]);
     expect([equalContent(one, other), equalContent(one, group('a')), equalContent(noContent, { spec: {} })]).toEqual([
@@ -60,7 +60,7 @@ describe('memberships', () => {
     ]);
   });
 
-  it('are after any edits what a plain record is', () => {
+  it('equal a plain record after any edits', () => {
     const id = fc.constantFrom(...'abcdefgh');
     const origins = fc.constantFrom<MemberOrigins>([], ['api'], ['api', 'source'], ['enrolment']);
     const edits = fc.array(fc.tuple(fc.nat(), id, origins), { maxLength: 60 });

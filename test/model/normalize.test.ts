@@ -8,7 +8,7 @@ const full = (spec: JsonObject) => normalize(thing.spec, spec).spec;
 const stated = (spec: JsonObject) => normalizeStated(thing.spec, spec).spec;
 
 describe('normalize', () => {
-  test('fills every default, and leaves absent what has none', () => {
+  test('fills every default, and leaves fields without a default absent', () => {
     expect(full({ name: 'one' })).toEqual({
       name: 'one',
       note: '',
@@ -67,7 +67,7 @@ describe('normalize', () => {
     expect(full({ [field]: value })[field]).toEqual(expected);
   });
 
-  test('what cannot be made canonical is kept and named with its place', () => {
+  test('keeps what cannot be made canonical, and reports its place', () => {
     const { spec, faults } = normalize(thing.spec, { code: '1', entries: [{ name: 'a', tags: ['ok', '?'] }] });
     expect(spec['code']).toBe('1');
     expect(faults).toEqual([
@@ -76,7 +76,7 @@ describe('normalize', () => {
     ]);
   });
 
-  test('what is only stated stays so, but entries and items are whole', () => {
+  test('leaves a stated spec partial, but completes its entries and items', () => {
     expect(stated({ entries: [{ name: 'a' }], steps: [{ at: 1 }], part: { inner: {} }, owner: null })).toEqual({
       entries: [entryOf('a')],
       steps: [{ at: 1, how: 'softly' }],
@@ -100,11 +100,11 @@ describe('normalize', () => {
     );
   });
 
-  test('filling what is stated gives the full form', () => {
+  test('gives the same full form for the stated form as for the original spec', () => {
     fc.assert(fc.property(anySpec, (spec) => void expect(full(stated(spec))).toEqual(full(spec))));
   });
 
-  test('a default is canonical, and absent where there is none', () => {
+  test('gives a canonical default, and none for a field without a default', () => {
     expect(defaultOf(thing.spec['part'] as never)).toEqual({ x: 0, inner: { depth: 3, words: [] } });
     expect(defaultOf(thing.spec['owner'] as never)).toBeUndefined();
   });

@@ -51,7 +51,7 @@ addFormats.default(ajv);
 ajv.addSchema({ $id: 'openapi', ...document });
 
 describe('the OpenAPI document', () => {
-  test('says what it is', () => {
+  test('states its OpenAPI version, title and version', () => {
     expect(document).toMatchObject({
       openapi: '3.1.0',
       info: { title: 'Heddle', version: '1.2.3' },
@@ -59,22 +59,22 @@ describe('the OpenAPI document', () => {
     });
   });
 
-  test('is the same whenever it is made', () => {
+  test('is identical each time it is generated', () => {
     expect(JSON.stringify(lowerToOpenApi(registry, options))).toBe(JSON.stringify(document));
   });
 
-  test('is written in steps of one kind at the most, so that a server answers others meanwhile', () => {
+  test('is generated in steps of at most one kind, so that the server can answer other requests meanwhile', () => {
     const steps = [...lowerToOpenApiInSteps(registry, options)];
     expect(steps.length).toBeGreaterThan(registry.kinds.filter(({ path }) => path !== undefined).length);
   });
 
-  test('every reference leads somewhere', () => {
+  test('has no dangling references', () => {
     const references = [...places.values()].map((value) => (isObject(value) ? value['$ref'] : undefined));
     const missing = references.filter((target) => target !== undefined && !places.has(String(target)));
     expect(missing).toEqual([]);
   });
 
-  test('every parameter of a path is declared, and no other', () => {
+  test('declares exactly the parameters in each path', () => {
     const faults = operations.filter(({ path, item }) => {
       const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
       const declared = ((item['parameters'] ?? []) as readonly JsonObject[]).filter(
@@ -85,7 +85,7 @@ describe('the OpenAPI document', () => {
     expect(faults.map(({ path }) => path)).toEqual([]);
   });
 
-  test('every operation has an id of its own, a tag, a summary and an answer', () => {
+  test('has a unique id, a tag, a summary and a response for every operation', () => {
     const ids = operations.map(({ operation }) => operation['operationId']);
     expect(new Set(ids).size).toBe(ids.length);
     const tags = (document['tags'] as readonly JsonObject[]).map((tag) => tag['name']);
@@ -95,7 +95,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  test('what is read may be sent back, with the secrets that no answer shows', () => {
+  test('accepts in PUT what GET returns, with the hidden secrets added', () => {
     const exampleOf = (method: string, { item }: Found): JsonObject => {
       const { responses, requestBody } = item[method] as JsonObject;
       const body = method === 'get' ? membersOf(membersOf(responses)['200']) : membersOf(requestBody);
@@ -118,13 +118,13 @@ describe('the OpenAPI document', () => {
     expect(replaced.length).toBeGreaterThan(20);
   });
 
-  test('every schema compiles', () => {
+  test('has only schemas that compile', () => {
     const names = Object.keys((document['components'] as Readonly<Record<string, JsonObject>>)['schemas'] ?? {});
     for (const name of names)
       expect(ajv.compile({ $ref: `openapi#/components/schemas/${name}` })).toBeTypeOf('function');
   });
 
-  test('every example is valid by its schema', () => {
+  test('has only examples that are valid by their schemas', () => {
     const bodies = [...places].filter(([, value]) => isObject(value) && 'example' in value && 'schema' in value);
     expect(bodies.length).toBeGreaterThan(20);
     const faults = bodies.flatMap(([pointer, value]) => {
@@ -135,7 +135,7 @@ describe('the OpenAPI document', () => {
   });
 
   test.each(operations.map(({ path, method, operation }) => [`${method} ${path}`, operation] as const))(
-    '%s wants credentials unless it is open',
+    'requires credentials for %s unless it is an open operation',
     (name, operation) => {
       const open =
         name.replace(/^\S+/, (method) => method.toUpperCase()).replace(/\{(\w+)\}/g, ':$1') in openOperations;
@@ -160,7 +160,7 @@ describe.each(registry.kinds.filter((kind) => kind.path !== undefined).map((kind
       ['delete', `delete ${one}`],
     ] as const;
 
-    test('are those of its verbs', () => {
+    test('are those of its verbs and no others', () => {
       const found = operations
         .map(({ method, path }) => `${method} ${path}`)
         .filter((route) => route.endsWith(` ${kind.path}`) || route.endsWith(` ${one}`));
@@ -168,7 +168,7 @@ describe.each(registry.kinds.filter((kind) => kind.path !== undefined).map((kind
       expect([...found].sort()).toEqual([...expected].sort());
     });
 
-    test('the request example has no member that nothing knows', () => {
+    test('have a request example without unknown members', () => {
       const write = operations.find(({ path, method }) =>
         [`post ${kind.path}`, `put ${one}`].includes(`${method} ${path}`),
       );
@@ -179,7 +179,7 @@ describe.each(registry.kinds.filter((kind) => kind.path !== undefined).map((kind
       expect(createValidator(registry).check(name, surface, example as JsonObject)).toEqual([]);
     });
 
-    test('the answer shows the id, every field and every computed member', () => {
+    test('return the id, every field and every computed member', () => {
       const described = places.get(`#/components/schemas/${name}`) as Partial<Described>;
       for (const { $ref } of described.oneOf ?? []) expectMembers(places.get($ref) as unknown as Described);
       expect(described.oneOf?.length).toBe(kind.variants && Object.keys(kind.variants.of).length);

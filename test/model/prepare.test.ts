@@ -57,7 +57,7 @@ describe('preparing a request body', () => {
     ['inside a list item', { steps: [{ at: 1, why: 'x' }] }, ['/steps/0/why']],
     ['read-only names count only at the top', { part: { created_at: 'now' } }, ['/part/created_at']],
     ['names that every object inherits', { constructor: 1, toString: 2 }, ['/constructor', '/toString']],
-  ])('unknown members are ignored and named: %s', (_, body, ignored) => {
+  ])('ignores and reports unknown members: %s', (_, body, ignored) => {
     const result = prepare(body);
     expect([...result.ignored].sort()).toEqual([...ignored].sort());
     expect(result.faults).toEqual([]);
@@ -93,18 +93,18 @@ describe('preparing a request body', () => {
     expect(prepare(body)).toMatchObject({ ignored: [], faults: [fault] });
   });
 
-  test('of thousands of unknown members as many are named as answers have room for, and a former name among them is seen', () => {
+  test('reports 1,001 of thousands of unknown members, and finds a former name among them', () => {
     const unknown = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`k${at}`, at]));
     const { body, ignored, faults } = prepare({ ...unknown, name: 'one', title: 'x', extra: unknown });
     expect(body).toEqual({ name: 'one', extra: {} });
     expect([ignored.length, ignored[0], faults.length, faults[0]?.code]).toEqual([1001, '/k0', 1001, 'field_renamed']);
   });
 
-  test('a pointer escapes what a name may hold', () => {
+  test('escapes `/` and `~` in pointers', () => {
     expect(prepare({ 'a/b~c': 1 }).ignored).toEqual(['/a~1b~0c']);
   });
 
-  test('is idempotent, and edits nothing', () => {
+  test('is idempotent, and does not edit its input', () => {
     fc.assert(
       fc.property(anySpec, (spec) => {
         const before = JSON.stringify(spec);
@@ -116,7 +116,7 @@ describe('preparing a request body', () => {
   });
 });
 
-test('what is inside something closed is closed too, and its neighbour is not', () => {
+test('everything nested in a closed object is closed too, but its sibling is not', () => {
   const part = object({ x: integer({ doc: 'X.' }) }, { doc: 'Part.' });
   const fields = {
     shut: object(

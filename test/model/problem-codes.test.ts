@@ -23,11 +23,11 @@ function isUsed(code: string): boolean {
   });
 }
 
-it('the list of problems holds no code that nothing reports', () => {
+it('the list of problem codes contains no code that is never reported', () => {
   expect(Object.keys(problemCodes).filter((code) => !isUsed(code))).toEqual([]);
 });
 
-it('the list of problems is in order, and every meaning is a sentence', () => {
+it('the list of problem codes is sorted, and every meaning is a sentence', () => {
   const codes = Object.keys(problemCodes);
   expect(codes).toEqual(codes.toSorted());
   for (const meaning of Object.values(problemCodes)) expect(meaning).toMatch(/^[A-Z].*\.$/);

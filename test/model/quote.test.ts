@@ -5,14 +5,14 @@ import { shortMessage } from '../../src/model/quote.ts';
 
 const long = 'x'.repeat(100_000);
 
-describe('a message', () => {
-  test('repeats at most 200 characters of each text that it quotes', () => {
+describe('an error message', () => {
+  test('quotes at most 200 characters of each text', () => {
     const sentence = (text: string) => `\`${text}\` is not a domain name; write one such as \`example.com\``;
     expect(shortMessage(sentence('a'.repeat(200)))).toBe(sentence('a'.repeat(200)));
     expect(shortMessage(sentence(long))).toBe(sentence(`${'x'.repeat(200)}… (100000 characters)`));
   });
 
-  test('repeats as little of a text that holds backticks itself', () => {
+  test('is short even if a quoted text contains backticks', () => {
     const spaced = `${'y '.repeat(1500)}\``;
     for (const text of [
       `a\`${long}`,
@@ -27,11 +27,11 @@ describe('a message', () => {
     expect(shortMessage(sentence('x'.repeat(255)))).toBe(sentence(`${'x'.repeat(200)}… (255 characters)`));
   });
 
-  test('is bounded without quotes too', () => {
+  test('is limited in length even without quotes', () => {
     expect(shortMessage(`there is no ${long}`).length).toBeLessThan(4100);
   });
 
-  test('of an error and of its problems is short', () => {
+  test('is short in an error and in each of its problems', () => {
     const problem: Problem = { code: 'field_unknown', message: `unknown field \`${long}\`` };
     const error = new InvalidInput(`cannot be read at \`${long}\``, { problems: [problem] });
     expect(error.message.length).toBeLessThan(300);

@@ -65,13 +65,13 @@ describe('references', () => {
       { name: 'ann', other: 'x', words: ['w'] },
       { name: 'ann', other: 'x', words: ['w'] },
     ],
-  ])('%s: found, renamed, dropped', (_, spec, mentions, renamed, dropped) => {
+  ])('are found, renamed and dropped: %s', (_, spec, mentions, renamed, dropped) => {
     expect(reported(spec)).toEqual(mentions);
     expect(shout(spec)).toEqual(renamed);
     expect(drop(spec)).toEqual(dropped);
   });
 
-  test('renaming to the same name changes nothing, and renaming back undoes', () => {
+  test('are unchanged when renamed to the same name, and restored when renamed back', () => {
     fc.assert(
       fc.property(anySpec, (raw) => {
         const { spec } = normalize(thing.spec, raw);
@@ -85,17 +85,17 @@ describe('references', () => {
     );
   });
 
-  test('a pointer escapes what a name may hold', () => {
+  test('have pointers that escape special characters in names', () => {
     expect(reported({ rights: { 'a/b': [] } })).toEqual(['Person a/b /rights/a~1b rights']);
   });
 
-  test('a shape that validation refuses is passed over, not tripped over', () => {
+  test('are skipped without an error where validation refuses the shape of a value', () => {
     const wrong = { owner: 1, friends: 'ann', crew: 3, target: 'x', rights: [1], entries: [4, 'x'], part: 2 };
     expect(reported(wrong)).toEqual([]);
     expect(shout(wrong)).toEqual(wrong);
   });
 
-  test('a reference beside its type is one of the kind that the type has, and a text where it has none', () => {
+  test('refer to the kind that their type field names, and are plain text where it names none', () => {
     const to = {
       to: refByType('of', { person: 'Person' }, { doc: 'To.' }),
       of: oneOf(['person', 'place'], { doc: 'Of.' }),

@@ -6,14 +6,14 @@ const person = (role: string) => ({ role, isServiceUser: false });
 const program = (role: string) => ({ role, isServiceUser: true });
 
 describe('the rights of a role', () => {
-  test('are everything for an owner and nothing for a user', () => {
+  test('are all for an owner and none for a user', () => {
     for (const module of modules) {
       expect(operations.every((operation) => may(person('owner'), module, operation))).toBe(true);
       expect(operations.some((operation) => may(person('user'), module, operation))).toBe(false);
     }
   });
 
-  test('are reading alone for an auditor', () => {
+  test('are read-only for an auditor', () => {
     for (const module of modules)
       expect(operations.filter((operation) => may(person('auditor'), module, operation))).toEqual(['read']);
   });
@@ -30,11 +30,11 @@ describe('the rights of a role', () => {
     ['billing_admin', 'billing', 'update', true],
     ['billing_admin', 'peers', 'read', false],
     ['unheard_of', 'peers', 'read', false],
-  ] as const)('of %s in %s to %s: %s', (role, module, operation, expected) => {
+  ] as const)('for %s in the module %s include %s: %s', (role, module, operation, expected) => {
     expect(may(person(role), module, operation)).toBe(expected);
   });
 
-  test('let service users read everything and write what their role may', () => {
+  test('let service users read everything and write what their role allows', () => {
     for (const module of modules) expect(may(program('user'), module, 'read')).toBe(true);
     expect(may(program('user'), 'groups', 'create')).toBe(false);
     expect(may(program('network_admin'), 'groups', 'create')).toBe(true);
@@ -48,12 +48,12 @@ describe('the rights of a role', () => {
   });
 });
 
-describe('the matrix', () => {
-  test('knows the module of every kind', () => {
+describe('the permission matrix', () => {
+  test('contains the module of every kind', () => {
     for (const kind of Object.values(kinds)) expect(Object.keys(matrix)).toContain(kind.module);
   });
 
-  test('gives no role more than an admin has, but for billing', () => {
+  test('gives no role more rights than an admin, except in billing', () => {
     const letters = { CRUD: 2, R: 1, '-': 0 };
     for (const module of modules.filter((name) => name !== 'billing'))
       for (const role of roles.filter((name) => name !== 'owner'))

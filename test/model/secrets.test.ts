@@ -39,7 +39,7 @@ const document = (spec: JsonObject, literalSecrets = false) =>
   sealSecrets(fields, spec, target(), { ...planEnvironment, literalSecrets }, 'document');
 
 describe('secrets of a request', () => {
-  test('are sealed wherever they stand, and nothing else is', () => {
+  test('are sealed wherever they occur, and nothing else is', () => {
     const { spec, faults } = request({
       ...{ name: 'n', pin: 'P', inner: { key: 'k' }, entries: [{ id: 'a', value: 'v' }], texts: ['t'] },
       ...{ headers: { h: 'x' }, config: { token: 't', 'a/b': 'c', site: 's' } },
@@ -52,7 +52,7 @@ describe('secrets of a request', () => {
     });
   });
 
-  test.each(['****', 'abc****', ''])('stay when %j comes back', (back) => {
+  test.each(['****', 'abc****', ''])('are kept when %j is sent back', (back) => {
     const before = {
       pin: seal('p'),
       inner: { key: seal('k') },
@@ -63,14 +63,14 @@ describe('secrets of a request', () => {
     expect(request(body, before)).toEqual({ spec: before, faults: [] });
   });
 
-  test('stay sealed as they are when the same text comes again', () => {
+  test('keep their sealed text when the same value is sent again', () => {
     const before = { pin: `${sealedPrefix}o:pin` };
     const open = (sealed: string) => sealed.slice(`${sealedPrefix}o:`.length);
     const older = { ...planEnvironment, vault: { ...planEnvironment.vault, open } };
     expect(sealSecrets(fields, { pin: 'pin' }, target(before), older, 'request').spec).toEqual(before);
   });
 
-  test('that are required cannot be a mask while none is kept; others are absent then', () => {
+  test('are refused as a mask when required and not stored yet, and absent then when optional', () => {
     const { spec, faults } = request({ pin: '****', extra: '****', headers: { h: '' } });
     expect(faults.map(({ code, path, message }) => `${code} ${path} ${message}`)).toEqual([
       'field_required  `pin` is required, and no value of it is kept yet; add it',
@@ -78,29 +78,29 @@ describe('secrets of a request', () => {
     expect(spec).toEqual({ headers: {} });
   });
 
-  test('are checked by their format before they are sealed, without being repeated', () => {
+  test('are validated by their format before sealing, and are not repeated in the message', () => {
     const { faults } = request({ pin: 'secret-x' });
     expect(faults).toEqual([{ code: 'password_invalid', path: '/pin', message: 'write no x' }]);
   });
 
-  test('may look like sealed ones: they are sealed all the same', () => {
+  test('are sealed even if they look like sealed text', () => {
     expect(request({ pin: seal('abc') }).spec).toEqual({ pin: seal(seal('abc')) });
   });
 
-  test('leave a `null` in a map, which takes a member out', () => {
+  test('keep a `null` in a map, which removes a member', () => {
     expect(request({ pin: 'p', config: { token: null } }).spec['config']).toEqual({ token: null });
   });
 });
 
 describe('secrets of a document', () => {
-  test('come from where they are named', () => {
+  test('are read from the place that `valueFrom` names', () => {
     expect(document({ pin: from('SET'), config: { token: from('SET') } })).toEqual({
       spec: { pin: seal('found'), config: { token: seal('Found') } },
       faults: [],
     });
   });
 
-  test('that are not set, or stand there as they are, are faults with their place', () => {
+  test('are reported with their place when they are unset or literal', () => {
     const { faults } = document({ pin: from('UNSET'), config: { 'a/b': 'literal' } });
     expect(faults.map(({ code, path }) => `${code} ${path}`)).toEqual([
       'secret_unset /pin/valueFrom',
@@ -108,26 +108,26 @@ describe('secrets of a document', () => {
     ]);
   });
 
-  test('that stand in a Secret are for resources in a cluster alone', () => {
+  test('may refer to a Kubernetes Secret only in resources of a cluster', () => {
     const { faults } = document({ pin: { valueFrom: { secretKeyRef: { name: 'db', key: 'pin' } } } });
     expect(faults.map(({ path, message }) => `${path} ${message}`)).toEqual([
       '/pin/valueFrom secretKeyRef `db/pin` cannot be used: only resources in a cluster may name a Secret; name a variable by `envRef` or a file by `fileRef`',
     ]);
   });
 
-  test('may be the sealed text that is kept, as an export has it, and no other', () => {
+  test('may be the stored sealed text, as in an export, but no other sealed text', () => {
     const before = { pin: seal('p') };
     const again = (pin: string) => sealSecrets(fields, { pin }, target(before), planEnvironment, 'document');
     expect(again(seal('p'))).toEqual({ spec: before, faults: [] });
     expect(again(seal('q')).faults.map(({ code }) => code)).toEqual(['secret_literal']);
   });
 
-  test('may stand there when that is allowed', () => {
+  test('may be literal when that is allowed', () => {
     expect(document({ pin: 'p' }, true)).toEqual({ spec: { pin: seal('p') }, faults: [] });
   });
 });
 
-test('kinds without secrets are left alone', () => {
+test('specs of kinds without secrets are returned unchanged', () => {
   expect(hasSecrets(fields)).toBe(true);
   const without = { name: fields.name };
   const spec = { name: 'n' };

@@ -149,7 +149,7 @@ const fields = [
 const snapshotOf = (objects: Iterable<StoredObject>) => empty.with({ put: [...objects], remove: [] });
 
 describe('a snapshot', () => {
-  test('is changed as if it were built anew, and the one before stays as it was', () => {
+  test('equals one built from scratch after each edit, and leaves the previous one unchanged', () => {
     fc.assert(
       fc.property(fc.array(anEdit, { maxLength: 12 }), (steps) => {
         let snapshot = empty;
@@ -168,7 +168,7 @@ describe('a snapshot', () => {
     );
   });
 
-  test('answers as a walk over all objects does', () => {
+  test('gives the same answers as a walk over all objects', () => {
     fc.assert(
       fc.property(anEdit, (step) => {
         const { model } = applyEdit(new Map(), step);
@@ -208,7 +208,7 @@ describe('a snapshot', () => {
     );
   });
 
-  test('keys and unique values move from one object to another in one step', () => {
+  test('moves keys and unique values from one object to another in one step', () => {
     const person = (id: string, key: string, name: string) => stored({ id, kind: 'Person', key, name, spec: { name } });
     const before = snapshotOf([person('p1', 'k1', 'Ann'), person('p2', 'k2', 'Bob')]);
     const swapped = before.with({ put: [person('p1', 'k2', 'Bob'), person('p2', 'k1', 'Ann')], remove: [] });
@@ -218,14 +218,14 @@ describe('a snapshot', () => {
     expect(made.findByKey('Person', 'k1')?.id).toBe('p3');
   });
 
-  test('the first holder of a unique value stays, so that the second one can be refused', () => {
+  test('keeps the first holder of a unique value, so that a second one can be refused', () => {
     const both = snapshotOf(
       ['p1', 'p2'].map((id) => stored({ id, kind: 'Person', name: 'Ann', spec: { name: 'Ann' } })),
     );
     expect(both.holderOf('Person', 'name', 'Ann')?.id).toBe('p1');
   });
 
-  test('an object that is put again and removed leaves nothing behind', () => {
+  test('keeps no trace of an object that was put again and removed', () => {
     const one = stored({
       id: 't1',
       kind: 'Thing',

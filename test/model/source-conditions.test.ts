@@ -39,7 +39,7 @@ const conditionOf = (status: SourceStatus, type: ConditionType) =>
   status.conditions.find((condition) => condition.type === type);
 
 describe('the status of a source', () => {
-  test('says after applying what was applied, when, and what the source holds', () => {
+  test('shows after an apply what was applied, when, and the inventory of the source', () => {
     expect(statusAfter([applied('a', 4)])).toMatchObject({
       state: 'applied',
       message: 'revision 4',
@@ -52,7 +52,7 @@ describe('the status of a source', () => {
     });
   });
 
-  test('E116: Ready keeps its transition time when it is confirmed, and takes a new one when it changes', () => {
+  test('E116: keeps the transition time of Ready while it is confirmed, and updates it when it changes', () => {
     const twice = statusAfter([applied('a', 4), applied('a'), applied('b', 5)]);
     expect(conditionOf(twice, 'Ready')).toMatchObject({
       status: 'True',
@@ -70,7 +70,7 @@ describe('the status of a source', () => {
     });
   });
 
-  test('E117: what was found under earlier settings is not shown as ready', () => {
+  test('E117: does not show a result found under earlier settings as ready', () => {
     const status = statusAfter([applied('a', 4)], 2);
     expect(shownStatus(status, under(2))).toBe(status);
     expect(conditionOf(shownStatus(status, under(3)), 'Ready')).toMatchObject({
@@ -86,18 +86,21 @@ describe('the status of a source', () => {
     ['invalid', 'InvalidDocuments', 'False'],
     ['needs_approval', 'NeedsApproval', 'False'],
     ['conflicted', 'Conflicted', 'True'],
-  ] as const)('E118: %s stalls it until something changes, and applying clears that', (state, reason, conflicted) => {
-    const stalled = statusAfter([applied('a', 4), refused('b', state)]);
-    expect(conditionOf(stalled, 'Stalled')).toMatchObject({ status: 'True', reason });
-    expect(conditionOf(stalled, 'Ready')).toMatchObject({ status: 'False', reason });
-    expect(conditionOf(stalled, 'Conflicted')).toMatchObject({ status: conflicted });
-    expect(stalled.lastAppliedDigest).toBe('a');
-    const well = statusAfter([applied('a', 4), refused('b', state), applied('c', 6)]);
-    expect(conditionOf(well, 'Stalled')).toMatchObject({ status: 'False' });
-    expect(conditionOf(well, 'Conflicted')).toMatchObject({ status: 'False' });
-  });
+  ] as const)(
+    'E118: is stalled by the state %s until something changes, and an apply clears that',
+    (state, reason, conflicted) => {
+      const stalled = statusAfter([applied('a', 4), refused('b', state)]);
+      expect(conditionOf(stalled, 'Stalled')).toMatchObject({ status: 'True', reason });
+      expect(conditionOf(stalled, 'Ready')).toMatchObject({ status: 'False', reason });
+      expect(conditionOf(stalled, 'Conflicted')).toMatchObject({ status: conflicted });
+      expect(stalled.lastAppliedDigest).toBe('a');
+      const well = statusAfter([applied('a', 4), refused('b', state), applied('c', 6)]);
+      expect(conditionOf(well, 'Stalled')).toMatchObject({ status: 'False' });
+      expect(conditionOf(well, 'Conflicted')).toMatchObject({ status: 'False' });
+    },
+  );
 
-  test('names a loop that runs hot until it applies again', () => {
+  test('is stalled by a hot loop until the source is applied again', () => {
     const hot = statusAfter([applied('a', 4), { what: 'hot', message: 'HotLoop: 20 reconciles' }]);
     expect(hot.state).toBe('stalled');
     expect(conditionOf(hot, 'Stalled')).toMatchObject({ status: 'True', reason: 'HotLoop' });
@@ -108,14 +111,14 @@ describe('the status of a source', () => {
     });
   });
 
-  test('keeps what it knows while the source cannot be read, and says that it is tried again', () => {
+  test('keeps its last result while the source cannot be read, and shows that it is retried', () => {
     const gone = statusAfter([applied('a', 4), { what: 'unavailable', message: 'no directory' }]);
     expect(gone).toMatchObject({ state: 'unavailable', lastAppliedRevision: 4, lastAppliedDigest: 'a' });
     expect(conditionOf(gone, 'Reconciling')).toMatchObject({ status: 'True' });
     expect(conditionOf(gone, 'Stalled')).toMatchObject({ status: 'False' });
   });
 
-  test('shows drift without taking its readiness away', () => {
+  test('shows drift while it stays ready', () => {
     const drifted = statusAfter([{ ...(applied('a', 4) as object), drifted: 3 } as SourceEvent]);
     expect(conditionOf(drifted, 'Drifted')).toMatchObject({
       status: 'True',
@@ -124,7 +127,7 @@ describe('the status of a source', () => {
     expect(conditionOf(drifted, 'Ready')).toMatchObject({ status: 'True' });
   });
 
-  test('is suspended beside how it fared, until it is resumed', () => {
+  test('shows the suspension beside the last result, until the source is resumed', () => {
     const still = statusAfter([applied('a', 4), { what: 'suspended' }]);
     expect(shownStatus(still, under(1, true))).toMatchObject({
       state: 'suspended',
@@ -143,7 +146,7 @@ describe('the status of a source', () => {
     });
   });
 
-  test('remembers the last ten ends, the same end on the same content once', () => {
+  test('keeps the last ten results, and repeated results for the same content once', () => {
     const same = statusAfter([refused('a', 'invalid'), refused('a', 'invalid'), applied('a', 4), applied('a')]);
     expect(same.history.map(({ result }) => result)).toEqual(['applied', 'invalid']);
     const many = Array.from({ length: 9 }, (_, at) => applied(`d${at}`, at));
@@ -159,7 +162,7 @@ describe('the status of a source', () => {
 describe('events of a source', () => {
   const at = (now: string) => ({ now, generation: 1 });
 
-  test('is once that it fails and stalls, each other failure, and once that it is well again', () => {
+  test('report once that it fails and stalls, each further failure, and once that it recovers', () => {
     const well = statusAfter([applied('a', 4)]);
     const stalled = nextStatus(well, refused('b', 'invalid'), at('1'));
     const still = nextStatus(stalled, refused('c', 'conflicted'), at('2'));
@@ -178,7 +181,7 @@ describe('events of a source', () => {
     expect(eventsBetween(well, nextStatus(well, applied('b', 5), at('1')))).toEqual([]);
   });
 
-  test('is not again what lasts: the same failure of the same content, ten times', () => {
+  test('are not repeated when the same failure of the same content lasts, ten times', () => {
     for (const event of [refused('b', 'invalid'), { what: 'unavailable', message: '' } as const]) {
       let status = statusAfter([applied('a', 4), event]);
       for (let time = 0; time < 10; time += 1) {
@@ -189,7 +192,7 @@ describe('events of a source', () => {
     }
   });
 
-  test('E135: is that it has been suspended for a week, once in each suspension', () => {
+  test('E135: report a suspension that has lasted a week, once for each suspension', () => {
     const still = nextStatus(unknownStatus, { what: 'suspended' }, at('2026-01-01T00:00:00.000Z'));
     expect(isReminderDue(still, '2026-01-07T23:59:59.000Z')).toBe(false);
     expect(isReminderDue(still, '2026-01-08T00:00:00.000Z')).toBe(true);
@@ -202,22 +205,22 @@ describe('events of a source', () => {
   });
 });
 
-describe('a status is worth a write', () => {
+describe('a source status', () => {
   const status = statusAfter([applied('a', 4)]);
 
-  test('not when only times and the revision that was looked at changed', () => {
+  test('is not written when only times and the observed revision changed', () => {
     expect(isSameStatus(status, statusAfter([applied('a', 4), applied('a')]))).toBe(true);
     expect(isSameStatus(status, { ...status, nextRunAt: 'later', observedRevision: 77 })).toBe(true);
     expect(isSameStatus(status, JSON.parse(JSON.stringify(status)))).toBe(true);
   });
 
-  test('when anything else did', () => {
+  test('is written when anything else changed', () => {
     expect(isSameStatus(status, statusAfter([applied('a', 4), applied('b')]))).toBe(false);
     expect(isSameStatus(status, nextStatus(status, { what: 'suspended' }, { now: '', generation: 1 }))).toBe(false);
     expect(isSameStatus(status, { ...status, observedGeneration: 2 })).toBe(false);
   });
 
-  test('that an older program wrote is read as far as it goes', () => {
+  test('is read as far as possible when an older program wrote it', () => {
     const old = readStatus({ state: 'applied', message: 'm', lastAppliedRevision: 3 });
     expect(old).toMatchObject({ state: 'applied', lastAppliedRevision: 3, conditions: [], history: [] });
     expect(readStatus({}).state).toBe('pending');

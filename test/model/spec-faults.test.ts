@@ -11,7 +11,7 @@ const withRanges = (count: number) => ({
   checks: { peer_network_range_check: { action: 'allow', ranges: Array.from({ length: count }, () => '10.0.0.0/99') } },
 });
 
-it('a wrong spelling is reported beside other faults, but not looked for among thousands of values', () => {
+it('a format fault is reported beside other faults, but not searched for among thousands of values', () => {
   expect(otherFormatFaults(postureCheck.spec, withRanges(2), [missing])).not.toEqual([]);
   expect(otherFormatFaults(postureCheck.spec, withRanges(6000), [missing])).toEqual([]);
   expect(otherFormatFaults(postureCheck.spec, withRanges(6000), [])).toHaveLength(6000);

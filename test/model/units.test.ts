@@ -55,7 +55,7 @@ describe('units', () => {
     ],
     ['a member of an object', { part: { x: 1 } }, { part: { x: 2 } }, [{ path: 'part.x', before: 1, after: 2 }]],
     ['nothing', { words: [], part: { x: 1 } }, { part: { x: 1 }, words: [] }, []],
-  ])('the difference is listed by unit: %s', (_, before, after, changes) => {
+  ])('are compared one by one: %s', (_, before, after, changes) => {
     expect(diff(before, after)).toEqual(changes);
   });
 
@@ -64,7 +64,7 @@ describe('units', () => {
     ['a repeated name gets an ordinal', ['a', 'a', 'a'], ['a', 'a#2', 'a#3']],
     ['a name that looks like an ordinal stays apart', ['a', 'a', 'a#2'], ['a', 'a#2', 'a#2#2']],
     ['whatever the order', ['a#2', 'a', 'a'], ['a#2', 'a', 'a#3']],
-  ])('entries have keys of their own: %s', (_, names, keys) => {
+  ])('have distinct keys for entries: %s', (_, names, keys) => {
     expect(
       keyedEntries(
         'name',
@@ -73,7 +73,7 @@ describe('units', () => {
     ).toEqual(keys);
   });
 
-  test('applying the difference gives the other spec', () => {
+  test('turn one spec into the other when their difference is applied', () => {
     fc.assert(
       fc.property(stored, stored, (before, after) => {
         const text = JSON.stringify(before);
@@ -84,18 +84,18 @@ describe('units', () => {
     );
   });
 
-  test('a twelfth entry of one name stands behind the second', () => {
+  test('order repeated names by number: the twelfth entry of a name comes after the second', () => {
     const repeated = (count: number) => ({
       entries: Array.from({ length: count }, (_, at) => ({ name: 'a', on: at % 3 === 0, tags: [`t${at}`] })),
     });
     expect(apply(repeated(1), diff(repeated(1), repeated(12)))).toEqual({ ...repeated(12), crew: {} });
   });
 
-  test('there is no difference exactly between equal specs', () => {
+  test('have no difference exactly when the specs are equal', () => {
     fc.assert(fc.property(stored, stored, (a, b) => void expect(diff(a, b).length === 0).toBe(equalJson(a, b))));
   });
 
-  test('a canonical spec stays canonical when units are applied', () => {
+  test('keep a canonical spec canonical when they are applied', () => {
     fc.assert(
       fc.property(stored, stored, (before, after) => {
         const applied = apply(before, diff(before, after));
@@ -106,7 +106,7 @@ describe('units', () => {
     );
   });
 
-  test('every unit of what is stated is a unit of the full spec', () => {
+  test('are for a stated spec a subset of those of the full spec', () => {
     fc.assert(
       fc.property(anySpec, (spec) => {
         const paths = [...unitsOf(thing.spec, normalizeStated(thing.spec, spec).spec).keys()];
@@ -125,12 +125,12 @@ describe('units', () => {
     ['an entry goes', 'entries[a]', { keep: false }],
     ['a member of an object has its own default', 'part.inner.depth', { keep: false, value: 3 }],
     ['an unknown unit stays', 'other', { keep: true }],
-  ])('what nobody states any more: %s', (_, path, value) => {
+  ])('are reset or kept when nothing states them any more: %s', (_, path, value) => {
     expect(resetValue(thing.spec, path)).toEqual(value);
   });
 });
 
-describe('an object that is one piece', () => {
+describe('an object that is one unit', () => {
   const fields = {
     limits: object(
       {
@@ -144,13 +144,13 @@ describe('an object that is one piece', () => {
   };
   const full = { limits: { pace: { max: '9', hard: true } } };
 
-  test('is one unit, stated with its defaults', () => {
+  test('has a single unit, stated with its defaults', () => {
     const stated = normalizeStated(fields, { limits: { pace: { max: '9' } } }).spec;
     expect(stated).toEqual(full);
     expect(Object.fromEntries(unitsOf(fields, stated))).toEqual({ 'limits.pace': { max: '9', hard: true } });
   });
 
-  test('differs, comes and goes as a whole', () => {
+  test('is changed, added and removed as a whole', () => {
     const whole = { spec: full };
     const softer = { spec: { limits: { pace: { max: '9', hard: false } } } };
     const none = { spec: { limits: {} } };
@@ -159,7 +159,7 @@ describe('an object that is one piece', () => {
     expect(applyUnits(fields, none, diffUnits(fields, none, whole))).toEqual(whole);
   });
 
-  test('is not there when nobody states it any more, even when its members are required', () => {
+  test('is absent when nothing states it any more, even if its members are required', () => {
     expect(resetValue(fields, 'limits.pace')).toEqual({ keep: false });
   });
 });

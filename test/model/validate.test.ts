@@ -67,20 +67,20 @@ describe('validation', () => {
     ],
     ['a missing member of an entry', { entries: [{}] }, 'field_required', '/entries/0', '`name` is required; add it'],
     ['half a typed reference', { target: { id: 'a' } }, 'field_required', '/target', '`type` is required; add it'],
-  ])('%s is reported with its place and the way out', (_, spec, code, path, message) => {
+  ])('reports %s with its place and a way to fix it', (_, spec, code, path, message) => {
     expect(checkRequest(spec)).toEqual([{ code, path, message }]);
   });
 
-  test('a pointer escapes what a name may hold', () => {
+  test('escapes `/` and `~` in pointers', () => {
     expect(checkRequest({ 'a/b~c': 1 })).toMatchObject([{ code: 'field_unknown', path: '/a~1b~0c' }]);
   });
 
-  test('all faults are reported at once', () => {
+  test('reports all faults at once', () => {
     const faults = checkRequest({ colur: 1, size: 0, words: [1], extra: { level: 'x' } });
     expect(faults.map(({ path }) => path).sort()).toEqual(['/colur', '/extra/level', '/size', '/words/0']);
   });
 
-  test('no value is repeated in a message', () => {
+  test('repeats no value in a message', () => {
     const faults = checkRequest({
       name: 'hunter2-hunter2',
       colour: 'hunter2',
@@ -91,7 +91,7 @@ describe('validation', () => {
     expect(JSON.stringify(faults)).not.toMatch(/hunter2|77777/);
   });
 
-  test('documents may leave out the name and what has a document default; requests may not', () => {
+  test('lets documents omit the name and fields with a document default, but not requests', () => {
     expect(checkDocument({ entries: [] })).toEqual([]);
     expect(validator.check('Thing', 'request', { entries: [] }).map(({ message }) => message)).toEqual([
       '`name` is required; add it',
@@ -99,7 +99,7 @@ describe('validation', () => {
     ]);
   });
 
-  test('documents write children inline and standalone, requests do neither', () => {
+  test('accepts inline and standalone children in documents, and neither in requests', () => {
     const inline = { entries: [], children: [{ name: 'one' }] };
     expect(checkDocument(inline)).toEqual([]);
     expect(
@@ -117,14 +117,14 @@ describe('validation', () => {
     ]);
   });
 
-  test('requests may carry the ids of entries, documents may not', () => {
+  test('accepts the ids of entries in requests, but not in documents', () => {
     expect(checkRequest({ entries: [{ id: 'e1', name: 'a' }] })).toEqual([]);
     expect(checkDocument({ entries: [{ id: 'e1', name: 'a' }] })).toMatchObject([
       { code: 'field_unknown', path: '/entries/0/id' },
     ]);
   });
 
-  test('what is valid stays valid in canonical form', () => {
+  test('accepts the canonical form of everything that it accepts', () => {
     fc.assert(
       fc.property(anySpec, (raw) => {
         const spec = { ...prepareRequest(thing.spec, new Set(), raw).body, name: 'one', size: 2, entries: [] };
@@ -135,7 +135,7 @@ describe('validation', () => {
   });
 });
 
-test('the schemas that values are checked by are schemas, of every kind on every surface, of sources and of settings', () => {
+test('all schemas for validation are valid schemas, of every kind on every surface, of sources and of settings', () => {
   const surfaces = ['document', 'request', 'replace'] as const;
   const schemas = registry.kinds.flatMap((kind) => surfaces.map((surface) => specSchema(registry, kind, surface)));
   const ajv = new Ajv();

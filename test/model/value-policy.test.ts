@@ -7,14 +7,14 @@ const policy = createValuePolicy({ grants: [grant], shareValues: true, operator:
 const use = (source: string, value: string, isPushed = false) =>
   policy.mayUse({ account: 'own', source, isPushed, value: `env:HEDDLE_VALUE_${value}` });
 
-test("resources of a cluster have the server's values that are granted to their source, in the operator's account too", () => {
+test("resources of a cluster may use only server values granted to their source, even in the operator's account", () => {
   expect(use('team', 'B')).toBe(true);
   expect(use('k8s.team-a', 'A')).toBe(true);
   expect(use('k8s.team-a', 'B')).toBe(false);
   expect(use('k8s.team-b', 'A')).toBe(false);
 });
 
-test('a push under the name of the source of a namespace has none of them', () => {
+test('a push under the name of a namespace source may use no server values', () => {
   expect(use('team', 'B', true)).toBe(true);
   expect(use('k8s.team-a', 'A', true)).toBe(false);
 });

@@ -32,9 +32,9 @@ function followed(pointer: string): Alternative {
   return schemas[pointer.split('/').at(-1) ?? ''] as Alternative;
 }
 
-describe('kinds of which one member depends on another', () => {
+describe('kinds with a member that depends on another', () => {
   test.each(['NotificationChannel', 'NotificationChannelRequest', 'EventStreaming', 'EventStreamingRequest'])(
-    '%s is one of several, by a word that is required',
+    'define %s as a union with a required discriminator',
     (name) => {
       const by = name.startsWith('Event') ? 'platform' : 'type';
       expect(schemas[name]?.discriminator.propertyName).toBe(by);
@@ -60,14 +60,17 @@ describe('kinds of which one member depends on another', () => {
       ['access_key_id', 'secret_access_key', 'stream_name', 'region', 'endpoint', 'access_key', 'secret_key'],
       ['stream_name', 'region'],
     ],
-  ])('in %s with the word %s, %s has what it may have then', (name, word, member, names, required) => {
-    const alternative = alternativesOf(name).find(([one]) => one === word)?.[1];
-    const inner = followed(alternative?.properties[member]?.$ref ?? '');
-    expect(Object.keys(inner.properties)).toEqual(names);
-    expect(inner.required ?? []).toEqual(required);
-  });
+  ])(
+    'define for %s of the type %s the member %s with exactly what it may contain',
+    (name, word, member, names, required) => {
+      const alternative = alternativesOf(name).find(([one]) => one === word)?.[1];
+      const inner = followed(alternative?.properties[member]?.$ref ?? '');
+      expect(Object.keys(inner.properties)).toEqual(names);
+      expect(inner.required ?? []).toEqual(required);
+    },
+  );
 
-  test('what belongs to the other type of a target may be there, but empty', () => {
+  test('allow members of the other target type only when they are empty', () => {
     const { EmailNotificationChannelTarget: email, WebhookNotificationChannelTarget: webhook } = schemas;
     expect([email?.properties['headers'], webhook?.properties['emails']]).toMatchObject([
       { maxProperties: 0 },
@@ -75,7 +78,7 @@ describe('kinds of which one member depends on another', () => {
     ]);
   });
 
-  test('a replace of an event stream may name some keys alone, and take one out', () => {
+  test('let a replace of an event stream state only some keys, and remove one with null', () => {
     const path = document.paths['/api/event-streaming/{id}'];
     expect(JSON.stringify(path?.['put']?.['requestBody'])).toContain('/EventStreamingReplacement"');
     const config = followed(schemas['EventStreamingReplacement']?.properties['config']?.$ref ?? '');

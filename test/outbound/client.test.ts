@@ -9,7 +9,7 @@ const failing = (work: Promise<unknown>) =>
     (error: OutboundFailure) => `${error.outcome}: ${error.message}`,
   );
 
-describe('a request to a host that a user named', () => {
+describe('a request to a host named by a user', () => {
   test('reaches no address of this machine or its networks, under any spelling or name', async () => {
     const host = await startHost((_, response) => response.end('secret'));
     const names = { 'evil.example.com': ['127.0.0.1'], 'mixed.example.com': ['10.0.0.1', '::ffff:127.0.0.1'] };
@@ -32,7 +32,7 @@ describe('a request to a host that a user named', () => {
     expect(host.asked).toEqual([]);
   });
 
-  test('goes to the address that was checked, though the name leads elsewhere a moment later', async () => {
+  test('connects to the address that was checked, even if the name resolves elsewhere a moment later', async () => {
     const secure = true;
     const good = await startHost((_, response) => response.end('good'), { address: '127.0.0.2', secure });
     const evil = await startHost((_, response) => response.end('evil'), { port: good.port, secure });
@@ -48,7 +48,7 @@ describe('a request to a host that a user named', () => {
     expect(evil.asked).toEqual([]);
   });
 
-  test('may be plain only to what the operator named', async () => {
+  test('may be unencrypted only to hosts that the operator allows', async () => {
     const host = await startHost((_, response) => response.end('here'));
     const names = { 'git.internal': ['127.0.0.1'], 'git.example.com': ['127.0.0.1'] };
     const { outbound } = outboundOf({ names, allow: ['git.internal'] });
@@ -60,7 +60,7 @@ describe('a request to a host that a user named', () => {
     );
   });
 
-  test('asks for a certificate of the name, not of the address', async () => {
+  test('requires a certificate for the name, not for the address', async () => {
     const host = await startHost((_, response) => response.end('here'), { secure: true });
     const names = { localhost: ['127.0.0.1'], 'other.internal': ['127.0.0.1'] };
     const { outbound } = outboundOf({ names, allow: ['localhost', 'other.internal'] });
@@ -69,7 +69,7 @@ describe('a request to a host that a user named', () => {
     expect(await failing(get('other.internal'))).toMatch(/^failed: .*ERR_TLS_CERT_ALTNAME_INVALID/);
   });
 
-  test('follows no redirect, and sends its credentials nowhere else', async () => {
+  test('follows no redirect, and sends its credentials to no other host', async () => {
     const other = await startHost((_, response) => response.end('other'));
     const host = await startHost((request, response) =>
       response
@@ -88,7 +88,7 @@ describe('a request to a host that a user named', () => {
     expect(host.asked).toEqual(['GET /same', 'GET /away']);
   });
 
-  test('is bounded in size, in headers and in time', async () => {
+  test('is limited in body size, header size and time', async () => {
     const host = await startHost((request, response) => {
       if (request.url === '/large') response.end('x'.repeat(5000));
       else if (request.url === '/endless') {
@@ -116,7 +116,7 @@ describe('a request to a host that a user named', () => {
     expect(outcomes()).toEqual(['too_large', 'too_large', 'too_large', 'timeout', 'timeout']);
   });
 
-  test('says who asks, and a failure tells neither path nor headers', async () => {
+  test('sends a user agent, and fails with a message that contains neither path nor headers', async () => {
     const host = await startHost((request, response) => {
       if (request.url === '/ok') response.end();
       else request.socket.destroy();
@@ -133,7 +133,7 @@ describe('a request to a host that a user named', () => {
     expect(failure).not.toContain('s3cret');
   });
 
-  test('reads the same for a name that leads inside and for one that nobody knows; the log knows better', async () => {
+  test('fails with the same message for an internal and an unknown name; only the log distinguishes them', async () => {
     const { outbound, events } = outboundOf({ names: { 'inside.example.com': ['10.9.8.7'], 'gone.example.com': [] } });
     const send = (name: string, namedBy: 'user' | 'operator') =>
       outbound.send('git', { url: url(`https://${name}/`), namedBy }).catch((error: OutboundFailure) => error.message);
@@ -151,7 +151,7 @@ describe('a request to a host that a user named', () => {
   });
 });
 
-test('what the operator named is reached wherever it is, and each side has connections of its own', async () => {
+test('a host named by the operator is reached at any address, over connections not shared with users', async () => {
   const host = await startHost((_, response) => response.end('here'));
   const { outbound, outcomes } = outboundOf();
   const get = (namedBy: 'operator' | 'user') =>

@@ -10,8 +10,8 @@ const failing = (work: Promise<unknown>) =>
   );
 const through = (url: string, more = {}) => ({ url, except: [], isGuard: false, ...more });
 
-describe('with a proxy', () => {
-  test('a name is resolved and checked here, and the proxy is given the address', async () => {
+describe('an outbound request through a proxy', () => {
+  test('resolves and checks the name itself, and sends the proxy the address', async () => {
     const host = await startHost((_, response) => response.end('here'), { secure: true });
     const proxy = await startProxy();
     const names = { localhost: ['127.0.0.1'], 'evil.example.com': ['169.254.169.254'] };
@@ -24,7 +24,7 @@ describe('with a proxy', () => {
     expect(proxy.asked).toEqual([`127.0.0.1:${host.port}`]);
   });
 
-  test('that is the guard, names are its affair', async () => {
+  test('leaves the resolution of names to a proxy that acts as the guard', async () => {
     const host = await startHost((_, response) => response.end('here'), { secure: true });
     const proxy = await startProxy({ to: host.port });
     const { outbound, lookups } = outboundOf({ proxy: through(proxy.url, { isGuard: true }) });
@@ -32,7 +32,7 @@ describe('with a proxy', () => {
     expect([answer.body.toString(), proxy.asked, lookups]).toEqual(['here', ['localhost:443'], []]);
   });
 
-  test('hosts that are excepted are reached straight, and checked all the same', async () => {
+  test('connects directly to excepted hosts, and still checks them', async () => {
     const host = await startHost((_, response) => response.end('here'));
     const proxy = await startProxy();
     const names = { 'a.internal': ['127.0.0.1'], 'b.internal': ['127.0.0.1'] };
@@ -47,7 +47,7 @@ describe('with a proxy', () => {
     expect(proxy.asked).toEqual([]);
   });
 
-  test('that refuses or is away, the failure says so without its password', async () => {
+  test('reports a proxy that refuses or is unreachable, without its password', async () => {
     const proxy = await startProxy({ status: 407 });
     const url = `http://ana:s3cret@127.0.0.1:${proxy.port}`;
     const refusing = outboundOf({ names: { 'a.example.com': ['93.184.216.34'] }, proxy: through(url) });
@@ -76,11 +76,11 @@ describe('with a proxy', () => {
     ['10.0.0.0/8', '11.1.2.3', 443, false],
     ['fd00::1', 'fd00::1', 443, true],
     ['*', 'a.example.com', 443, true],
-  ])('the exception %s counts for %s:%i: %s', (entry, host, port, expected) => {
+  ])('applies the exception %s to %s:%i: %s', (entry, host, port, expected) => {
     expect(isExcepted([entry], host, port)).toBe(expected);
   });
 
-  test('it is the one that the environment names', () => {
+  test('uses the proxy that the environment names', () => {
     expect(readProxy({}, 'heddle')).toBeUndefined();
     expect(readProxy({ HTTPS_PROXY: 'proxy:3128', NO_PROXY: 'a, .b  c' }, 'proxy')).toEqual({
       ...{ url: 'http://proxy:3128', except: ['a', '.b', 'c'], isGuard: true },

@@ -20,7 +20,7 @@ async function tunnel(proxyUrl: string, authority: string, credential = true) {
   return { status: statusCode, socket };
 }
 
-test('a passage leads to its target and nowhere else, with its credential, until it is closed', async () => {
+test('a passage reaches only its target, with its credential, until it is closed', async () => {
   const host = await startHost((_, response) => response.end('here'));
   const { outbound, outcomes } = outboundOf({ allow: ['127.0.0.1'] });
   const target = { host: '127.0.0.1', port: host.port, namedBy: 'user' } as const;
@@ -41,7 +41,7 @@ test('a passage leads to its target and nowhere else, with its credential, until
   expect(outcomes()).toEqual(['ok']);
 });
 
-test('a passage to what users may not reach is refused, and says why', async () => {
+test('a passage to a host that users may not reach is refused with a reason', async () => {
   const host = await startHost((_, response) => response.end('here'));
   const { outbound } = outboundOf({ names: { 'evil.example.com': ['127.0.0.1'] } });
   const target = { host: 'evil.example.com', port: host.port, namedBy: 'user' } as const;
@@ -51,7 +51,7 @@ test('a passage to what users may not reach is refused, and says why', async () 
   expect(host.asked).toEqual([]);
 });
 
-test('each run has a credential of its own', async () => {
+test('each passage has a separate credential', async () => {
   const { outbound } = outboundOf();
   const target = { host: 'a.example.com', port: 443, namedBy: 'user' } as const;
   const [one, other] = [await outbound.openPassage('git', target), await outbound.openPassage('git', target)];

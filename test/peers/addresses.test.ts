@@ -11,7 +11,7 @@ const cidr = (text: string) => {
   return read.cidr;
 };
 
-it('every address of a range is found before it is called full, for any peer', () => {
+it('the search for a free address finds every address of a range before it reports the range as full', () => {
   for (const range of ['10.0.0.0/28', '10.0.0.0/24', 'fd00::/120']) {
     const taken = new Set<string>();
     const size = 2 ** ((range.includes(':') ? 128 : 32) - Number(range.split('/')[1])) - 2;
@@ -25,7 +25,7 @@ it('every address of a range is found before it is called full, for any peer', (
   }
 });
 
-it('an address keeps its place in another range that has this place', () => {
+it('an address keeps its position in another range that contains this position', () => {
   const from = cidr('10.0.0.0/16');
   expect(movedAddress(from, cidr('100.64.0.0/16'), '10.0.3.7')).toBe('100.64.3.7');
   expect(movedAddress(from, cidr('100.64.0.0/24'), '10.0.3.7')).toBeUndefined();
@@ -77,7 +77,7 @@ it('a new range gives every peer another address in one revision, and IPv6 follo
   expect(await six()).toEqual([]);
 });
 
-it('an account whose range is full lets nobody in', async () => {
+it('enrolment is refused with 409 when the range of the account is full', async () => {
   await using api = await testApi();
   expect((await settle(api, { network_range: '10.9.0.0/28' })).status).toBe(200);
   const key = (await setupKey(api))['key'] ?? '';

@@ -53,7 +53,7 @@ async function follow(server: TestApi, { machine, session }: Enrolled, follower 
 }
 
 describe('the stream of an agent', () => {
-  it('brings the map, and what the other does who gets a rule with it', async () => {
+  it('sends the map first, and then a change when a new rule affects the peer', async () => {
     const [one, two] = [await api().group('stream-one'), await api().group('stream-two')];
     const [first, second] = [await enrolled([one]), await enrolled([two])];
     const [a, b] = [await follow(api(), first), await follow(api(), second)];
@@ -83,7 +83,7 @@ describe('the stream of an agent', () => {
     }
   });
 
-  it('E102 tells all of a plan at once, as the one revision that it is', async () => {
+  it('E102 sends all changes of a plan at once, as its single revision', async () => {
     const own = await enrolled([await api().group('planned')]);
     const stream = await follow(api(), own);
     await expect.poll(() => stream.follower.types).toEqual(['map']);
@@ -108,7 +108,7 @@ describe('the stream of an agent', () => {
     await stream.ended;
   });
 
-  it('that was cut goes on behind the last event, and with the whole map at a server that does not know it', async () => {
+  it('resumes after the last event when it was cut, or with the whole map at a server that does not know that event', async () => {
     const own = await enrolled();
     const stream = await follow(api(), own);
     await expect.poll(() => stream.follower.types).toEqual(['map']);
@@ -136,7 +136,7 @@ describe('the stream of an agent', () => {
     same.cut();
   });
 
-  it('ends with a reason when the peer is deleted, and does not begin again', async () => {
+  it('ends with a reason when the peer is deleted, and is refused with 401 afterwards', async () => {
     const own = await enrolled();
     const stream = await follow(api(), own);
     await expect.poll(() => stream.follower.types).toEqual(['map']);
@@ -146,7 +146,7 @@ describe('the stream of an agent', () => {
     expect((await follow(api(), own)).status).toBe(401);
   });
 
-  it('wants the session and a proof by the same key', async () => {
+  it('requires the session and a proof by the same key', async () => {
     const own = await enrolled();
     expect((await follow(api(), { ...own, session: 'nba_wrong' })).status).toBe(401);
     expect((await follow(api(), { ...own, machine: newMachine(api()) })).status).toBe(401);

@@ -30,7 +30,7 @@ async function setTraffic({ call }: TestApi, change: JsonObject): Promise<void> 
 
 const read = async (of: string) => (await api().call('GET', `/api/events/network-traffic?reporter_id=${of}`)).body;
 
-it('traffic is stored while the account wants it, of its groups alone, with counters when they are on', async () => {
+it('traffic is stored only if the account enables it, for its groups only, and with counters if they are on', async () => {
   const { peer, report } = await newPeer(api());
   expect((await report('off')).body).toMatchObject({ refused: [], dropped: expect.stringContaining('off') });
   const group = await api().group('logged');
@@ -60,7 +60,7 @@ it('traffic is stored while the account wants it, of its groups alone, with coun
   expect([total_records, data[0]]).toMatchObject([2, { flow_id: 'g', rx_bytes: 10, tx_packets: 2, source }]);
 });
 
-it('what is wrong about a record is said and does not stop the others', async () => {
+it('a faulty traffic record is reported and does not prevent the others from being stored', async () => {
   await setTraffic(api(), { network_traffic_logs_enabled: true, network_traffic_logs_groups: [] });
   const { peer, record, report } = await newPeer(api());
   const answer = await report('mixed', [
@@ -85,7 +85,7 @@ it('what is wrong about a record is said and does not stop the others', async ()
   ).toBe(422);
 });
 
-it('self-hosted servers take reports and store none', async () => {
+it('a self-hosted server accepts traffic reports and stores none', async () => {
   await using own = await testApi();
   await setTraffic(own, { network_traffic_logs_enabled: true });
   const { report } = await newPeer(own);

@@ -15,7 +15,7 @@ function answer(challenge: ReturnType<ReturnType<typeof newServer>['make']>) {
   return { challenge: String(text), mac: String(mac) };
 }
 
-it('a challenge is checked by any server of the installation, until it ends', () => {
+it('a challenge is accepted by any server of the installation until it expires', () => {
   const [one, other] = [newServer(), newServer()];
   const made = one.make(noon);
   expect([made.server_time, made.expires_at]).toEqual(['2026-12-02T12:00:00.400Z', '2026-12-02T12:02:00.000Z']);
@@ -23,7 +23,7 @@ it('a challenge is checked by any server of the installation, until it ends', ()
   expect(() => other.check(answer(made), { tunnel, signing }, noon + 120_000)).toThrow(/ended at 2026-12-02T12:02:00/);
 });
 
-it('those of a second are one, those of a minute have one key, and the next minute has another', () => {
+it('challenges of one second are equal, those of one minute share a key, and the next minute has another', () => {
   const server = newServer();
   const made = [0, 500, 1000, 59_000, 60_000].map((later) => server.make(noon + later));
   const [first, same, next, late, other] = made.map(({ challenge, public_key }) => ({ challenge, public_key }));
@@ -37,7 +37,7 @@ it('those of a second are one, those of a minute have one key, and the next minu
   for (const one of made) server.check(answer(one), { tunnel, signing }, noon + 60_000);
 });
 
-it('the answer to a challenge serves nobody with another key', () => {
+it('the answer to a challenge is refused with another key', () => {
   const server = newServer();
   const given = answer(server.make(noon));
   const thief = makeMachineKeys();

@@ -64,7 +64,7 @@ describe('a machine with a setup key', () => {
     });
   });
 
-  it('gets another name when its own is taken', async () => {
+  it('gets another DNS label when its own is taken', async () => {
     const key = (await setupKey(api()))['key'] ?? '';
     const first = (await newMachine(api()).enrol({ setup_key: key, hostname: 'twin' })).body.peer;
     const second = (await newMachine(api()).enrol({ setup_key: key, hostname: 'twin' })).body.peer;
@@ -72,7 +72,7 @@ describe('a machine with a setup key', () => {
     expect(second.dns_label).toBe(`twin-${second.ip.split('.').slice(2).join('-')}.heddle.internal`);
   });
 
-  it('shares further names with others, and takes no name away that is somebody’s own', async () => {
+  it('shares extra DNS labels with other peers, but takes none that is the main label of a peer', async () => {
     const key = (await setupKey(api(), { allow_extra_dns_labels: true }))['key'] ?? '';
     const enrol = (asked: JsonObject) => newMachine(api()).enrol({ setup_key: key, name: null, facts: null, ...asked });
     expect((await enrol({ hostname: 'vault' })).status).toBe(200);
@@ -86,7 +86,7 @@ describe('a machine with a setup key', () => {
     expect(late.dns_label).toBe(`files-${late.ip.split('.').slice(2).join('-')}.heddle.internal`);
   });
 
-  it('stays out with a key that is unknown, revoked, used up or does not allow what is wanted', async () => {
+  it('is refused with a key that is unknown, revoked, used up or does not allow the requested labels', async () => {
     const once = await setupKey(api(), { type: 'one-off', usage_limit: 1 });
     const enrol = (setup_key: unknown, more = {}) => newMachine(api()).enrol({ setup_key: String(setup_key), ...more });
     expect((await enrol(once['key'])).status).toBe(200);
@@ -107,7 +107,7 @@ describe('a machine with a setup key', () => {
     expect(message(none)).toEqual([401, 'nobody lets the machine in: send `setup_key`, or the access token of a user']);
   });
 
-  it('is refused when its key is registered already, here or in another account', async () => {
+  it('is refused when its public key is already registered, in this or another account', async () => {
     const key = (await setupKey(api()))['key'] ?? '';
     const machine = newMachine(api());
     expect((await machine.enrol({ setup_key: key })).status).toBe(200);
@@ -127,7 +127,7 @@ describe('a machine with a setup key', () => {
     expect((await outsider.enrol({ setup_key: key })).status).toBe(409);
   });
 
-  it('waits for an administrator when the account wants that', async () => {
+  it('needs the approval of an administrator when the account requires it', async () => {
     await using own = await testApi('postgres', { edition: 'hosted' });
     const [account] = (await own.call('GET', '/api/accounts')).body;
     const extra = { ...account.settings.extra, peer_approval_enabled: true };
@@ -145,8 +145,8 @@ describe('a machine with a setup key', () => {
   });
 });
 
-describe('a machine that a user signs in', () => {
-  it('is that user’s, and has to be signed in again one day', async () => {
+describe('a machine enrolled by a user', () => {
+  it('belongs to that user, and has a login that expires', async () => {
     const { body: me } = await api().call('GET', '/api/users/current');
     const machine = newMachine(api());
     const { status, body } = await machine.enrol({ hostname: 'laptop' }, user);
@@ -160,8 +160,8 @@ describe('a machine that a user signs in', () => {
   });
 });
 
-describe('a machine that comes to another server', () => {
-  it('is let in by a key that was made, and kept out by one that was revoked, a moment ago', async () => {
+describe('a machine that enrols at another server', () => {
+  it('is accepted with a key created a moment ago, and refused with one revoked a moment ago', async () => {
     const { engine } = api();
     await using other = await apiOn(engine.database, async () => undefined, { vault: engine.planEnvironment.vault });
     expect((await other.call('GET', '/api/setup-keys')).status).toBe(200);
@@ -174,8 +174,8 @@ describe('a machine that comes to another server', () => {
   });
 });
 
-describe('enrolment of very many at once', () => {
-  it('lets in exactly as many as the key may let in', async () => {
+describe('the concurrent enrolment of many machines', () => {
+  it('accepts exactly as many machines as the key allows', async () => {
     await using own = await testApi();
     const key = (await setupKey(own, { usage_limit: 100 }))['key'] ?? '';
     const answers = await Promise.all(Array.from({ length: 300 }, () => newMachine(own).enrol({ setup_key: key })));
@@ -189,7 +189,7 @@ describe('enrolment of very many at once', () => {
     expect(new Set(peers.map(({ dns_label }: { dns_label: string }) => dns_label)).size).toBe(100);
   });
 
-  it('E99 waits for a large apply of another server, and then succeeds', async () => {
+  it('E99 waits for a large apply on another server, and then succeeds', async () => {
     await using own = await testApi();
     const { engine } = own;
     await using other = await apiOn(engine.database, async () => undefined, { vault: engine.planEnvironment.vault });

@@ -65,7 +65,7 @@ async function end(aheadMs = 0) {
   return endExposures({ ...engine, presence: { ...presence, at } }, account, lease);
 }
 
-it('a peer exposes nothing unless the account lets its groups, a proxy is there and it is connected', async () => {
+it('a peer exposes nothing unless the account allows its groups, a proxy exists and the peer is connected', async () => {
   const peer = await newPeer(api(), 'refused');
   const group = await api().group('exposers');
   expect(said(await peer.expose({ port: 80 }))).toEqual([403, expect.stringContaining('`peer_expose_enabled`')]);
@@ -86,7 +86,7 @@ it('a peer exposes nothing unless the account lets its groups, a proxy is there 
   await settle(api(), { peer_expose_groups: [] });
 });
 
-it('what a peer exposes is a service of its own, which documents do not see and only it renews and withdraws', async () => {
+it('a service exposed by a peer is not exported to documents, and only that peer renews and withdraws it', async () => {
   const peer = await newPeer(api(), 'box');
   const other = await newPeer(api(), 'other');
   const { status, body } = await peer.expose({ port: 8080, password: 'secret' });
@@ -119,7 +119,7 @@ it('what a peer exposes is a service of its own, which documents do not see and 
   ]);
 });
 
-it('what nobody renews ends, once, and what a peer exposes goes with the peer', async () => {
+it('an exposed service that is not renewed expires once, and exposed services are deleted with their peer', async () => {
   const peer = await newPeer(api(), 'brief');
   const tcp = (await peer.expose({ port: 5432, mode: 'tcp', name: 'db' })).body;
   expect(tcp).toMatchObject({ domain: `db.${cluster}`, listen_port: expect.any(Number) });

@@ -33,7 +33,7 @@ function database(network: readonly number[], bits: number, place: Value): Buffe
   return Buffer.concat([tree, Buffer.alloc(16), encode(place), marker, encode({ ...about, ...version })]);
 }
 
-it('a database of places says where an address is', async () => {
+it('a database of places returns the place of an address', async () => {
   const file = join(await temporaryDirectory(), 'places.mmdb');
   const place = {
     city: { geoname_id: 2950159, names: { de: 'Berlin (de)', en: 'Berlin' } },
@@ -47,7 +47,7 @@ it('a database of places says where an address is', async () => {
   expect(locateNowhere('203.0.113.7')).toEqual({});
 });
 
-it('a database of places says which cities a country has', async () => {
+it('a database of places lists the cities of a country', async () => {
   const file = join(await temporaryDirectory(), 'places.mmdb');
   const place = { city: { geoname_id: 2950159, names: { en: 'Berlin' } }, country: { iso_code: 'DE' } };
   writeFileSync(file, database([203, 0, 113], 24, place));
@@ -56,7 +56,7 @@ it('a database of places says which cities a country has', async () => {
   expect(await cities('FR')).toEqual([]);
 });
 
-it('a file that is no database is reported at the start', async () => {
+it('a missing or invalid database of places is reported at the start', async () => {
   const file = join(await temporaryDirectory(), 'places.mmdb');
   expect(() => openPlaces(file)).toThrow(/^the database of places .*places\.mmdb cannot be read/);
   writeFileSync(file, 'not a database');

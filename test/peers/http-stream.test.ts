@@ -34,7 +34,7 @@ async function opened() {
   };
 }
 
-it('a stream over HTTP carries events in pieces, comments in between, and an end', async () => {
+it('a stream over HTTP carries events in chunks, comments between them, and an end', async () => {
   await using stream = await opened();
   expect(stream.response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
   expect(stream.sink.write(eventChunks({ type: 'map', id: '4.ab' }, '"a":1', Buffer.from('"b":"ü"')))).toBe(true);
@@ -51,7 +51,7 @@ it('a stream over HTTP carries events in pieces, comments in between, and an end
   await expect.poll(() => stream.gone).toHaveBeenCalledTimes(1);
 });
 
-it('a stream over HTTP says when its reader lags, and when it has caught up', async () => {
+it('a stream over HTTP reports when its reader lags, and when it has caught up', async () => {
   await using stream = await opened();
   const drained = vi.fn();
   stream.sink.drained = drained;

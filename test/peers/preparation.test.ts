@@ -31,7 +31,7 @@ async function scene() {
   return { images, before, bytes, streams, preparation, come };
 }
 
-it('what was prepared is what would be sent without it, to the peers concerned', async () => {
+it('a prepared update equals the one sent without preparation, for exactly the peers concerned', async () => {
   const { before, bytes, streams, preparation, come } = await scene();
   await preparation.run(() => true);
   const image = await come();
@@ -48,7 +48,7 @@ it('what was prepared is what would be sent without it, to the peers concerned',
   expect([...texts.values()].filter((text) => text.includes('event: change'))).not.toEqual([]);
 });
 
-it('nothing is taken that was prepared for another state, another image or another map', async () => {
+it('a prepared update is not used for another state, another image or another map', async () => {
   const { images, before, bytes, streams, preparation, come } = await scene();
   await preparation.run(() => true);
   const image = await come();
@@ -63,7 +63,7 @@ it('nothing is taken that was prepared for another state, another image or anoth
   expect(preparation.take(moved as Stream, image)).toBeUndefined();
 });
 
-it('nothing is prepared when there is no time, nor for readers that lag or were sent nothing yet', async () => {
+it('nothing is prepared when there is no time, nor for readers that were sent nothing yet', async () => {
   const { images, before, bytes, streams, preparation, come } = await scene();
   await preparation.run(() => false);
   const image = await come();

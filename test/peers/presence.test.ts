@@ -26,7 +26,7 @@ function connectionTracker(server: string): ConnectionTracker & AsyncDisposable 
 
 const shown = async (id: string) => (await api().call('GET', `/api/peers/${id}`)).body;
 
-it('a peer is connected while its newest stream is, and no revision tells of it', async () => {
+it('a peer is connected while its newest stream is open, and this creates no revision', async () => {
   const [id = ''] = await api().peers('comes-and-goes');
   const { account } = api();
   const before = await api().revision();
@@ -45,7 +45,7 @@ it('a peer is connected while its newest stream is, and no revision tells of it'
   expect(await api().revision()).toBe(before);
 });
 
-it('a peer that moves is where it is now, not where it signed in', async () => {
+it('a peer that moves is shown at its current address, not at that of its enrolment', async () => {
   const { engine, account } = api();
   const machine = newMachine(api());
   const { peer, session } = (await machine.enrol({ setup_key: (await setupKey(api()))['key'] ?? '' })).body;
@@ -69,7 +69,7 @@ it('a peer that moves is where it is now, not where it signed in', async () => {
   expect(await shown(peer.id)).toMatchObject({ connection_ip: '198.51.100.9', country_code: 'DE', connected: true });
 });
 
-it('what another server writes is seen by the next read', async () => {
+it('a status written by another server is visible to the next read', async () => {
   const [id = ''] = await api().peers('seen-elsewhere');
   const { engine, account } = api();
   const other = createPresence(engine.database);
@@ -80,7 +80,7 @@ it('what another server writes is seen by the next read', async () => {
   expect(await shown(id)).toMatchObject({ version: '1.1.0', country_code: 'DE' });
 });
 
-it('many peers are written by few statements, and peers that are gone by none', async () => {
+it('the status of many peers is written in few statements, and that of unknown peers is not written', async () => {
   const { engine, account } = api();
   const labels = Array.from({ length: 200 }, (_, at) => `many-${at}`);
   const ids = await api().peers(...labels);
@@ -99,7 +99,7 @@ it('many peers are written by few statements, and peers that are gone by none', 
   expect([ids.every((id) => peers.get(id)?.facts['os'] === 'x'), peers.has('nobody')]).toEqual([true, false]);
 });
 
-it('who only comes or goes changes nothing for access; facts do', async () => {
+it('connecting and disconnecting change nothing for access; changed facts do', async () => {
   const { engine, account } = api();
   const [id = ''] = await api().peers('reports');
   const observedPeers = createObservedPeers(engine.presence);
@@ -113,7 +113,7 @@ it('who only comes or goes changes nothing for access; facts do', async () => {
   expect(after.facts.get(id)).toEqual({ system: 'linux', clientVersion: '1.1.0' });
 });
 
-it('a lease that was lost is taken again, and every connected peer is recorded again', async () => {
+it('a lost lease is taken again, and every connected peer is recorded again', async () => {
   const { engine, account } = api();
   const [id = ''] = await api().peers('told-anew');
   const made = createConnectionTracker({ engine, server: 'sleepy', failed: () => undefined, leaseSeconds: 0.3 });
@@ -130,7 +130,7 @@ it('a lease that was lost is taken again, and every connected peer is recorded a
   if (free !== undefined) await releaseLease(engine.database, free);
 });
 
-it('connected peers stay so while the main thread is busy for longer than the lease of the server', async () => {
+it('peers stay connected while the main thread is blocked for longer than the lease of the server', async () => {
   await using made = await testDatabase('postgres');
   await using own = await apiOn(made.database, async () => {});
   const { engine, account } = own;
@@ -160,7 +160,7 @@ async function leaseEnd(database: Database): Promise<number> {
   return row?.until ?? 0;
 }
 
-it('who leaves while the lease of the server is still being taken is not connected afterwards', async () => {
+it('a peer that disconnects while the lease of the server is still being taken is not connected afterwards', async () => {
   const [id = ''] = await api().peers('leaves-at-once');
   await using here = connectionTracker('newcomer');
   here.connected(api().account, id, 'short');
@@ -169,7 +169,7 @@ it('who leaves while the lease of the server is still being taken is not connect
   expect((await shown(id)).connected).toBe(false);
 });
 
-it('what access knew of peers is forgotten for accounts that nobody asked about for long', async () => {
+it('the cached facts of peers are dropped for the account that was read least recently', async () => {
   const status = { connected: true, facts: { system: 'linux' }, place: {} };
   const deciding = new Map<string, string>();
   const fresh = () => ({ peers: new Map([['peer', status]]), deciding, now: '' });

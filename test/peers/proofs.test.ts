@@ -30,8 +30,8 @@ async function peer(): Promise<{ readonly machine: Machine; readonly session: st
   return { machine, session: `Peer ${body.session.token}`, id: body.peer.id };
 }
 
-describe('a proof', () => {
-  it('is refused without one, malformed, or signed by another key or about another body', async () => {
+describe('the proof of a request', () => {
+  it('is required, and refused when it is malformed, signed by another key or for another body', async () => {
     const { machine } = await peer();
     const body = JSON.stringify({ wg_pub_key: tunnelKeyOf(machine.keys) });
     const log = (proof: string | undefined, text = body) =>
@@ -57,7 +57,7 @@ describe('a proof', () => {
     expect((await log(proofFor(machine.keys, good))).status).toBe(200);
   });
 
-  it('serves once, also when it comes many times at once', async () => {
+  it('is accepted once, even when it is sent many times at once', async () => {
     const { machine } = await peer();
     const at = { nonce: randomBytes(16).toString('base64url') };
     const body = { wg_pub_key: tunnelKeyOf(machine.keys) };
@@ -71,7 +71,7 @@ describe('a proof', () => {
     ]);
   });
 
-  it('may be off by a minute, and a clock that is further off gets the time of the server', async () => {
+  it('may be off by a minute, and beyond that is refused with the time of the server', async () => {
     const { machine } = await peer();
     const body = { wg_pub_key: tunnelKeyOf(machine.keys) };
     const log = (time: string) => machine.send('/agent/login', body, undefined, { time });
@@ -90,7 +90,7 @@ describe('a proof', () => {
 });
 
 describe('the key of a tunnel', () => {
-  it('is registered only by the machine that holds it', async () => {
+  it('can be registered only by the machine that has its private key', async () => {
     const key = (await setupKey(api()))['key'] ?? '';
     const [thief, victim] = [newMachine(api()), newMachine(api())];
     const stolen = await thief.enrol({ setup_key: key, wg_pub_key: tunnelKeyOf(victim.keys) });
@@ -105,7 +105,7 @@ describe('the key of a tunnel', () => {
 });
 
 describe('a session', () => {
-  it('is worth nothing without its key, made up, or after its peer is gone', async () => {
+  it('is refused without its key, when it is made up, or after its peer was deleted', async () => {
     const { machine, session, id } = await peer();
     const facts = { version: '1.4.2' };
     const report = (authorization: string, from = machine) => from.send('/agent/facts', facts, { authorization });
@@ -121,8 +121,8 @@ describe('a session', () => {
   });
 });
 
-describe('facts', () => {
-  it('change no revision, and a wrong or too large one changes nothing', async () => {
+describe('the facts of a machine', () => {
+  it('change no revision, and change nothing when they are invalid or too large', async () => {
     const { machine, session, id } = await peer();
     const report = (facts: never) => machine.send('/agent/facts', facts, { authorization: session });
     const before = await api().revision();
@@ -162,7 +162,7 @@ describe('facts', () => {
     expect(await api().revision()).toBe(before);
   });
 
-  it('are refused with what is wrong, whatever stands in place of any of their members', async () => {
+  it('are accepted, or refused with 400 or 422, for any value of any member, without a server error', async () => {
     const { machine, session } = await peer();
     const facts: JsonObject = {
       ...{
@@ -185,7 +185,7 @@ describe('facts', () => {
     expect(api().defects).toEqual([]);
   });
 
-  it('name certificates only with a signature by their keys', async () => {
+  it('contain certificates only with a signature by their keys', async () => {
     const { machine, session, id } = await peer();
     const report = (text: string) => {
       const signature = sign('sha256', Buffer.from(text), privateKey).toString('base64');

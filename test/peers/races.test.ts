@@ -59,16 +59,19 @@ function interrupted(engine: Engine, when: 'before' | 'while', work: () => Promi
   return { ...engine, committer: { ...engine.committer, mutate } };
 }
 
-it.each(['before', 'while'] as const)('a peer whose user signs in %s its login ends stays signed in', async (when) => {
-  await using own = await testApi();
-  const [[machine, id] = []] = await overdue(own, 1);
-  if (machine === undefined) throw new Error('there is a peer');
-  const engine = interrupted(own.engine, when, async () => expect((await loginOf(machine)).status).toBe(200));
-  await keepPeers(engine, own.account, await upkeepLease(own));
-  expect((await own.call('GET', `/api/peers/${id}`)).body.login_expired).toBe(false);
-});
+it.each(['before', 'while'] as const)(
+  'a peer stays signed in when its user signs in %s its login expires',
+  async (when) => {
+    await using own = await testApi();
+    const [[machine, id] = []] = await overdue(own, 1);
+    if (machine === undefined) throw new Error('there is a peer');
+    const engine = interrupted(own.engine, when, async () => expect((await loginOf(machine)).status).toBe(200));
+    await keepPeers(engine, own.account, await upkeepLease(own));
+    expect((await own.call('GET', `/api/peers/${id}`)).body.login_expired).toBe(false);
+  },
+);
 
-it('the lease of the upkeep is kept while much is due, and leases of servers that are gone are cleared away', async () => {
+it('the upkeep lease is renewed while many peers are due, and leases of servers gone for long are deleted', async () => {
   await using own = await testApi();
   const { database } = own.engine;
   await overdue(own, 3);
@@ -92,7 +95,7 @@ it('the lease of the upkeep is kept while much is due, and leases of servers tha
   ]);
 });
 
-it('servers that died are dropped in the order in which presence is written, so that neither waits for the other', async () => {
+it('dead servers are dropped in the order in which presence is written, so that there is no deadlock', async () => {
   await using own = await testApi();
   const { engine, account } = own;
   const ids = [...(await own.peers('one', 'two', 'three'))].sort().reverse();
@@ -111,7 +114,7 @@ it('servers that died are dropped in the order in which presence is written, so 
   expect(await dropping).toBe(3);
 });
 
-it('peers of a user who is kept out neither log in nor report anything', async () => {
+it('peers of a blocked user can neither log in nor report anything', async () => {
   const { id } = (await api().call('POST', '/api/users', person())).body;
   await api().call('PUT', `/api/users/${id}`, { role: 'user', auto_groups: [], is_blocked: false });
   const call = await callAs(api(), id);
@@ -130,7 +133,7 @@ it('peers of a user who is kept out neither log in nor report anything', async (
     expect([answer.status, answer.body.message]).toEqual([403, 'the user of the peer is blocked']);
 });
 
-it('a temporary peer takes its key from nobody, and comes to life when its maker shows the key', async () => {
+it('a temporary peer blocks no enrolment with its key, and is activated when its creator enrols with that key', async () => {
   const own = api();
   const [target = ''] = await own.peers('target');
   const grant = (machine: Machine) =>
@@ -160,7 +163,7 @@ it('a temporary peer takes its key from nobody, and comes to life when its maker
   expect(JSON.stringify((await own.call('GET', '/api/policies')).body)).not.toContain(claim);
 });
 
-it('a temporary peer in the account of a tenant is for users of the account that manages it', async () => {
+it('a user of the keeper can enrol as a temporary peer in the account of a tenant, but not with another key', async () => {
   const own = api();
   const helpers = await own.group('helpers');
   const { id: user } = (await own.call('POST', '/api/users', person({ role: 'admin', auto_groups: [helpers] }))).body;

@@ -76,7 +76,7 @@ async function connectedMesh(options: Partial<HubOptions> = {}) {
 }
 
 describe('streams of maps', () => {
-  it('begin with the map, go on with what changes for a peer, and are silent for the others', async () => {
+  it('begin with the map, continue with changes for a peer, and send nothing to unaffected peers', async () => {
     const { mesh, one, two, rule, followers, expectMaps } = await connectedMesh();
     await using _ = mesh;
     expect(mesh.heard.filter((line) => line.endsWith('connected'))).toHaveLength(3);
@@ -96,7 +96,7 @@ describe('streams of maps', () => {
     await expectMaps();
   });
 
-  it('tell what comes and nothing of what was prepared and never came', async () => {
+  it('send what is committed, and nothing that was prepared but not committed', async () => {
     const { mesh, one, two, rule, followers, expectMaps } = await connectedMesh();
     await using _ = mesh;
     const { engine, account } = mesh;
@@ -129,7 +129,7 @@ describe('streams of maps', () => {
     expect(followers[0]?.map?.outbound).toEqual([]);
   });
 
-  it('that were cut go on with what was missed, or say that it was nothing', async () => {
+  it('send the missed changes after a reconnect, or report that there were none', async () => {
     const { mesh, ids, one, two, rule, followers, leave, expectMaps } = await connectedMesh();
     await using _ = mesh;
     for (const go of leave) go();
@@ -143,7 +143,7 @@ describe('streams of maps', () => {
     await expectMaps(again);
   });
 
-  it('go on with the whole map where nobody knows any more what the peer had, as after a restart', async () => {
+  it('begin again with the whole map if the last state of the peer is unknown, as after a restart', async () => {
     const { mesh, ids, one, two, rule, followers } = await connectedMesh();
     await using _ = mesh;
     mesh.hub.close();
@@ -160,7 +160,7 @@ describe('streams of maps', () => {
     next.close();
   });
 
-  it('keep nothing back for a reader that lags, and bring it to the newest state in one event', async () => {
+  it('queue nothing for a reader that lags, and bring it to the newest state in one event', async () => {
     const { mesh, one, two, rule, followers, expectMaps } = await connectedMesh();
     await using _ = mesh;
     const slow = followers[0] as Follower;
@@ -175,7 +175,7 @@ describe('streams of maps', () => {
     await expectMaps();
   });
 
-  it('do not say that a peer is gone which the images do not reach yet, and end when the server stops', async () => {
+  it('do not report a peer as deleted if the images are older than it, and end when the server stops', async () => {
     const { mesh } = await connectedMesh();
     await using _ = mesh;
     const [early] = connect(mesh.hub, { account: mesh.account, peer: 'of-tomorrow', revision: 1_000_000 });
@@ -186,7 +186,7 @@ describe('streams of maps', () => {
     expect(mesh.hub.size).toBe(0);
   });
 
-  it('end with a reason when the peer is deleted, is kept out, or opens another one', async () => {
+  it('end with a reason when the peer is deleted or opens another stream', async () => {
     const { mesh, ids, followers } = await connectedMesh();
     await using _ = mesh;
     const [first = '', second = '', third = ''] = ids;
@@ -202,7 +202,7 @@ describe('streams of maps', () => {
     expect(mesh.heard.filter((line) => line.startsWith(third))).toEqual([`${third} connected`]);
   });
 
-  it('hear of what other servers commit, also when the hint is lost', async () => {
+  it('send what other servers commit, even when the notification is lost', async () => {
     const { mesh, ids, one, two, rule, followers } = await connectedMesh({ tickMs: 20 });
     await using _ = mesh;
     const other = await mesh.another();
@@ -213,7 +213,7 @@ describe('streams of maps', () => {
     expect(followers[0]?.last).toMatch(new RegExp(`^${revision}\\.[0-9a-f]{32}$`));
   });
 
-  it('hear of what machines tell about themselves, without anybody asking', async () => {
+  it('send changes caused by new facts of a machine, without any request', async () => {
     const { mesh, ids, one, two, rule, followers } = await connectedMesh({ factsMs: 20 });
     await using _ = mesh;
     const checks = { client_version_check: { min_version: '2.0.0' } };
@@ -226,7 +226,7 @@ describe('streams of maps', () => {
     await expect.poll(() => followers[0]?.map?.outbound).toEqual([]);
   });
 
-  it('of readers that lag for too long are given up, and silent ones show that they are alive', async () => {
+  it('are closed for readers that lag for too long, and send keep-alive comments while they are silent', async () => {
     let now = 0;
     const passing = () => {
       now += 50;
@@ -243,7 +243,7 @@ describe('streams of maps', () => {
   });
 });
 
-it('two hundred peers that come at once after a restart are let in at a pace, from one image', async () => {
+it('200 peers that connect at once after a restart are served ten at a time, from one image', async () => {
   const { mesh } = await connectedMesh();
   await using _ = mesh;
   const { engine, account } = mesh;
@@ -281,7 +281,7 @@ it('two hundred peers that come at once after a restart are let in at a pace, fr
   hub.close();
 });
 
-it('readers that do not read keep nobody else out', async () => {
+it('readers that do not read do not block other peers', async () => {
   const { mesh, ids } = await connectedMesh({ room: 1, roomMs: 1 });
   await using _ = mesh;
   const again = ids.map((peer) => {

@@ -39,7 +39,7 @@ const events = async (own: TestApi, code: string): Promise<readonly JsonObject[]
   (await own.call('GET', '/api/events/audit')).body.filter((event: JsonObject) => event['activity_code'] === code);
 
 describe('the login of a peer', () => {
-  it('ends after its time, and its user signs it in again', async () => {
+  it('expires after its time, and the user can sign the peer in again', async () => {
     await using own = await testApi();
     await settle(own, { peer_login_expiration_enabled: true, peer_login_expiration: 3600 });
     const machine = newMachine(own);
@@ -70,7 +70,7 @@ describe('the login of a peer', () => {
     expect((await machine.send('/agent/facts', {}, { authorization: session })).status).toBe(200);
   });
 
-  it('ends when it stayed away too long, but not of one that came with a setup key', async () => {
+  it('expires when the peer is inactive for too long, except after an enrolment with a setup key', async () => {
     await using own = await testApi();
     await settle(own, { peer_inactivity_expiration_enabled: true, peer_inactivity_expiration: 600 });
     const signedIn = (await newMachine(own).enrol({}, user)).body.peer.id;
@@ -83,8 +83,8 @@ describe('the login of a peer', () => {
   });
 });
 
-describe('a peer that is here for a while', () => {
-  it('goes ten minutes after it disconnected when it is ephemeral', async () => {
+describe('an ephemeral or disconnected peer', () => {
+  it('is deleted ten minutes after it disconnected when it is ephemeral', async () => {
     const key = (await setupKey(api(), { ephemeral: true }))['key'] ?? '';
     const { id } = (await newMachine(api()).enrol({ setup_key: key })).body.peer;
     await ago(api().engine, id, 599);
@@ -95,7 +95,7 @@ describe('a peer that is here for a while', () => {
     expect((await events(api(), 'user.peer.delete')).map(({ target_id }) => target_id)).toEqual([id]);
   });
 
-  it('goes although an access test is about it, which waits for it as its policies do', async () => {
+  it('is deleted although an access test refers to it, and the test then waits for it', async () => {
     await using own = await testApi();
     const key = (await setupKey(own, { ephemeral: true }))['key'] ?? '';
     const { id } = (await newMachine(own).enrol({ hostname: 'runner', setup_key: key })).body.peer;
@@ -112,7 +112,7 @@ describe('a peer that is here for a while', () => {
     expect([again.status, again.body.plan.warnings]).toMatchObject([200, [{ code: 'reference_pending', key: 't' }]]);
   });
 
-  it('stays while another object needs it, and that is reported', async () => {
+  it('is kept while another object needs it, and this is reported once', async () => {
     await using own = await testApi();
     const key = (await setupKey(own, { ephemeral: true }))['key'] ?? '';
     const { id } = (await newMachine(own).enrol({ setup_key: key })).body.peer;
@@ -137,7 +137,7 @@ describe('a peer that is here for a while', () => {
     expect(reported.map((message) => message.split(' ')[1])).toEqual([id, other]);
   });
 
-  it('is gone as others see it when the server that it was connected to died', async () => {
+  it('is shown as disconnected after the server that it was connected to died', async () => {
     const { engine, account } = api();
     const { id } = (await newMachine(api()).enrol({}, user)).body.peer;
     await engine.presence.note(account, { peer: id, connected: true, stream: 's', server: 'dead' });
@@ -146,7 +146,7 @@ describe('a peer that is here for a while', () => {
     expect((await api().call('GET', `/api/peers/${id}`)).body.connected).toBe(false);
   });
 
-  it('goes by itself while a server runs, on one of several', async () => {
+  it('is deleted in the background, by one of several running servers', async () => {
     await using own = await testApi();
     const key = (await setupKey(own, { ephemeral: true }))['key'] ?? '';
     const { id } = (await newMachine(own).enrol({ setup_key: key })).body.peer;
@@ -167,8 +167,8 @@ describe('a peer that is here for a while', () => {
   });
 });
 
-describe('a server that died or begins', () => {
-  it('gives peers that were connected the time that those have who leave', async () => {
+describe('a server that died or starts', () => {
+  it('leaves its connected peers the same grace period as peers that disconnect', async () => {
     await using own = await testApi();
     const key = (await setupKey(own, { ephemeral: true }))['key'] ?? '';
     const { id } = (await newMachine(own).enrol({ setup_key: key })).body.peer;
@@ -180,7 +180,7 @@ describe('a server that died or begins', () => {
     expect((await keep(own)).done).toEqual([{ id, reason: 'ephemeral' }]);
   });
 
-  it('ends logins at once, and lets machines come back before it takes anybody for gone', async () => {
+  it('expires logins at once, but lets machines reconnect before it deletes ephemeral peers', async () => {
     await using own = await testApi();
     const key = (await setupKey(own, { ephemeral: true }))['key'] ?? '';
     const { id } = (await newMachine(own).enrol({ setup_key: key })).body.peer;
@@ -197,7 +197,7 @@ describe('a server that died or begins', () => {
   });
 });
 
-it('what was observed about peers that were deleted is not remembered', async () => {
+it('the observed status of deleted peers is deleted', async () => {
   await using own = await testApi();
   const { engine, account } = own;
   const [left = '', deleted = ''] = await own.peers('left', 'deleted');
@@ -208,7 +208,7 @@ it('what was observed about peers that were deleted is not remembered', async ()
   expect([...(await engine.presence.at(account)).peers.keys()]).toEqual([left]);
 });
 
-it('accounts with peers are found in order, each once', async () => {
+it('accounts with peers are listed in order, each once', async () => {
   await using own = await testApi();
   const { database } = own.engine;
   const key = (await setupKey(own))['key'] ?? '';
@@ -228,7 +228,7 @@ describe('temporary access', () => {
       ...body,
     });
 
-  it('is a peer that reaches one other by its rules, and goes with its policies', async () => {
+  it('is a peer that reaches one other peer by its rules, and is deleted with its policies', async () => {
     await using own = await testApi();
     const [target = ''] = await own.peers('target', 'other');
     const { status, body } = await grant(target, {}, own);
@@ -264,7 +264,7 @@ describe('temporary access', () => {
     expect(JSON.stringify(left)).not.toContain('Temporary access');
   });
 
-  it('is refused with all that is wrong before anything is made', async () => {
+  it('is refused with all faults before anything is created', async () => {
     const [id = ''] = await api().peers('refusing');
     const revision = await api().revision();
     const wrong = await grant(id, { rules: ['tcp/22', 'tcp/0', 'gre/1', 'udp/9-3', 'tcp'] });

@@ -9,14 +9,14 @@ const row = (change: AccessRow['change'], at: number, more: Partial<AccessRow> =
   ...more,
 });
 
-describe('the rows of who gains and loses access', () => {
+describe('the rows of gained and lost access', () => {
   it.each<[Partial<AccessRow>, string]>([
     [{}, ''],
     [{ conditional: 4 }, ', all depending on posture checks'],
     [{ conditional: 1 }, ', 1 depending on posture checks'],
     [{ partly: true }, ', in part depending on posture checks'],
     [{ conditional: 1, partly: true }, ', 1 and others in part depending on posture checks'],
-  ])('say what depends on posture checks: %j', (more, text) => {
+  ])('state what depends on posture checks: %j', (more, text) => {
     expect(accessLine(row('gained', 1, more))).toBe(`+ from 1 → to: tcp/80 (4 pairs${text})`);
   });
 
@@ -27,7 +27,7 @@ describe('the rows of who gains and loses access', () => {
     [30, 30, 10, '5 5'],
     [2, 30, 10, '2 8'],
     [30, 30, 5, '3 2'],
-  ])('of %i gains and %i losses, %i rows show %s', (gains, losses, most, shown) => {
+  ])('for %i gains and %i losses, limited to %i, show %s', (gains, losses, most, shown) => {
     const rows = [
       ...Array.from({ length: gains }, (_, at) => row('gained', at)),
       ...Array.from({ length: losses }, (_, at) => row('lost', at)),

@@ -40,7 +40,7 @@ function settled(documents: readonly Document[]): Snapshot {
 }
 
 describe('documents that state a range and addresses in it', () => {
-  it('give each peer the stated address at once, and no other peer that one', () => {
+  it('give each peer its stated address at once, and that address to no other peer', () => {
     // At its place in the new range, p1 would get what is stated for p2.
     const state = settled([ranges({ network_range: '10.7.0.0/24' }), ...stating({ p2: { ip: '10.7.0.1' } })]);
     const [p1, ...others] = addresses(state);
@@ -49,13 +49,13 @@ describe('documents that state a range and addresses in it', () => {
     expect(new Set([p1, ...others, state.get(proxyPeer.id)?.spec['ip']]).size).toBe(5);
   });
 
-  it('swap two peers', () => {
+  it('can swap the addresses of two peers', () => {
     const swapped = stating({ p1: { ip: '10.7.0.2' }, p2: { ip: '10.7.0.1' } });
     const state = settled([ranges({ network_range: '10.7.0.0/24' }), ...swapped]);
     expect(addresses(state)).toEqual(['10.7.0.2', '10.7.0.1', '10.7.0.3', '10.7.0.4']);
   });
 
-  it('do so for IPv6', () => {
+  it('assign stated IPv6 addresses in the same way', () => {
     const stated = stating({ p1: { ipv6: 'fd07::2' }, p2: { ipv6: 'fd07::1' }, p3: { ipv6: 'fd07::4' } });
     const state = settled([ranges({ network_range_v6: 'fd07::/64', ipv6_enabled_groups: ['v6'] }), ...stated]);
     const [p1, p2, p3, p4] = addresses(state, 'ipv6');
@@ -63,7 +63,7 @@ describe('documents that state a range and addresses in it', () => {
     expect(p4).toMatch(/^fd07::(?!4$)/);
   });
 
-  it('take no address from a proxy', () => {
+  it('are refused when they state the address of a proxy', () => {
     const outcome = planOn(before, 'a', [
       ranges({ network_range: '10.0.0.0/23' }),
       ...stating({ p1: { ip: '10.0.0.9' } }),
@@ -71,7 +71,7 @@ describe('documents that state a range and addresses in it', () => {
     expect(refusals(outcome)).toEqual(['value_taken Peer/p1 /spec/ip']);
   });
 
-  it('are refused when an address is outside, whether it is new or was there', () => {
+  it('are refused when an address is outside the range, whether it is new or existing', () => {
     for (const ip of ['10.0.0.1', '10.8.0.1', '10.7.0.255']) {
       const outcome = planOn(before, 'a', [ranges({ network_range: '10.7.0.0/24' }), ...stating({ p1: { ip } })]);
       expect(refusals(outcome)).toEqual(['peer_address_outside Account/account /spec/settings/network_range']);
@@ -79,7 +79,7 @@ describe('documents that state a range and addresses in it', () => {
     }
   });
 
-  it('leave nothing to do once they are applied, whatever they state', () => {
+  it('plan no change once they are applied, whatever they state', () => {
     const range = fc.constantFrom('10.7.0.0/24', '10.0.0.0/23', '10.0.0.0/28', '10.0.0.0/16', '10.7.0.0/27');
     const place = fc.option(fc.integer({ min: 1, max: 12 }), { nil: undefined });
     fc.assert(

@@ -35,7 +35,7 @@ function exported(state: Snapshot, filter = {}): readonly Document[] {
 }
 
 describe('adoption', () => {
-  it('E76 takes an identical object by its name, without changing a unit', () => {
+  it('E76 adopts an identical object by its name, without changing a unit', () => {
     const outcome = planOn(withGroup, 'a', [document('Group', 'g1')]);
     expect(linesOf(outcome, withGroup)).toEqual(['claim Group/g1']);
     expect(planned(outcome).next.get('g1')).toMatchObject({
@@ -45,13 +45,13 @@ describe('adoption', () => {
     });
   });
 
-  it('E76 takes an identical group with its members', () => {
+  it('E76 adopts an identical group with its members', () => {
     const outcome = planOn(withGroup, 'a', [document('Group', 'devs', { name: 'g1', peers: ['p2', 'p1'] })]);
     expect(linesOf(outcome, withGroup)).toEqual(['claim Group/devs']);
     expect(peersIn(planned(outcome).next.get('g1'))).toEqual({ p1: ['api', 'source'], p2: ['api', 'source'] });
   });
 
-  it('E77 refuses an object that differs, and takes it with the annotation', () => {
+  it('E77 refuses an object that differs, and adopts it with the annotation', () => {
     const stated = { name: 'g1', peers: ['p3'] };
     const refused = planOn(withGroup, 'a', [document('Group', 'g1', stated)]);
     expect(refusals(refused)).toEqual(['object_exists Group/g1 /spec']);
@@ -61,7 +61,7 @@ describe('adoption', () => {
     expect(planned(taken).next.get('g1')?.owner).toBeUndefined();
   });
 
-  it('E77 shows what would change, without what is secret', () => {
+  it('E77 is refused with a message that shows the changes and the option `--adopt=take`', () => {
     const refused = planOn(withGroup, 'a', [
       document('Group', 'g1', { peers: ['p3'] }),
       document('Group', 'other', { name: 'g1', peers: ['p1'] }),
@@ -70,7 +70,7 @@ describe('adoption', () => {
     expect(problemsOf(refused)[0]?.message).toContain('--adopt=take');
   });
 
-  it('E77 takes over the object with the name when the annotation says so', () => {
+  it('E77 adopts an object that differs by its name in the mode `take`', () => {
     const stated = [document('Group', 'g1', { peers: ['p3'] })];
     const taken = planOn(withGroup, 'a', stated, { adopt: 'take' });
     expect(linesOf(taken, withGroup)).toEqual(['update Group/g1: peers[p3]']);
@@ -80,7 +80,7 @@ describe('adoption', () => {
     expect(planned(taken).next.get('g1')?.owner).toBeUndefined();
   });
 
-  it('takes nothing by its name when the annotation says so, and does not create a second one either', () => {
+  it('takes nothing by its name in the mode `never`, and does not create a second object either', () => {
     const named = planOn(withGroup, 'a', [document('Group', 'g1', { peers: ['p1', 'p2'] })], { adopt: 'never' });
     expect(refusals(named)).toEqual(['object_exists Group/g1 /spec']);
     const marked = [document('Group', 'g1', {}, adopt('id:g1')), document('Account', 'account', {})];
@@ -90,7 +90,7 @@ describe('adoption', () => {
     ]);
   });
 
-  it('E78 refuses two groups of one name in every mode', () => {
+  it('E78 refuses two groups of one name in the modes `identical` and `take`', () => {
     const state = office.with({ put: [group('g8', [], twin), group('g9', [], twin)], remove: [] });
     for (const mode of ['identical', 'take'] as const)
       expect(refusals(planOn(state, 'a', [document('Group', 'devs')], { adopt: mode }))).toEqual([
@@ -98,7 +98,7 @@ describe('adoption', () => {
       ]);
   });
 
-  it('E78 refuses two groups of one name and says how to choose', () => {
+  it('E78 refuses two groups of one name and explains how to choose', () => {
     const issued = (id: string) => group(id, [], { name: 'devs', spec: { name: 'devs' }, derived: { issued: 'jwt' } });
     const state = office.with({ put: [issued('g8'), issued('g9')], remove: [] });
     const outcome = planOn(state, 'a', [document('Group', 'devs')]);
@@ -121,7 +121,7 @@ describe('adoption', () => {
     expect(problemsOf(outcome)[0]?.message).toContain(message);
   });
 
-  it('E79 refuses two documents that adopt one object', () => {
+  it('E79 refuses two documents that adopt the same object', () => {
     const outcome = planOn(withGroup, 'a', [
       document('Group', 'one', { name: 'g1' }, adopt('id:g1')),
       document('Group', 'two', { name: 'g1' }, adopt('id:g1')),
@@ -129,13 +129,13 @@ describe('adoption', () => {
     expect(refusals(outcome)).toEqual(['adopt_impossible Group/two /metadata/annotations']);
   });
 
-  it('ignores the annotation once the link exists', () => {
+  it('ignores the annotation once the object is linked', () => {
     const stated = [document('Group', 'devs', { name: 'g1' }, adopt('id:g1'))];
     const state = applyOn(withGroup, 'a', stated);
     expect(linesOf(planOn(state, 'a', stated), state)).toEqual([]);
   });
 
-  it('E60 a name that the API took first is adopted or refused, never doubled', () => {
+  it('E60 adopts or refuses a name that the API took first, and never duplicates it', () => {
     const state = planned(createOn(office, 'Group', { name: 'devs', peers: ['p1'] })).next;
     expect(linesOf(planOn(state, 'a', [document('Group', 'devs', { peers: ['p1'] })]), state)).toEqual([
       'claim Group/devs',
@@ -145,7 +145,7 @@ describe('adoption', () => {
     ]);
   });
 
-  it('E80 planning the export of an account changes nothing for any source, and renaming the file neither', () => {
+  it('E80 changes nothing for any source when the export of an account is planned, nor when its file is renamed', () => {
     const first = applyOn(withGroup, 'b', [
       document('Group', 'theirs', { peers: ['p1'] }),
       allow('rule', ['theirs', 'g1'], ['All']),
@@ -174,7 +174,7 @@ describe('adoption', () => {
     expect(linesOf(planOn(claimed, 'c', renamed), claimed)).toEqual([]);
   });
 
-  it('E81 releases an adopted object whose document goes, with its values', () => {
+  it('E81 releases an adopted object with its values when its document is removed', () => {
     const state = applyOn(withGroup, 'a', [
       document('Group', 'devs', { name: 'g1', peers: ['p1'] }),
       document('Group', 'mine'),
@@ -188,7 +188,7 @@ describe('adoption', () => {
   it.each([
     ['the source that lets go of it', 'a'],
     ['another source', 'b'],
-  ])('E81 keeps what documents mean that refer to it by the key that it loses, those of %s', (_, source) => {
+  ])('E81 keeps references by the former key of a released object valid, in documents of %s', (_, source) => {
     const devs = document('Group', 'developers', { name: 'g1' });
     const policy = allow('p', ['developers'], ['developers']);
     const first = applyOn(withGroup, 'a', source === 'a' ? [devs, policy] : [devs, document('Group', 'mine')]);
@@ -211,7 +211,7 @@ describe('adoption', () => {
     expect(linesOf(planOn(released, 'c', [other]), released)).toEqual(['create Group/new']);
   });
 
-  it('E81 deletes an adopted object with its document when its adoption said so', () => {
+  it('E81 deletes an adopted object with its document when it was adopted with `on-release: prune`', () => {
     const prune = { annotations: { 'heddle.dev/on-release': 'prune' } };
     const state = applyOn(withGroup, 'a', [
       document('Group', 'devs', { name: 'g1' }, prune),
@@ -224,19 +224,19 @@ describe('adoption', () => {
     expect(linesOf(planOn(state, 'a', plain.slice(1)), state)).toEqual(['delete Group/devs']);
   });
 
-  it('E81 releases an object that its document made, when that says so', () => {
+  it('E81 releases an object that its document created with `on-release: release`', () => {
     const release = { annotations: { 'heddle.dev/on-release': 'release' } };
     const state = applyOn(office, 'a', [document('Group', 'devs', {}, release), document('Group', 'mine')]);
     expect(linesOf(planOn(state, 'a', [document('Group', 'mine')]), state)).toEqual(['release Group/devs']);
   });
 
-  it('E81 leaves the life of an object to the source that owns it', () => {
+  it('E81 leaves the owner of an object unchanged when another source states `on-release`', () => {
     const release = { annotations: { 'heddle.dev/on-release': 'release' } };
     const state = applyOn(office, 'a', [document('Group', 'devs')]);
     expect(objectOf(applyOn(state, 'b', [document('Group', 'devs', {}, release)]), 'Group', 'devs').owner).toBe('a');
   });
 
-  it('lets one source alone decide about the protection of what none of them owns', () => {
+  it('lets only one source decide about the protection of an object that none of them owns', () => {
     const guarded = { annotations: { 'heddle.dev/prevent-delete': 'true' } };
     const first = applyOn(withGroup, 'b', [document('Group', 'devs', { name: 'g1' }, guarded)]);
     const both = applyOn(first, 'a', [document('Group', 'devs', { name: 'g1' })]);
@@ -250,13 +250,13 @@ describe('adoption', () => {
     ['heddle.dev/prevent-delete', 'yes', 'write "true" or "false"'],
     ['heddle.dev/on-release', 'delete', 'write "prune" or "release"'],
     ['heddle.dev/output-secret', 'devs', 'nothing is made for a Group that a Secret could hold'],
-  ])('refuses the annotation %s: %s', (name, value, hint) => {
+  ])('refuses the annotation %s with the value `%s`', (name, value, hint) => {
     const outcome = planOn(office, 'a', [document('Group', 'devs', {}, { annotations: { [name]: value } })]);
     expect(refusals(outcome)).toEqual(['annotation_invalid Group/devs /metadata/annotations']);
     expect(problemsOf(outcome)[0]?.message).toContain(hint);
   });
 
-  it('lets annotations of others say anything, and no document delete the account', () => {
+  it('accepts any annotation of other programs, but not `on-release: prune` for the account', () => {
     const others = { annotations: { 'example.com/owner': 'data', 'argocd.argoproj.io/sync-wave': '1' } };
     expect(linesOf(planOn(office, 'a', [document('Group', 'devs', {}, others)]), office)).toEqual([
       'create Group/devs',
@@ -267,7 +267,7 @@ describe('adoption', () => {
     ]);
   });
 
-  it('E80 planning an export that marks everything for adoption changes nothing, for whom it is and for others', () => {
+  it('E80 changes nothing when an export marked for adoption is planned, for its source and for others', () => {
     const first = applyOn(withGroup, 'b', [document('Group', 'theirs', { peers: ['p1'] })]);
     const marked = exported(first, { markAdopt: true });
     expect(marked.every(({ metadata }) => metadata.annotations?.['heddle.dev/adopt'] !== undefined)).toBe(true);
@@ -288,7 +288,7 @@ describe('adoption', () => {
     ]);
   });
 
-  it('takes the settings of the account and gives them back', () => {
+  it('takes over the settings of the account, and releases them without tripping a guard', () => {
     const state = applyOn(office, 'a', [document('Account', 'account', { settings: { peer_login_expiration: 7200 } })]);
     expect(state.get('acc')?.key).toBe('account');
     const outcome = planOn(state, 'a', []);
@@ -307,7 +307,7 @@ describe('adoption', () => {
     expect(planned(outcome).next.childrenOf(id, 'DNSRecord')).toHaveLength(1);
   });
 
-  it('takes nothing that merely has a name like another one in another kind', () => {
+  it('does not adopt an object of another kind that has the same name', () => {
     const state = office.with({ put: [stored('Policy', 'pol', { name: 'devs', rules: [] })], remove: [] });
     expect(linesOf(planOn(state, 'a', [document('Group', 'devs')]), state)).toEqual(['create Group/devs']);
   });

@@ -27,8 +27,8 @@ function shown(yaml: string) {
   return viewPlan(plan, applied, next).changes;
 }
 
-describe('a plan that somebody approves', () => {
-  it('shows what a deleted object held and where it was stated', () => {
+describe('the view of a plan for its approval', () => {
+  it('shows the values of a deleted object and where it was stated', () => {
     const [change] = shown(text.slice(text.indexOf('---')));
     expect(change).toMatchObject({ action: 'delete', kind: 'Group', key: 'devs', file: 'office.yaml', line: 1 });
     expect(change?.units).toEqual([
@@ -38,7 +38,7 @@ describe('a plan that somebody approves', () => {
     ]);
   });
 
-  it('names the line of each nested object, and where a deleted one stood', () => {
+  it('shows the line of each nested object, and the former line of a deleted one', () => {
     const changes = shown(text.replace('b.lan.example.com', 'c.lan.example.com').replace('10.0.0.1', '10.0.0.9'));
     const places = changes.map(({ action, key, file, line }) => [action, key, `${file}:${line}`]);
     expect(places.sort()).toEqual([

@@ -52,8 +52,8 @@ const contextOf = (...objects: readonly StoredObject[]) => ({
   newId: () => 'new',
 });
 
-describe('children without a place in their parent', () => {
-  it('are no member of its documents and answers', () => {
+describe('children without a member in their parent', () => {
+  it('do not appear in its documents and answers', () => {
     const schema = specSchema(registry, registry.get('House'), 'document');
     expect(Object.keys(schema['properties'] as JsonObject)).toEqual(['name', 'rooms', 'halls', 'lodgers']);
     const state = stateOf(inHouse('Lodger', 'ana'), inHouse('Lien', 'bank'));
@@ -61,27 +61,27 @@ describe('children without a place in their parent', () => {
   });
 });
 
-describe('children that hold their parent', () => {
-  it('do not go with it', () => {
+describe('a kind of children that protects its parent', () => {
+  it('prevents the deletion of the parent while such a child exists', () => {
     const outcome = planDelete(contextOf(inHouse('Lien', 'bank')), registry.get('House'), house);
     expect(outcome.ok ? [] : outcome.problems).toMatchObject([
       { code: 'object_in_use', message: 'house has been linked to lien: house/bank; remove it there first' },
     ]);
   });
 
-  it('let it go with all other children once they are gone', () => {
+  it('allows the deletion of the parent with all other children when no such child exists', () => {
     const outcome = planDelete(contextOf(inHouse('Lodger', 'ana')), registry.get('House'), house);
     expect(outcome.ok && outcome.plan.counts.delete).toBe(2);
   });
 });
 
-describe('fields that stand in place of each other', () => {
+describe('mutually exclusive fields', () => {
   it.each<readonly [JsonObject, JsonObject]>([
     [{}, { rooms: 3, halls: 0 }],
     [{ rooms: 4 }, { rooms: 4, halls: 0 }],
     [{ halls: 2 }, { rooms: 0, halls: 2 }],
     [{ halls: null }, { rooms: 3, halls: 0 }],
-  ])('are %j in a replace and then %j', (body, kept) => {
+  ])('given as %j in a replace, become %j', (body, kept) => {
     const outcome = planReplace(contextOf(), registry.get('House'), house, { name: 'house', ...body });
     expect(outcome.ok && outcome.next.get('house')?.spec).toEqual({ name: 'house', ...kept });
   });

@@ -24,7 +24,7 @@ const correcting = withModes(office, { a: { conflictMode: 'correct' }, b: { conf
 const state = applyOn(correcting, 'a', [policy({ enabled: false }), devs(['p1', 'p2'])]);
 
 describe('drift', () => {
-  it('E115 is nothing while everything is as stated', () => {
+  it('E115 is empty while everything is as stated', () => {
     expect(drifts(state)).toEqual([]);
     expect([statusOf(state), statusOf(state, 'Group', 'devs'), statusOf(state, 'Group', 'All')]).toEqual([
       'InSync',
@@ -33,7 +33,7 @@ describe('drift', () => {
     ]);
   });
 
-  it('E115 is every unit that somebody changed, with the place that states it', () => {
+  it('E115 contains every unit that was changed, with the place that states it', () => {
     const changed = put(
       put(state, { enabled: true, description: 'free' }),
       { peers: ['p2', 'p3'] },
@@ -46,14 +46,14 @@ describe('drift', () => {
     expect([statusOf(changed), drifts(changed, 'b'), drifts(changed, 'a').length]).toEqual(['Drifted', [], 2]);
   });
 
-  it('E115 counts a unit that two sources state once, and for each of them when only that one is asked about', () => {
+  it('E115 lists a unit that two sources state once, and for each of them when filtered by that source', () => {
     const both = applyOn(state, 'b', [policy({ enabled: false })]);
     const changed = put(both, { enabled: true });
     expect(drifts(changed)).toEqual(['a p.yaml:9 Policy/p enabled api']);
     expect(drifts(changed, 'b')).toEqual(['b p.yaml:9 Policy/p enabled api']);
   });
 
-  it('E54 says what is overridden, until when and by whom', () => {
+  it('E54 shows an override with its end and its author', () => {
     const held = put(state, { enabled: true }, { breakGlass: breakGlass('14:00') });
     expect(drifts(held)).toEqual(['a p.yaml:9 Policy/p enabled override']);
     expect(driftOf(held, now)[0]?.because).toMatchObject({
@@ -63,7 +63,7 @@ describe('drift', () => {
     expect(drifts(held, 'a', '2026-03-01T14:00:00.000Z')).toEqual(['a p.yaml:9 Policy/p enabled api']);
   });
 
-  it('E59 says what stays because it restricts', () => {
+  it('E59 shows a restrictive value that stays although a source states another one', () => {
     const user = document('User', 'ci', { role: 'user', is_service_user: true, is_blocked: false });
     const blocked = put(applyOn(correcting, 'a', [user]), { is_blocked: true }, {}, 'User', 'ci');
     expect([drifts(blocked), statusOf(blocked, 'User', 'ci')]).toEqual([
@@ -72,7 +72,7 @@ describe('drift', () => {
     ]);
   });
 
-  it('says what names an object that is gone', () => {
+  it('shows a stated reference to a deleted object as pending', () => {
     const { id, ...rest } = objectOf(state, 'Group', 'devs');
     const without = state.with({ put: [withMembers({ id, ...rest }, 'peers', [['p2', []]])], remove: ['p2'] });
     expect([drifts(without), objectOf(without, 'Group', 'devs').id]).toEqual([
@@ -81,7 +81,7 @@ describe('drift', () => {
     ]);
   });
 
-  it('E47 is every member that an exclusive group was not to have', () => {
+  it('E47 contains every member that an exclusive group should not have', () => {
     const closed = applyOn(correcting, 'a', [devs(['p1'], 'exclusive')]);
     const joined = put(closed, { peers: ['p1', 'p3'] }, {}, 'Group', 'devs');
     expect(drifts(joined)).toEqual(['a g.yaml:1 Group/devs peers[p3] api']);
@@ -92,7 +92,7 @@ describe('drift', () => {
 });
 
 describe('the status of an object', () => {
-  it('puts first what wants a decision', () => {
+  it('is Conflicted first, then Blocked, and Drifted while changes are pending', () => {
     const found = {
       conflicted: new Set(['Policy/p']),
       blocked: new Set(['Policy/p', 'Group/devs']),
@@ -111,7 +111,7 @@ describe('the status of an object', () => {
     expect(statusOf(state, 'Policy', 'p', pending)).toBe('Drifted');
   });
 
-  it('is that of an object which no document ever named', () => {
+  it('is Unmanaged when no document ever stated the object', () => {
     const free = office.with({ put: [group('g1', ['p1'])], remove: [] });
     expect(statusOf(free, 'Group', 'g1')).toBe('Unmanaged');
   });

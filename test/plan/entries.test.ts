@@ -12,7 +12,7 @@ const rule = (name: string, more: JsonObject = {}) => ({
 });
 const policy = (spec: JsonObject) => document('Policy', 'p', { rules: [rule('main')], ...spec });
 
-describe('records', () => {
+describe('DNS records', () => {
   const zone = (...contents: readonly string[]) =>
     document('DNSZone', 'lan', {
       domain: 'lan.example.com',
@@ -29,7 +29,7 @@ describe('records', () => {
     );
   });
 
-  it('are left alone when a source does not state them', () => {
+  it('are unchanged by a source that does not state them', () => {
     const state = applyOn(office, 'a', [zone()]);
     const { id } = objectOf(state, 'DNSZone', 'lan');
     const byHand = applyOn(state, 'b', [
@@ -39,7 +39,7 @@ describe('records', () => {
     expect(byHand.childrenOf(id, 'DNSRecord')).toHaveLength(1);
   });
 
-  it('may be stated inline one day and standalone the next', () => {
+  it('can move from an inline to a standalone document without a change', () => {
     const state = applyOn(office, 'a', [zone('10.0.0.1')]);
     const standalone = document('DNSRecord', 'www', {
       zone: 'lan',
@@ -52,7 +52,7 @@ describe('records', () => {
 });
 
 describe('rules of a policy', () => {
-  it('keep their ids over changes, and the first has the id of the policy', () => {
+  it('keep their ids across changes, and the first has the id of the policy', () => {
     const first = applyOn(office, 'a', [policy({ rules: [rule('web'), rule('db')] })]);
     const before = objectOf(first, 'Policy', 'p');
     const next = applyOn(first, 'a', [policy({ rules: [rule('web', { protocol: 'tcp' }), rule('db'), rule('ssh')] })]);
@@ -63,13 +63,13 @@ describe('rules of a policy', () => {
     ]);
   });
 
-  it('may not share a name', () => {
+  it('must have different names', () => {
     const stated = [policy({ rules: [rule('z'), rule('web', { protocol: 'tcp' }), rule('web', { protocol: 'udp' })] })];
     const outcome = planOn(office, 'a', stated);
     expect(refusals(outcome)).toEqual(['rule_name_repeated Policy/p /spec/rules']);
   });
 
-  it('name the rule of the input that contradicts itself, not the sorted one', () => {
+  it('are reported by their position in the input, not in sorted order', () => {
     const outcome = planOn(office, 'a', [policy({ rules: [rule('z', { ports: ['80'] }), rule('a')] })]);
     expect(refusals(outcome)).toEqual(['policy_ports_unused Policy/p /spec/rules/0/ports']);
   });

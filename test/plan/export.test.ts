@@ -38,22 +38,22 @@ const state = planned(
   createOn(planned(createOn(withZone, 'DNSRecord', record('www'), zoneId)).next, 'DNSRecord', record('api'), zoneId),
 ).next;
 
-describe('an export of a part of the account', () => {
-  it('refers to what stays out by its name, or by its id where the name is not enough', () => {
+describe('an export of part of an account', () => {
+  it('refers to objects left out by name, or by id where the name is ambiguous', () => {
     const [found] = exportDocuments(state, { kind: 'Policy' });
     expect(found?.spec['rules']).toMatchObject([{ sources: ['name:Dev Team', 'id:g2'], destinations: ['All'] }]);
   });
 
-  it('refers to what comes along by its key', () => {
+  it('refers to included objects by key', () => {
     const found = exportDocuments(state).find(({ kind }) => kind === 'Policy');
     expect(found?.spec['rules']).toMatchObject([{ sources: ['dev-team', 'twins-g2'] }]);
   });
 
-  it.each(['Policy', 'Group', 'DNSZone'])('of kind %s plans nothing by itself', (kind) => {
+  it.each(['Policy', 'Group', 'DNSZone'])('plans no change for kind %s alone', (kind) => {
     expect(changesOf(state, exported(state, { kind }))).toEqual([]);
   });
 
-  it('E80 of any one object alone plans nothing, and lets exactly that object be taken over', () => {
+  it('E80 plans no change for any one object alone, and lets exactly that object be adopted', () => {
     const objects = [...state.objects()].filter(({ kind }) =>
       ['Policy', 'Group', 'DNSZone', 'DNSRecord'].includes(kind),
     );
@@ -67,12 +67,12 @@ describe('an export of a part of the account', () => {
     expect(results.filter(([, changes, keyed]) => changes !== 0 || keyed !== true)).toEqual([]);
   });
 
-  it('leaves out the objects of the server, also when they are asked for', () => {
+  it('leaves out system objects, even when they are requested', () => {
     const all = state.lookUp('Group', 'name', 'All')[0]?.id ?? '';
     expect(exportDocuments(state, { id: all })).toEqual([]);
   });
 
-  it('holds, of a source, the children that it states, and no others', () => {
+  it('contains, for a source, only the children that it states', () => {
     const own = document('DNSZone', 'ours', { domain: 'our.example.com', distribution_groups: ['All'], records: [] });
     const first = applyOn(state, 'a', [own, document('DNSRecord', 'web', { zone: `id:${zoneId}`, ...record('web') })]);
     const { id } = objectOf(first, 'DNSZone', 'ours');
@@ -91,7 +91,7 @@ describe('an export of a part of the account', () => {
     ).toEqual([]);
   });
 
-  it('names a group that is no document by its id', () => {
+  it('contains a network selected by its id, with a key derived from its name', () => {
     const network = state.with({ put: [stored('Network', 'n1', { name: 'Net' })], remove: [] });
     expect(exportDocuments(network, { id: 'n1' })).toMatchObject([{ kind: 'Network', metadata: { name: 'net' } }]);
   });

@@ -24,12 +24,12 @@ describe('label selectors', () => {
     ['team notin (data,web)', { team: 'ops' }, { team: 'web' }],
     ['team in (data, web), tier=1', { team: 'web', tier: '1' }, { team: 'web', tier: '2' }],
     ['example.com/team = data', { 'example.com/team': 'data' }, { team: 'data' }],
-  ])('%s lets %o in and not %o', (selector, fitting, other) => {
+  ])('with %s match %o and not %o', (selector, fitting, other) => {
     expect([selects(selector, fitting), selects(selector, other)]).toEqual([true, false]);
   });
 
   it.each(['', 'team=', 'a,,b', 'team in data', 'team in ()', 'te am', '=x', 'team=a=b', '!!team'])(
-    'reads `%s` exactly or not at all',
+    'read `%s` exactly or refuse it',
     (selector) => {
       const terms = parseSelector(selector);
       // An empty value is a value.
@@ -38,13 +38,13 @@ describe('label selectors', () => {
     },
   );
 
-  it('keep commas inside of parentheses together', () => {
+  it('keep commas inside parentheses together', () => {
     expect(parseSelector('a in (b, c), d, e notin (f,g)')).toHaveLength(3);
     for (const broken of ['a in (b, c', 'a in b, c)', 'a in ((b), c)', ')', '('])
       expect(parseSelector(broken)).toHaveProperty('fault');
   });
 
-  it('are short, and read in time in proportion to their length', () => {
+  it('are limited in length, and parsed in time linear to it', () => {
     const longest = 4096;
     expect(parseSelector('a'.repeat(longest))).toHaveLength(1);
     const fault = parseSelector(`${'a'.repeat(longest)}b`);
@@ -53,7 +53,7 @@ describe('label selectors', () => {
       expect(growthOf((size) => parseSelector(piece.repeat(size / piece.length)), longest / 30)).toBeLessThan(linear);
   });
 
-  it('leaves everything in without a condition, and keeps kinds apart', () => {
+  it('select everything when there is no condition, and distinguish kinds', () => {
     expect(isSelected({}, labelled({}))).toBe(true);
     expect(isSelected({ kinds: ['Policy'] }, labelled({}))).toBe(false);
     expect(isSelected({ kinds: ['Policy', 'Group'] }, labelled({}))).toBe(true);

@@ -35,37 +35,37 @@ function from(first: readonly Document[], second: readonly Document[], options =
 }
 
 describe('guards', () => {
-  it('E62 want an approval when a source states nothing any more', () => {
+  it('E62 require an approval when a source no longer states anything', () => {
     expect(from(groups(1), [])).toEqual(['empty']);
     expect(from(groups(1), [], { allowEmpty: true })).toEqual([]);
     expect(guardsOf(planOn(office, 'a', []))).toEqual([]);
     expect(guardsOf(planOn(applyOn(office, 'b', groups(3)), 'a', []))).toEqual([]);
   });
 
-  it('E63 catch all of a kind where the floor lets five pass, but not one of one', () => {
+  it('E63 stop the deletion of all objects of a kind even below the floor of five, but not of a single one', () => {
     expect(from([...groups(4), ...policies(6)], policies(6))).toEqual(['kind']);
     expect(from([...groups(1), ...policies(6)], policies(6))).toEqual([]);
   });
 
-  it('E63, E64 let half of a kind pass, and not one more', () => {
+  it('E63, E64 allow the deletion of half of a kind, and not one more', () => {
     expect(from(groups(6), keep(groups(6), 3))).toEqual([]);
     expect(from(groups(7), keep(groups(7), 3))).toEqual(['kind']);
     expect(from(groups(3), keep(groups(3), 1))).toEqual([]);
   });
 
-  it('E64 let five deletions pass in a small account, and not six', () => {
+  it('E64 allow five deletions in a small account, and not six', () => {
     expect(from(groups(12), keep(groups(12), 7))).toEqual([]);
     expect(from(groups(12), keep(groups(12), 6))).toEqual(['deletes']);
   });
 
-  it('E64 let a fifth of what is owned pass, and not one more', () => {
+  it('E64 allow the deletion of a fifth of the owned objects, and not one more', () => {
     expect(from(groups(50), keep(groups(50), 40))).toEqual([]);
     expect(from(groups(50), keep(groups(50), 39))).toEqual(['deletes']);
     expect(from(groups(54), keep(groups(54), 44))).toEqual([]);
     expect(from(groups(54), keep(groups(54), 43))).toEqual(['deletes']);
   });
 
-  it('E64 let two fifths of updates pass from ten owned objects on, and not one more', () => {
+  it('E64 allow updates of two fifths from ten owned objects on, and not one more', () => {
     const change = (count: number, total: number) => [
       ...policies(total).slice(count),
       ...keep(policies(total, { enabled: false }), count),
@@ -77,16 +77,16 @@ describe('guards', () => {
     expect(from(policies(12), change(5, 12))).toEqual(['updates']);
   });
 
-  it('count what the source owns and not what others do', () => {
+  it('count only the objects that the source owns', () => {
     const state = applyOn(applyOn(office, 'b', policies(90)), 'a', groups(12));
     expect(guardsOf(planOn(state, 'a', keep(groups(12), 6)))).toEqual(['deletes']);
   });
 
-  it('trip together', () => {
+  it('can trip together', () => {
     expect(from(groups(8), [])).toEqual(['empty', 'deletes', 'kind']);
   });
 
-  it('have the thresholds that their source is set to', () => {
+  it('use the thresholds that are set for their source', () => {
     const limits = { deletes: 1, deleteShare: 0.1, kindShare: 1, updateShare: 0.1 };
     const first = applyOn(office, 'a', [...groups(20), ...policies(20)]);
     const state = withModes(first, { a: { limits } });
@@ -103,14 +103,14 @@ describe('guards', () => {
     expect(guardsOf(planOn(state, 'a', changed(5)))).toEqual(['updates']);
   });
 
-  it('E64 count a share to the object, whatever its binary fraction', () => {
+  it('E64 compute a share exactly to the object, despite binary fractions', () => {
     const limits = { deletes: 0, deleteShare: 0.29, kindShare: 1, updateShare: 1 };
     const state = withModes(applyOn(office, 'a', groups(100)), { a: { limits } });
     expect(guardsOf(planOn(state, 'a', keep(groups(100), 71)))).toEqual([]);
     expect(guardsOf(planOn(state, 'a', keep(groups(100), 70)))).toEqual(['deletes']);
   });
 
-  it('E74 bind an approval to the thresholds that it was given for', () => {
+  it('E74 bind an approval to the thresholds for which it was given', () => {
     const state = applyOn(office, 'a', groups(8));
     const digest = (settings: Partial<SourceSettings>) =>
       planned(planOn(withModes(state, { a: settings }), 'a', [])).plan.digest;
@@ -120,7 +120,7 @@ describe('guards', () => {
     expect(digest({})).toBe(plain);
   });
 
-  it('are listed with the users of the deleted objects', () => {
+  it('are listed with the objects that use the deleted ones', () => {
     const state = applyOn(office, 'a', [...groups(6), allow('uses', ['g000', 'g001'], ['g000'])]);
     const outcome = planOn(state, 'a', []);
     const { plan, next } = planned(outcome);
@@ -131,31 +131,31 @@ describe('guards', () => {
     ]);
   });
 
-  it('bind sources, not the API', () => {
+  it('apply to sources, not to the API', () => {
     const state = applyOn(office, 'a', groups(1));
     const outcome = createOn(state, 'Group', { name: 'by hand' });
     expect(planned(outcome).plan.guards).toEqual([]);
   });
 });
 
-describe('protection', () => {
+describe('the protection against deletion', () => {
   const guarded = document('Group', 'vault', {}, { annotations: { 'heddle.dev/prevent-delete': 'true' } });
   const others = groups(3);
 
-  it('E67 outlives the document that asked for it', () => {
+  it('E67 remains when the document that requested it is removed', () => {
     const state = applyOn(office, 'a', [guarded, ...others]);
     expect(objectOf(state, 'Group', 'vault').protected).toBe(true);
     expect(guardsOf(planOn(state, 'a', others))).toEqual(['protected']);
   });
 
-  it('E68 is cleared in a revision of its own before the object may go', () => {
+  it('E68 must be cleared in a separate revision before the object can be deleted', () => {
     const state = applyOn(office, 'a', [guarded, ...others]);
     const cleared = planOn(state, 'a', [document('Group', 'vault'), ...others]);
     expect([linesOf(cleared, state), guardsOf(cleared)]).toEqual([['restate Group/vault'], []]);
     expect(guardsOf(planOn(planned(cleared).next, 'a', others))).toEqual([]);
   });
 
-  it('holds for the API too, also when no document states the object any more', () => {
+  it('also applies to the API, even when no document states the object any more', () => {
     const found = office.with({ put: [group('g1')], remove: [] });
     const annotations = { 'heddle.dev/prevent-delete': 'true' };
     const state = applyOn(found, 'a', [document('Group', 'g1', {}, { annotations })]);
@@ -166,36 +166,36 @@ describe('protection', () => {
     expect(refusals(deleteOn(cleared, 'g1'))).toEqual([]);
   });
 
-  it('gives plans that differ only in protection different digests', () => {
+  it('changes the digest of a plan, even as the only difference', () => {
     const digest = (documents: readonly Document[]) => planned(planOn(office, 'a', documents)).plan.digest;
     expect(digest([guarded])).not.toBe(digest([document('Group', 'vault')]));
   });
 
-  it('of an object that another source owns is that source’s affair', () => {
+  it('cannot be cleared by a source that does not own the object', () => {
     const state = applyOn(office, 'a', [guarded]);
     expect(objectOf(applyOn(state, 'b', [document('Group', 'vault')]), 'Group', 'vault').protected).toBe(true);
   });
 });
 
-describe('prune', () => {
-  it('E65 is off when it is not asked for', () => {
+describe('pruning', () => {
+  it('E65 is off when it is not requested', () => {
     const state = applyOn(office, 'a', groups(9));
     const outcome = planOn(state, 'a', [], { prune: false });
     expect([linesOf(outcome, state), guardsOf(outcome)]).toEqual([[], []]);
   });
 
-  it('is off for a source that is set to it, whatever a request says', () => {
+  it('is off for a source that disables it, whatever a request states', () => {
     const state = withModes(applyOn(office, 'a', groups(9)), { a: { prune: false } });
     const outcome = planOn(state, 'a', [], { prune: true });
     expect([linesOf(outcome, state), guardsOf(outcome)]).toEqual([[], []]);
   });
 
-  it('lets a source go empty that is set to it', () => {
+  it('lets a source with `allowEmpty` become empty without an approval', () => {
     const state = withModes(applyOn(office, 'a', groups(2)), { a: { allowEmpty: true } });
     expect(guardsOf(planOn(state, 'a', []))).toEqual([]);
   });
 
-  it('E65 never happens in a run of some kinds or labels', () => {
+  it('E65 never happens in a run limited to some kinds or labels', () => {
     const mine = { labels: { team: 'data' } };
     const state = applyOn(office, 'a', [...groups(2), ...policies(1)]);
     const now = [document('Group', 'new', {}, mine), allow('other', ['All'], ['All'])];
@@ -206,7 +206,7 @@ describe('prune', () => {
     expect(linesOf(planOn(state, 'a', [], { filter: { labels } }), state)).toEqual([]);
   });
 
-  it('E65 tells a reference to what the filter leaves out from one to nothing', () => {
+  it('E65 distinguishes a reference to an object left out by the filter from an unknown one', () => {
     const documents = [document('Group', 'devs'), allow('p', ['devs', 'ops'], ['All'])];
     const outcome = planOn(office, 'a', documents, { filter: { kinds: ['Policy'] } });
     expect(refusals(outcome)).toEqual([
@@ -219,14 +219,14 @@ describe('prune', () => {
     ]);
   });
 
-  it('E66 does not happen beside a broken document', () => {
+  it('E66 does not happen while a document is invalid', () => {
     const state = applyOn(office, 'a', groups(2));
     expect(refusals(planOn(state, 'a', [document('Group', 'new', { nmae: 'x' })]))).toEqual([
       'field_unknown Group/new /spec/nmae',
     ]);
   });
 
-  it('E69 hands an object over when the other source states it first', () => {
+  it('E69 hands an object over when the other source stated it first', () => {
     const state = applyOn(applyOn(office, 'a', groups(2)), 'b', keep(groups(2), 1));
     const outcome = planOn(state, 'a', groups(2).slice(1));
     expect(linesOf(outcome, state)).toEqual(['release Group/g000']);
@@ -236,7 +236,7 @@ describe('prune', () => {
     });
   });
 
-  it('E69 moves between two sources that are reconciled the other way round', () => {
+  it('E69 hands an object over between two sources that are reconciled in the opposite order', () => {
     const both = applyOn(applyOn(office, 'b', groups(1)), 'a', groups(1));
     const left = applyOn(both, 'a', []);
     expect(objectOf(left, 'Group', 'g000')).toMatchObject({
@@ -246,7 +246,7 @@ describe('prune', () => {
     });
   });
 
-  it('E69 leaves what another source wants to that source, with its id and its values', () => {
+  it('E69 leaves an object claimed by another source to that source, with its id and values', () => {
     const first = applyOn(office, 'a', [document('Group', 'g000', { peers: ['p1'] }), ...groups(2).slice(1)]);
     const { id } = objectOf(first, 'Group', 'g000');
     const theirs = [document('Group', 'g000', { peers: ['p2'] })];
@@ -267,7 +267,7 @@ describe('prune', () => {
     expect(linesOf(planOn(next, 'b', [], { allowEmpty: true }), next)).toEqual(['delete Group/g000']);
   });
 
-  it('E69 leaves what was only taken over as it was found', () => {
+  it('E69 leaves an adopted object without an owner when another source takes it over', () => {
     const found = office.with({ put: [group('g1', ['p1'])], remove: [] });
     const state = applyOn(found, 'a', [document('Group', 'g1', { peers: ['p1'] })]);
     const left = applyOn(state, 'a', [], { claimed: [{ source: 'b', keys: ['Group/g1'], units: [] }] });
@@ -276,7 +276,7 @@ describe('prune', () => {
     expect(taken.get('g1')?.owner).toBeUndefined();
   });
 
-  it('E69 moves an object under another key when its new document says what it was called', () => {
+  it('E69 hands an object over under another key when its new document states `previousNames`', () => {
     const state = applyOn(office, 'a', groups(1));
     const renamed = [document('Group', 'team', {}, { previousNames: ['g000'] })];
     expect(refusals(planOn(state, 'b', renamed))).toEqual(['rename_foreign Group/team /metadata/previousNames']);
@@ -287,7 +287,7 @@ describe('prune', () => {
     expect(objectOf(moved, 'Group', 'team')).toMatchObject({ id: objectOf(state, 'Group', 'g000').id, owner: 'b' });
   });
 
-  it('E72 deletes a group that somebody just joined, without leaving anything behind', () => {
+  it('E72 deletes a group that a peer just joined, without leaving anything behind', () => {
     const first = applyOn(office, 'a', groups(2));
     const { id } = objectOf(first, 'Group', 'g000');
     const joined = planned(replaceOn(first, 'Group', id, { peers: ['p1'] })).next;
@@ -296,13 +296,13 @@ describe('prune', () => {
     checkState(planned(outcome).next);
   });
 
-  it('lets a peer keep its key when its document goes', () => {
+  it('keeps the key of a peer when its document is removed', () => {
     const keyed = office.with({ put: [{ ...peer('p4', '100.72.0.4'), key: 'laptop' }], remove: [] });
     const state = applyOn(keyed, 'a', [document('Peer', 'laptop', { ssh_enabled: true })]);
     expect(applyOn(state, 'a', [], { allowEmpty: true }).get('p4')?.key).toBe('laptop');
   });
 
-  it('E70 keeps what an object of the API uses, says so, and goes on trying', () => {
+  it('E70 keeps an object that the API uses, with a warning, and deletes it once it is unused', () => {
     const first = applyOn(office, 'a', groups(2));
     const { id } = objectOf(first, 'Group', 'g000');
     const rule = {
@@ -322,7 +322,7 @@ describe('prune', () => {
     expect(linesOf(planOn(freed, 'a', groups(2).slice(1)), freed)).toEqual(['delete Group/g000']);
   });
 
-  it('E70 keeps what a kept object uses in turn', () => {
+  it('E70 also keeps the objects that a kept object uses', () => {
     const zone = (records: readonly object[]) =>
       document('DNSZone', 'lan', {
         domain: 'lan.example.com',
@@ -336,7 +336,7 @@ describe('prune', () => {
     expect([linesOf(outcome, state), warningsOf(outcome)]).toEqual([[], ['in_use lan', 'in_use devs']]);
   });
 
-  it('E70 keeps what the API put into an object that the source still states', () => {
+  it('E70 keeps an object that the API added to an object which the source still states', () => {
     const route = document('Route', 'r', { network_id: 'r', network: '10.0.0.0/8', peer: 'p1', groups: ['g001'] });
     const first = applyOn(office, 'a', [...groups(2), route]);
     const [gone, stays] = [objectOf(first, 'Group', 'g000').id, objectOf(first, 'Group', 'g001').id];
@@ -345,7 +345,7 @@ describe('prune', () => {
     expect([linesOf(outcome, state), warningsOf(outcome)]).toEqual([[], ['in_use g000']]);
   });
 
-  it('deletes what an object that goes back to its owner stops using in the same plan', () => {
+  it('deletes in the same plan what an object returned to its owner stops using', () => {
     const zone = (...names: readonly string[]) =>
       document('DNSZone', 'lan', { domain: 'lan.example.com', distribution_groups: names });
     const both = applyOn(applyOn(office, 'b', [zone('All')]), 'a', [...groups(2), zone('g000')]);
@@ -355,7 +355,7 @@ describe('prune', () => {
     ]);
   });
 
-  it('deletes what a stated object stops using in the same plan', () => {
+  it('deletes in the same plan what a stated object stops using', () => {
     const state = applyOn(office, 'a', [...groups(2), allow('p', ['g000'], ['g001'])]);
     expect(linesOf(planOn(state, 'a', [...groups(2).slice(1), allow('p', ['All'], ['g001'])]), state)).toEqual([
       'update Policy/p: rules[main]',
@@ -363,7 +363,7 @@ describe('prune', () => {
     ]);
   });
 
-  it('never touches what others made', () => {
+  it('never deletes objects of other sources or of the API', () => {
     const state = planned(createOn(applyOn(office, 'b', groups(3)), 'Group', { name: 'by hand' })).next;
     expect(linesOf(planOn(state, 'a', policies(1)), state)).toEqual(['create Policy/p000']);
   });

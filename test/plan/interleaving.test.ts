@@ -7,7 +7,7 @@ import { planStep, steps } from './sequences.ts';
 import { linesOf, now, office, planOn } from './steps.ts';
 
 describe('two sources and the API together', () => {
-  it('keep every reference, every stated unit and every member, and plan nothing right after applying', () => {
+  it('keep every reference, stated unit and member, and plan nothing right after an apply', () => {
     fc.assert(
       fc.property(steps, (sequence) => {
         let state = office;
@@ -24,7 +24,7 @@ describe('two sources and the API together', () => {
     );
   });
 
-  it('E158 end in the state that replaying their history gives', () => {
+  it('E158 end in the state that a replay of their history gives', () => {
     fc.assert(
       fc.property(steps, (sequence) => {
         let state = office;

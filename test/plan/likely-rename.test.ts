@@ -15,7 +15,7 @@ function suggestions(outcome: ReturnType<typeof planOn>): readonly string[] {
 }
 
 describe('a plan that deletes an object and creates one of the same content', () => {
-  it('suggests previousNames at the document of the new one', () => {
+  it('suggests previousNames at the new document', () => {
     const state = applyOn(office, 'a', [route('vault')]);
     const outcome = planOn(state, 'a', [route('safe')]);
     expect(linesOf(outcome, state).map((line) => line.split(':')[0])).toEqual([
@@ -29,20 +29,20 @@ describe('a plan that deletes an object and creates one of the same content', ()
     expect(planned(outcome).plan.warnings[0]).toMatchObject({ path: '/metadata/name', file: 'route.yaml' });
   });
 
-  it('says nothing when the suggestion was followed', () => {
+  it('suggests nothing when the suggestion was followed', () => {
     const state = applyOn(office, 'a', [route('vault')]);
     const renamed = document('Route', 'safe', { ...route('safe').spec }, { previousNames: ['vault'] });
     expect(suggestions(planOn(state, 'a', [renamed]))).toEqual([]);
   });
 
-  it('says nothing when what they state differs, or when only one of the two happens', () => {
+  it('suggests nothing when the contents differ, or without both a deletion and a creation', () => {
     const state = applyOn(office, 'a', [route('vault')]);
     expect(suggestions(planOn(state, 'a', [route('safe', { network: '10.1.0.0/16' })]))).toEqual([]);
     expect(suggestions(planOn(state, 'a', [route('vault'), group('safe')]))).toEqual([]);
     expect(suggestions(planOn(state, 'a', [group('safe')]))).toEqual([]);
   });
 
-  it('pairs several of equal content by their display names, and does not guess without them', () => {
+  it('pairs several objects of equal content by their display names, and does not guess without them', () => {
     const state = applyOn(office, 'a', [group('a', { name: 'Ana' }), group('b', { name: 'Bo' }), group('c')]);
     const outcome = planOn(state, 'a', [group('x', { name: 'Bo' }), group('y', { name: 'Ana' }), group('z')]);
     expect(suggestions(outcome).map((line) => line.split(',')[0])).toEqual([
@@ -51,7 +51,7 @@ describe('a plan that deletes an object and creates one of the same content', ()
     ]);
   });
 
-  it('does not change the digest of the plan by its suggestion', () => {
+  it('has the same digest with the suggestion', () => {
     const state = applyOn(office, 'a', [group('vault'), allow('p', ['vault'], ['All'])]);
     const outcome = planned(planOn(state, 'a', [group('safe'), allow('p', ['safe'], ['All'])]));
     expect(outcome.plan.warnings).toHaveLength(1);
@@ -60,7 +60,7 @@ describe('a plan that deletes an object and creates one of the same content', ()
   });
 });
 
-describe('a resource that is called otherwise and has the same address', () => {
+describe('a resource with a new name and the same address', () => {
   const network = (...names: readonly string[]) =>
     document('Network', 'n', {
       resources: names.map((name, at) => ({ name, address: `10.${at}.0.0/16`, groups: [] })),

@@ -6,7 +6,7 @@ import { change, view } from './views.ts';
 const stored: Partial<PlanView> = { id: 'p1', source: 'team', state: 'ready', expiresAt: '2026-03-02T10:00:00.000Z' };
 
 describe('a plan as Markdown', () => {
-  it('has a line that sums it up, a table, every change to unfold, and how to apply it', () => {
+  it('has a summary line, a table, every change to unfold, and how to apply it', () => {
     const plan = view({
       ...stored,
       changes: [
@@ -90,7 +90,7 @@ Apply exactly this with \`heddle apply p1\`.
 `);
   });
 
-  it('says what wants attention before the changes', () => {
+  it('shows guards, risks and warnings before the changes', () => {
     const text = renderMarkdown(
       view({
         ...stored,
@@ -107,7 +107,7 @@ Apply exactly this with \`heddle apply p1\`.
     expect(text.indexOf('Look twice')).toBeLessThan(text.indexOf('<details>'));
   });
 
-  it('says what an object was called, who used what goes, and what a rollback suspends', () => {
+  it('shows former names, the users of deleted objects, and what a rollback suspends', () => {
     const text = renderMarkdown(
       view({
         rollback: { revision: 7, scope: 'sources', suspends: ['team', 'ops'] },
@@ -129,16 +129,16 @@ Apply exactly this with \`heddle apply p1\`.
       view({ claims: [{ action: 'claim', kind: 'Group', key: 'a', name: 'a', id: 'i' }] }),
       '### Plan: no changes; ownership of 1 object changes\n',
     ],
-  ])('says that there is nothing to do', (plan, headline) => {
+  ])('has a headline without changes and no table when there is nothing to do', (plan, headline) => {
     expect(renderMarkdown(plan)).toContain(headline);
     expect(renderMarkdown(plan)).not.toContain('| kind |');
   });
 
-  it('no longer says how to apply what is over', () => {
+  it('does not explain how to apply a plan that is already applied', () => {
     expect(renderMarkdown(view({ ...stored, state: 'applied' }))).not.toContain('heddle apply');
   });
 
-  it('stays within its limit, and counts what had no room', () => {
+  it('stays within its limit, and counts the changes left out', () => {
     const changes = Array.from({ length: 3000 }, (_, at) =>
       change('update', 'Group', `group-${at}`, [{ path: 'name', before: 'a'.repeat(40), after: 'b'.repeat(at % 50) }]),
     );
@@ -150,7 +150,7 @@ Apply exactly this with \`heddle apply p1\`.
     expect(text.trimEnd().endsWith('`heddle apply p1`.')).toBe(true);
   });
 
-  it('cuts one object that would take all the room', () => {
+  it('shortens one object that would take all the space', () => {
     const units = Array.from({ length: 500 }, (_, at) => ({ path: `peers[peer-with-a-long-name-${at}]`, after: true }));
     const text = renderMarkdown(
       view({ changes: [change('create', 'Group', 'all', units), change('create', 'Group', 'b')] }),
@@ -160,7 +160,7 @@ Apply exactly this with \`heddle apply p1\`.
     expect(text).toContain('<code>b</code>');
   });
 
-  it('names of others are no markup', () => {
+  it('escapes markup in names and messages', () => {
     const evil = '`</code></summary>@everyone|**x**\n# head';
     const text = renderMarkdown(
       view({

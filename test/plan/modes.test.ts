@@ -33,7 +33,7 @@ const written = (state: Snapshot, change: JsonObject, kind = 'Policy', key = 'p'
   planned(put(state, change, kind, key)).next;
 const enabledIn = (state: Snapshot) => objectOf(state, 'Policy', 'p').spec['enabled'];
 
-describe('guard', () => {
+describe('the conflict mode `guard`', () => {
   const state = applyOn(modes(['a', 'guard']), 'a', [policy({ enabled: false })]);
 
   it('E54 refuses a change of a stated value, with the source and its place', () => {
@@ -42,27 +42,27 @@ describe('guard', () => {
     ]);
   });
 
-  it('E61 refuses it also while the source is suspended', () => {
+  it('E61 refuses a change of a stated value even while the source is suspended', () => {
     const suspended = withModes(state, { a: { suspended: true } });
     expect(refusals(put(suspended, { enabled: true }))).toEqual(['managed_field Policy/p /enabled']);
   });
 
-  it('refuses when one of two sources that state the same wants that', () => {
+  it('refuses a change when only one of two sources that state the value has this mode', () => {
     const both = applyOn(withModes(state, { b: { conflictMode: 'correct' } }), 'b', [policy({ enabled: false })]);
     expect(refusals(put(both, { enabled: true }))).toEqual(['managed_field Policy/p /enabled']);
   });
 
-  it('E60 lets the API take a name that a document wants later', () => {
+  it('E60 lets the API take a name that a document adopts later', () => {
     const taken = planned(createOn(state, 'Group', { name: 'devs' })).next;
     expect(linesOf(planOn(taken, 'a', [policy({ enabled: false }), devs()]), taken)).toEqual(['claim Group/devs']);
   });
 });
 
-describe('correct', () => {
+describe('the conflict mode `correct`', () => {
   const documents = [policy({ enabled: false }), devs({ peers: ['p1'] })];
   const state = applyOn(modes(['a', 'correct']), 'a', documents);
 
-  it('lets a change pass and undoes it at the next reconcile', () => {
+  it('allows a change and undoes it at the next reconcile', () => {
     const changed = written(written(state, { enabled: true }), { peers: ['p2'] }, 'Group', 'devs');
     expect(enabledIn(changed)).toBe(true);
     const outcome = planOn(changed, 'a', documents);
@@ -74,7 +74,7 @@ describe('correct', () => {
     ]);
   });
 
-  it('E58 lets a delete pass and makes the object anew', () => {
+  it('E58 allows a delete and creates the object again', () => {
     const { id } = objectOf(state, 'Policy', 'p');
     const gone = planned(deleteOn(state, id)).next;
     expect(linesOf(planOn(gone, 'a', documents), gone)).toEqual(['create Policy/p']);
@@ -82,7 +82,7 @@ describe('correct', () => {
     expect(refusals(deleteOn(both, id))).toEqual(['managed_field Policy/p']);
   });
 
-  it('E47 takes members out of an exclusive group again', () => {
+  it('E47 removes members that were added to an exclusive group', () => {
     const expected = [devs({ peers: ['p1'] }, { 'heddle.dev/membership': 'exclusive' })];
     const closed = applyOn(modes(['a', 'correct']), 'a', expected);
     const joined = written(closed, { peers: ['p1', 'p2'] }, 'Group', 'devs');
@@ -90,18 +90,18 @@ describe('correct', () => {
   });
 });
 
-describe('observe', () => {
+describe('the conflict mode `observe`', () => {
   const documents = [policy({ enabled: false, description: 'one' }), devs({ peers: ['p1'] })];
   const state = applyOn(modes(['a', 'observe']), 'a', documents);
   const changed = written(written(state, { enabled: true }), { peers: ['p2'] }, 'Group', 'devs');
 
-  it('lets a change pass, leaves it and says so', () => {
+  it('allows a change, keeps it and warns about the drift', () => {
     const outcome = planOn(changed, 'a', documents);
     expect(linesOf(outcome, changed)).toEqual([]);
     expect(warningsOf(outcome)).toEqual(['unit_drifted devs', 'unit_drifted p']);
   });
 
-  it('leaves it when another unit of the document changes, and gives way to the document when that one does', () => {
+  it('keeps a change when the document changes another unit, and applies the document when it changes that one', () => {
     const other = planOn(changed, 'a', [policy({ enabled: false, description: 'two' }), devs({ peers: ['p1'] })]);
     expect(linesOf(other, changed)).toEqual(['update Policy/p: description']);
     const { next } = planned(other);
@@ -111,7 +111,7 @@ describe('observe', () => {
     expect(linesOf(stated, planned(back).next)).toEqual(['update Policy/p: enabled']);
   });
 
-  it('E47 leaves members of an exclusive group that others added, until its document changes', () => {
+  it('E47 keeps members that others added to an exclusive group, until its document changes', () => {
     const closed = (peers: readonly string[]) => [devs({ peers }, { 'heddle.dev/membership': 'exclusive' })];
     const first = applyOn(modes(['a', 'observe']), 'a', closed(['p1']));
     const joined = written(first, { peers: ['p1', 'p2'] }, 'Group', 'devs');
@@ -122,15 +122,15 @@ describe('observe', () => {
     ]);
   });
 
-  it('E58 refuses a delete, which could not stay', () => {
+  it('E58 refuses a delete, which would not last', () => {
     expect(refusals(deleteOn(state, objectOf(state, 'Policy', 'p').id))).toEqual(['managed_field Policy/p']);
   });
 });
 
-describe('seed', () => {
+describe('the conflict mode `seed`', () => {
   const documents = [policy({ enabled: false }), devs({ peers: ['p1'] })];
 
-  it('gives values at creation and states nothing afterwards', () => {
+  it('sets values at creation and states nothing afterwards', () => {
     const state = applyOn(modes(['a', 'seed']), 'a', documents);
     const { spec, declared, owner } = objectOf(state, 'Policy', 'p');
     expect([spec['enabled'], declared, owner]).toEqual([
@@ -147,7 +147,7 @@ describe('seed', () => {
     expect(linesOf(planOn(changed, 'b', [policy({ enabled: false })]), changed)).toEqual(['update Policy/p: enabled']);
   });
 
-  it('keeps the values of what the source stated before', () => {
+  it('keeps the values that the source stated before', () => {
     const state = withModes(applyOn(office, 'a', documents), { a: { conflictMode: 'seed' } });
     const outcome = planOn(state, 'a', documents);
     expect(linesOf(outcome, state)).toEqual(['restate Group/devs', 'restate Policy/p']);
@@ -165,7 +165,7 @@ describe('a restrictive value', () => {
   const planEnvironment = { ...emptyEnvironment, random: (bytes: number) => new Uint8Array(bytes) };
   const stating = applyOn(office, 'a', [key({ revoked: false })], { planEnvironment });
 
-  it('E59 is never refused, and the document that states otherwise leaves it', () => {
+  it('E59 is never refused, and is kept by a document that states the opposite', () => {
     const cut = written(stating, { ...body, revoked: true }, 'SetupKey', 'ci');
     expect(revokedIn(cut)).toBe(true);
     const outcome = planOn(cut, 'a', [key({ revoked: false })]);
@@ -175,7 +175,7 @@ describe('a restrictive value', () => {
     ]);
   });
 
-  it('E59 stays when a document stops stating it, or states the other', () => {
+  it('E59 is kept when a document no longer states it, or states the opposite', () => {
     const revoked = applyOn(office, 'a', [key({ revoked: true })], { planEnvironment });
     for (const spec of [{}, { revoked: false }]) {
       const outcome = planOn(revoked, 'a', [key(spec)]);
@@ -189,7 +189,7 @@ describe('a restrictive value', () => {
     }
   });
 
-  it('E59 is set by a document even if the API set the other value', () => {
+  it('E59 is set by a document even if the API set the opposite', () => {
     expect(linesOf(planOn(stating, 'a', [key({ revoked: true })]), stating)).toEqual(['update SetupKey/ci: revoked']);
     const state = applyOn(stating, 'a', [key({ revoked: true })]);
     expect(refusals(put(state, { ...body, revoked: false }, 'SetupKey', 'ci'))).toEqual([
@@ -197,7 +197,7 @@ describe('a restrictive value', () => {
     ]);
   });
 
-  it('is distinguished from one that loosens, for callers that undo changes', () => {
+  it('is distinguished from a value that loosens, for callers that undo changes', () => {
     const of = (name: string) => registry.get(name);
     expect([
       loosens(of('SetupKey'), 'revoked', true, false),

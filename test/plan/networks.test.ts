@@ -36,10 +36,10 @@ function exported(from: Snapshot): readonly Document[] {
   }));
 }
 
-describe('a network with what is in it', () => {
+describe('a network document with inline children', () => {
   const full = network({ name: 'Office', resources: [files], routers: [byPeer, byGroup] });
 
-  it('comes as objects of their own, in one revision, and then plans nothing', () => {
+  it('creates the children as separate objects in one revision, and then plans nothing', () => {
     const outcome = planOn(state, 'a', [full]);
     expect([...linesOf(outcome, state)].sort()).toEqual([
       'create Network/office',
@@ -50,7 +50,7 @@ describe('a network with what is in it', () => {
     expect(linesOf(planOn(planned(outcome).next, 'a', [full]), planned(outcome).next)).toEqual([]);
   });
 
-  it('may be written child by child', () => {
+  it('is equivalent to a separate document for each child', () => {
     const parts = [
       network({ name: 'Office' }),
       document('NetworkResource', 'files', { network: 'office', address: '10.20.0.10', groups: ['servers'] }),
@@ -61,7 +61,7 @@ describe('a network with what is in it', () => {
     expect(linesOf(planOn(next, 'a', parts), next)).toEqual([]);
   });
 
-  it('is named by policies: by the key of the resource, and by its name', () => {
+  it('can be used in policies by the key and by the name of its resource', () => {
     const policy = (name: string, id: string) =>
       document('Policy', name, {
         rules: [
@@ -75,7 +75,7 @@ describe('a network with what is in it', () => {
     expect(refusals(deleteOn(next, objectOf(next, 'Network', 'office').id))).toContain('managed_field Network/office');
   });
 
-  it('loses what the document loses, and keeps what others put there', () => {
+  it('deletes children removed from the document, and keeps children made by the API and their network', () => {
     const first = applyOn(state, 'a', [full]);
     const { id } = objectOf(first, 'Network', 'office');
     const printer = { name: 'printer', address: '10.20.0.30', enabled: true, groups: [] };
@@ -89,7 +89,7 @@ describe('a network with what is in it', () => {
     expect(warningsOf(kept)).toEqual(['in_use office']);
   });
 
-  it('refuses one resource name twice in the account', () => {
+  it('refuses a resource name that is used twice in the account', () => {
     const twice = planOn(state, 'a', [network({ resources: [files] }), network({ resources: [files] }, 'lab')]);
     expect(refusals(twice).map((line) => line.split(' ')[0])).toContain('value_taken');
   });
@@ -106,7 +106,7 @@ describe('a network with what is in it', () => {
     expect(refusals(planOn(state, 'a', [network(spec)])).map((line) => line.split(' ')[0])).toEqual([code]);
   });
 
-  it('waits with a router whose peer is not enrolled yet', () => {
+  it('leaves out a router with a peer that is not enrolled yet, and warns of it', () => {
     const outcome = planOn(state, 'a', [network({ routers: [{ peer: 'later' }] })]);
     expect(linesOf(outcome, state)).toEqual(['create Network/office']);
     expect(warningsOf(outcome)).toEqual(['reference_pending office/peer/later']);
@@ -114,7 +114,7 @@ describe('a network with what is in it', () => {
 });
 
 describe('a router', () => {
-  it('that goes by way of somebody else keeps its id', () => {
+  it('keeps its id when its peer changes', () => {
     const first = applyOn(state, 'a', [network({ routers: [byPeer] })]);
     const { id } = objectOf(first, 'NetworkRouter', 'office/peer/p1');
     const outcome = planOn(first, 'a', [network({ routers: [{ ...byPeer, peer: 'p2' }] })]);
@@ -122,7 +122,7 @@ describe('a router', () => {
     expect(objectOf(planned(outcome).next, 'NetworkRouter', 'office/peer/p2').id).toBe(id);
   });
 
-  it('is distinguished from one by the same peer by its key, which requests leave alone', () => {
+  it('needs its own key if another router has the same peer, and requests leave that key unchanged', () => {
     const twice = network({ routers: [byPeer, byPeer] });
     expect(refusals(planOn(state, 'a', [twice])).map((line) => line.split(' ')[0])).toEqual(['object_duplicate']);
     const documents = [network({ routers: [{ ...byPeer, key: 'backup', metric: 200 }, byPeer] })];
@@ -135,7 +135,7 @@ describe('a router', () => {
   });
 });
 
-describe('the export of networks that the API made', () => {
+describe('the export of networks made by the API', () => {
   const made = planned(createOn(state, 'Network', { name: 'Head office' })).next;
   const { id } = objectOf(made, 'Network', 'Head office');
   const router = { metric: 5, masquerade: true, enabled: true };
@@ -145,7 +145,7 @@ describe('the export of networks that the API made', () => {
     ['NetworkRouter', { ...router, peer: 'p3' }],
   ].reduce((next, [kind, body]) => planned(createOn(next, kind as string, body as JsonObject, id)).next, made);
 
-  it('plans no change for any source, and then nothing', () => {
+  it('plans no changes for a source, and nothing after it is applied', () => {
     const outcome = planOn(filled, 'a', exported(filled));
     expect(planned(outcome).plan.changes).toEqual([]);
     expect(
@@ -163,7 +163,7 @@ describe('the export of networks that the API made', () => {
   });
 });
 
-describe('the export of routers that nothing tells apart', () => {
+describe('the export of two routers with the same peer', () => {
   const made = planned(createOn(state, 'Network', { name: 'Head office' })).next;
   const { id } = objectOf(made, 'Network', 'Head office');
   const router = (metric: number) => ({ metric, masquerade: true, enabled: true, peer: 'p1' });
@@ -172,7 +172,7 @@ describe('the export of routers that nothing tells apart', () => {
   const routersIn = (from: Snapshot) =>
     from.ofKind('NetworkRouter').map(({ id: own, key, spec }) => [own, key, spec['metric']] as const);
 
-  it('gives each a key of its own, plans no change, and then nothing', () => {
+  it('gives each router a unique key, plans no changes, and nothing after it is applied', () => {
     const two = addRouter(addRouter(made, 5), 7);
     const first = exported(two);
     const [one, other] = two.ofKind('NetworkRouter');
@@ -191,7 +191,7 @@ describe('the export of routers that nothing tells apart', () => {
     expect(linesOf(planOn(next, 'a', second), next)).toEqual([]);
   });
 
-  it('leaves the one that a source made in its network', () => {
+  it('keeps a router of a source inline in its network', () => {
     const owned = applyOn(made, 'a', [
       ...exported(made).filter(({ kind }) => kind !== 'Network'),
       network({ name: 'Head office', routers: [{ peer: 'p1', metric: 5 }] }, 'head-office'),
@@ -204,7 +204,7 @@ describe('the export of routers that nothing tells apart', () => {
     expect(linesOf(planOn(planned(outcome).next, 'a', exported(planned(outcome).next)), both)).toEqual([]);
   });
 
-  it('comes with the export of networks alone, and other children stay where they are', () => {
+  it('includes the routers when only networks are exported, and not when only groups are', () => {
     const two = addRouter(addRouter(made, 5), 7);
     const kindsOf = (kind: string) => exportDocuments(two, { kind }).map((found) => found.kind);
     expect(kindsOf('Network')).toEqual(['Network', 'NetworkRouter', 'NetworkRouter']);
@@ -212,19 +212,19 @@ describe('the export of routers that nothing tells apart', () => {
   });
 });
 
-describe('a posture check in documents', () => {
+describe('a posture check document', () => {
   const check = (checks: JsonObject) => document('PostureCheck', 'healthy', { checks });
   const version = { client_version_check: { min_version: '1.4' } };
   const places = { geo_location_check: { locations: [{ country_code: 'DE', city_name: 'Berlin' }], action: 'allow' } };
 
-  it('loses a check that its document loses, whole', () => {
+  it('removes a check as a whole when the document no longer states it', () => {
     const first = applyOn(state, 'a', [check({ ...version, ...places })]);
     const outcome = planOn(first, 'a', [check(version)]);
     expect(linesOf(outcome, first)).toEqual(['update PostureCheck/healthy: checks.geo_location_check']);
     expect(objectOf(planned(outcome).next, 'PostureCheck', 'healthy').spec['checks']).toEqual(version);
   });
 
-  it('is shared between sources check by check', () => {
+  it('can be shared by sources, each of which owns the checks that it states', () => {
     const first = applyOn(state, 'a', [check(version)]);
     const next = applyOn(first, 'b', [check(places)]);
     expect(objectOf(next, 'PostureCheck', 'healthy').spec['checks']).toEqual({ ...version, ...places });
@@ -235,7 +235,7 @@ describe('a posture check in documents', () => {
     expect(refusals(edited)).toEqual(['managed_field PostureCheck/healthy /checks']);
   });
 
-  it('refuses unknown members, and what HTTP refuses', () => {
+  it('refuses unknown members and values that the HTTP API refuses', () => {
     expect(refusals(planOn(state, 'a', [check({ geo_check: {} })]))).toEqual([
       'field_unknown PostureCheck/healthy /spec/checks/geo_check',
     ]);
@@ -258,7 +258,7 @@ describe('a posture check in documents', () => {
     expect(refusals(kept)).toEqual(['reference_deleted Policy/p /spec/source_posture_checks/0']);
   });
 
-  it('plans nothing from its export', () => {
+  it('plans no changes from its export', () => {
     const processes = { process_check: { processes: [{ linux_path: '/usr/bin/x' }] } };
     const empty = { os_version_check: {} };
     const next = applyOn(state, 'a', [check({ ...version, ...places, ...processes, ...empty })]);

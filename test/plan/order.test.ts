@@ -35,7 +35,7 @@ function reversed<Value>(value: Value): Value {
 }
 
 describe('the order of changes', () => {
-  it('E89 creates the new group, moves the policy over, deletes the old group', () => {
+  it('E89 creates the new group, updates the policy, then deletes the old group', () => {
     const state = applyOn(office, 'a', [document('Group', 'old'), allow('p', ['old'], ['All'])]);
     const outcome = planOn(state, 'a', [document('Group', 'new'), allow('p', ['new'], ['All'])]);
     expect(linesOf(outcome, state)).toEqual(['create Group/new', 'update Policy/p: rules[main]', 'delete Group/old']);
@@ -53,7 +53,7 @@ describe('the order of changes', () => {
     ]);
   });
 
-  it('E92 is the same for every order of the documents', () => {
+  it('E92 does not depend on the order of the documents', () => {
     const lines = linesOf(planOn(office, 'a', some), office);
     expect(lines).toEqual([
       'create Group/devs',
@@ -66,7 +66,7 @@ describe('the order of changes', () => {
     expect(planned(planOn(office, 'a', [...some].reverse())).plan).toEqual(planned(planOn(office, 'a', some)).plan);
   });
 
-  it('exchanges a unique value between two objects in one plan', () => {
+  it('allows two objects to swap a unique value in one plan', () => {
     const named = (one: string, two: string) => [
       document('Group', 'one', { name: one }),
       document('Group', 'two', { name: two }),
@@ -78,7 +78,7 @@ describe('the order of changes', () => {
     ]);
   });
 
-  it('gives the name of a deleted object to a new one in one plan', () => {
+  it('allows a new object to take the name of a deleted one in one plan', () => {
     const state = applyOn(office, 'a', [document('Group', 'one', { name: 'x' })]);
     expect(linesOf(planOn(state, 'a', [document('Group', 'two', { name: 'x' })]), state)).toEqual([
       'create Group/two',
@@ -87,8 +87,8 @@ describe('the order of changes', () => {
   });
 });
 
-describe('what moves without changing', () => {
-  it('E83 moves a document to another file and line without a change', () => {
+describe('a document with unchanged content', () => {
+  it('E83 may move to another file and line, which the plan lists as a move without a change', () => {
     const state = applyOn(office, 'a', [document('Group', 'devs', {}, { file: 'a.yaml', line: 1 })]);
     const { plan } = planned(planOn(state, 'a', [document('Group', 'devs', {}, { file: 'b/c.yaml', line: 30 })]));
     expect([plan.changes, plan.claims, plan.moves.map(({ place }) => `${place.file}:${place.line}`)]).toEqual([
@@ -98,15 +98,15 @@ describe('what moves without changing', () => {
     ]);
   });
 
-  it('E84 ignores former names that stand in a document for ever', () => {
+  it('E84 may keep its previous names forever', () => {
     const stated: Document = { ...document('Group', 'devs'), metadata: { name: 'devs', previousNames: ['old-devs'] } };
     const state = applyOn(office, 'a', [stated]);
     expect(linesOf(planOn(state, 'a', [stated]), state)).toEqual([]);
   });
 });
 
-describe('the digest', () => {
-  it('E107 is another one for another version of the program', () => {
+describe('the digest of a plan', () => {
+  it('E107 changes with the version of the program', () => {
     const comparison = createComparison('a');
     const input = { account: 'a', registry, comparison, options: {}, changes: [], claims: [], guards: [] };
     const engine = engineVersionOf(registry);
@@ -140,11 +140,11 @@ describe('the digest', () => {
       'an inline child',
       [...some.filter(({ kind }) => kind !== 'DNSZone'), zone('lan', ['ops', 'devs'], ['www', 'mail'])],
     ],
-  ])('E74 differs by %s', (_, other) => {
+  ])('E74 differs when the documents differ in %s', (_, other) => {
     expect(digestOf(other)).not.toBe(digestOf(some));
   });
 
-  it('differs by account, source and options', () => {
+  it('depends on the account, the source and the options', () => {
     const plain = digestOf(some);
     const other = planned(planOn(office, 'b', some)).plan.digest;
     expect(new Set([plain, other, digestOf(some, { prune: false }), digestOf(some, { allowEmpty: true })]).size).toBe(
@@ -152,12 +152,12 @@ describe('the digest', () => {
     );
   });
 
-  it('E103 does not depend on what nobody plans about', () => {
+  it('E103 does not depend on objects that the plan does not concern', () => {
     const busy = planned(createOn(office, 'Group', { name: 'unrelated', peers: ['p3'] })).next;
     expect(planned(planOn(busy, 'a', some)).plan.digest).toBe(digestOf(some));
   });
 
-  it('E104 differs when what is changed was different before', () => {
+  it('E104 depends on the previous values of what the plan changes', () => {
     const [one, two] = [true, false].map((enabled) =>
       office.with({
         put: [stored('Policy', 'pol', { name: 'p', enabled, description: 'd', rules: [] }, { key: 'p', owner: 'a' })],
@@ -170,7 +170,7 @@ describe('the digest', () => {
     expect(digests[0]).not.toBe(digests[1]);
   });
 
-  it('names what a plan refers to by id, so another object of the same name counts', () => {
+  it('contains references by id, so it differs for another object of the same name', () => {
     const [one, two] = ['g1', 'g2'].map((id) =>
       office.with({ put: [{ ...group(id), name: 'devs', spec: { name: 'devs' } }], remove: [] }),
     );

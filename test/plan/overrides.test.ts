@@ -41,14 +41,14 @@ const enabledIn = (state: Snapshot) => objectOf(state, 'Policy', 'p').spec['enab
 
 const state = applyOn(office, 'a', [policy({ enabled: false }), devs(['p1', 'p2'])]);
 
-describe('breaking the glass', () => {
-  it('E54 sets aside what a source states, with who, why and until when', () => {
+describe('a break-glass request', () => {
+  it('E54 overrides a value that a source states, recording who, why and until when', () => {
     const outcome = put(state, { enabled: true, description: 'free' }, { breakGlass: glass });
     expect(linesOf(outcome, state)).toEqual(['update Policy/p: description enabled']);
     expect(overridesOf(planned(outcome).next)).toEqual([{ path: 'enabled', ...glass }]);
   });
 
-  it('holds members and entries one by one', () => {
+  it('overrides members and entries individually', () => {
     const next = overridden(state, { peers: ['p1', 'p3'] }, 'Group', 'devs');
     expect(overridesOf(next, 'Group', 'devs')?.map(({ path }) => path)).toEqual(['peers[p2]']);
     const [main] = objectOf(state, 'Policy', 'p').spec['rules'] as readonly JsonObject[];
@@ -56,7 +56,7 @@ describe('breaking the glass', () => {
     expect(overridesOf(changed)?.map(({ path }) => path)).toEqual(['rules[main]']);
   });
 
-  it('is no override where nobody states anything, or where the value restricts', () => {
+  it('creates no override for a value that no source states, or for one that restricts', () => {
     expect(overridesOf(overridden(state, { description: 'free' }))).toBeUndefined();
     const user = document('User', 'ci', { role: 'user', is_service_user: true, is_blocked: false });
     const users = applyOn(office, 'a', [user]);
@@ -65,12 +65,12 @@ describe('breaking the glass', () => {
     expect(overridesOf(planned(blocked).next, 'User', 'ci')).toBeUndefined();
   });
 
-  it('E58 deletes nothing, and says so', () => {
+  it('E58 is refused as a delete, with a message that it only sets values aside', () => {
     const outcome = deleteOn(state, objectOf(state, 'Policy', 'p').id, { breakGlass: glass });
     expect(problemsOf(outcome)[0]?.message).toContain('breaking the glass sets values aside, it deletes nothing');
   });
 
-  it('goes on longer when it is broken again, and ends when the stated value is set', () => {
+  it('extends an override when repeated; setting the stated value ends it', () => {
     const first = overridden(state, { enabled: true });
     const longer = put(first, {}, { breakGlass: breakGlass('18:00', '2026-03-01T12:00:00.000Z') });
     expect(linesOf(longer, first)).toEqual(['override Policy/p']);
@@ -83,7 +83,7 @@ describe('breaking the glass', () => {
     expect([linesOf(back, first), overridesOf(planned(back).next)]).toEqual([['update Policy/p: enabled'], undefined]);
   });
 
-  it('is what a source that corrects needs to be held off', () => {
+  it('keeps its value against a source with the conflict mode `correct`', () => {
     const correcting = withModes(state, { a: { conflictMode: 'correct' } });
     const next = overridden(correcting, { enabled: true });
     expect(linesOf(planOn(next, 'a', [policy({ enabled: false }), devs(['p1', 'p2'])]), next)).toEqual([]);
@@ -98,7 +98,7 @@ describe('an override', () => {
   const held = overridden(overridden(state, { enabled: true }), { peers: ['p1'] }, 'Group', 'devs');
   const documents = [policy({ enabled: false }), devs(['p1', 'p2'])];
 
-  it('E56 wins until it ends, and the plan says so, also when the document changes the very unit', () => {
+  it('E56 is kept until it ends, with a warning in the plan, even if the document changes the same unit', () => {
     const outcome = planOn(held, 'a', documents);
     expect([linesOf(outcome, held), warningsOf(outcome)]).toEqual([[], ['unit_overridden devs', 'unit_overridden p']]);
     expect(planned(outcome).plan.warnings[1]?.message).toContain(
@@ -117,7 +117,7 @@ describe('an override', () => {
     });
   });
 
-  it('E57 that ends during an apply is decided by the moment of the apply', () => {
+  it('E57 that ends during an apply is judged by the time of the apply', () => {
     for (const [at, lines] of [
       ['2026-03-01T13:59:59.999Z', []],
       [later, ['update Group/devs: peers[p2]', 'update Policy/p: enabled']],
@@ -130,7 +130,7 @@ describe('an override', () => {
     }
   });
 
-  it('stays when its unit is not stated any more, which then returns to its default', () => {
+  it('is kept when its unit is no longer stated; at its end the unit returns to its default', () => {
     const closed = overridden(applyOn(office, 'a', [policy({ description: 'stated' })]), { description: 'held' });
     const outcome = planOn(closed, 'a', [policy({})]);
     expect(linesOf(outcome, closed)).toEqual(['restate Policy/p']);
@@ -138,19 +138,19 @@ describe('an override', () => {
     expect(objectOf(next, 'Policy', 'p').spec['description']).toBe('');
   });
 
-  it('is none of another source, which states other units', () => {
+  it('is unchanged when another source states other units', () => {
     const other = document('Policy', 'p', { rules, description: 'of b' });
     const next = applyOn(held, 'b', [other], { now: later });
     expect([enabledIn(next), overridesOf(next)]).toEqual([true, overridesOf(held)]);
   });
 
-  it('E50 still holds a unit that a source takes from another', () => {
+  it('E50 is kept when another source takes the unit by force', () => {
     const taken = planOn(held, 'b', [policy({ enabled: true, description: 'b' })], { force: true });
     const { next } = planned(expire(planned(taken).next));
     expect(enabledIn(next)).toBe(true);
   });
 
-  it('is forgotten with the source that is the last to state its unit', () => {
+  it('is removed with the last source that states its unit', () => {
     const emptied = applyOn(held, 'a', [], { allowEmpty: true });
     expect(emptied.findByKey('Policy', 'p')).toBeUndefined();
     const { owner: _, key: __, ...withoutOwner } = objectOf(state, 'Policy', 'p');
@@ -167,8 +167,8 @@ describe('an override', () => {
   });
 });
 
-describe('the end of an override', () => {
-  it('puts back what is stated, in one step, and only what is due', () => {
+describe('the expiry of overrides', () => {
+  it('restores the stated values in one step, and only those of overrides that have ended', () => {
     const held = overridden(overridden(state, { enabled: true }), { peers: ['p1', 'p3'] }, 'Group', 'devs');
     const short = planned(put(held, { description: 'x', enabled: true }, {})).next;
     expect(linesOf(expire(short, now), short)).toEqual([]);
@@ -185,7 +185,7 @@ describe('the end of an override', () => {
     expect(linesOf(expire(next), next)).toEqual([]);
   });
 
-  it('takes out of an exclusive group who was let in for a while', () => {
+  it('removes a peer that the override added to an exclusive group', () => {
     const closed = applyOn(office, 'a', [devs(['p1'], 'exclusive')]);
     const next = overridden(closed, { peers: ['p1', 'p3'] }, 'Group', 'devs');
     expect(linesOf(planOn(next, 'a', [devs(['p1'], 'exclusive')]), next)).toEqual([]);
@@ -194,7 +194,7 @@ describe('the end of an override', () => {
     expect(linesOf(expire(opened), opened)).toEqual(['override Group/devs']);
   });
 
-  it('leaves a value that restricts', () => {
+  it('restores a stated restriction; setting it earlier by request removes the override', () => {
     const user = document('User', 'ci', { role: 'user', is_service_user: true, is_blocked: true });
     const users = applyOn(office, 'a', [user]);
     const freed = overridden(users, { is_blocked: false }, 'User', 'ci');
@@ -204,7 +204,7 @@ describe('the end of an override', () => {
     expect(linesOf(expire(freed), freed)).toEqual(['update User/ci: is_blocked']);
   });
 
-  it('E57 leaves a value that cannot come back, says why, and ends the others all the same', () => {
+  it('E57 keeps a value that cannot be restored, with a warning, and restores the others', () => {
     const made = planned(createOn(office, 'Group', { name: 'temporary' })).next;
     const named = [{ ...rules[0], sources: ['name:temporary'] }];
     const two = document('Policy', 'q', { rules, enabled: false });

@@ -39,8 +39,8 @@ function enrolled(state: Snapshot, id: string, peer: string): Snapshot {
   return state.with({ put: [withMembers(before, 'peers', [[peer, origins]])], remove: [] }, state.revision + 1);
 }
 
-describe('a membership', () => {
-  it('E52 keeps an element of enrolment when the source that named it too lets go', () => {
+describe('the membership of a group', () => {
+  it('E52 keeps a peer from enrolment when the source that also stated it withdraws it', () => {
     const applied = applyOn(office, 'a', [devs({ peers: ['p1', 'p2'] })]);
     const state = enrolled(applied, objectOf(applied, 'Group', 'devs').id, 'p1');
     const outcome = planOn(state, 'a', [devs({ peers: [] })]);
@@ -51,31 +51,36 @@ describe('a membership', () => {
   it.each([
     ['by its annotation', devs({ peers: ['p1'] }, 'exclusive'), {}],
     ['by the setting of the source', devs({ peers: ['p1'] }), { membership: 'exclusive' }],
-  ] as const)('E47 that is exclusive %s loses what others put there, and the plan says so', (_, claimed, settings) => {
-    const first = withModes(applyOn(office, 'a', [devs({ peers: ['p1'] })]), { a: settings });
-    const { id } = objectOf(first, 'Group', 'devs');
-    const state = enrolled(joins(first, id, ['p1', 'p2']), id, 'p3');
-    const outcome = planOn(state, 'a', [claimed]);
-    expect(linesOf(outcome, state)).toEqual(['update Group/devs: peers[p2] peers[p3]']);
-    const { next } = planned(outcome);
-    expect(peersOf(next)).toEqual({ p1: ['source'] });
-    expect(linesOf(planOn(next, 'a', [claimed]), next)).toEqual([]);
-    expect(refusals(replaceOn(next, 'Group', id, { peers: ['p1', 'p2'] }))).toEqual([
-      'managed_field Group/devs /peers',
-    ]);
-    const later = enrolled(next, id, 'p2');
-    expect(linesOf(planOn(later, 'a', [claimed]), later)).toEqual(['update Group/devs: peers[p2]']);
-    expect(linesOf(replaceOn(later, 'Group', id, { peers: ['p1'] }), later)).toEqual(['update Group/devs: peers[p2]']);
-  });
+  ] as const)(
+    'E47 that is exclusive %s removes peers from the API and enrolment, and the plan lists them',
+    (_, claimed, settings) => {
+      const first = withModes(applyOn(office, 'a', [devs({ peers: ['p1'] })]), { a: settings });
+      const { id } = objectOf(first, 'Group', 'devs');
+      const state = enrolled(joins(first, id, ['p1', 'p2']), id, 'p3');
+      const outcome = planOn(state, 'a', [claimed]);
+      expect(linesOf(outcome, state)).toEqual(['update Group/devs: peers[p2] peers[p3]']);
+      const { next } = planned(outcome);
+      expect(peersOf(next)).toEqual({ p1: ['source'] });
+      expect(linesOf(planOn(next, 'a', [claimed]), next)).toEqual([]);
+      expect(refusals(replaceOn(next, 'Group', id, { peers: ['p1', 'p2'] }))).toEqual([
+        'managed_field Group/devs /peers',
+      ]);
+      const later = enrolled(next, id, 'p2');
+      expect(linesOf(planOn(later, 'a', [claimed]), later)).toEqual(['update Group/devs: peers[p2]']);
+      expect(linesOf(replaceOn(later, 'Group', id, { peers: ['p1'] }), later)).toEqual([
+        'update Group/devs: peers[p2]',
+      ]);
+    },
+  );
 
-  it('E47 that is exclusive keeps what another source states', () => {
+  it('E47 that is exclusive keeps peers that another source states', () => {
     const both = applyOn(applyOn(office, 'a', [devs({ peers: ['p1'] })]), 'b', [devs({ peers: ['p2'] })]);
     const state = applyOn(both, 'a', [devs({ peers: ['p1'] }, 'exclusive')]);
     expect(peersOf(state)).toEqual({ p1: ['source'], p2: ['source'] });
     expect(peersOf(applyOn(state, 'b', [devs()]))).toEqual({ p1: ['source'] });
   });
 
-  it('E47 of a group whose document does not name its members is left alone, whatever the source is set to', () => {
+  it('E47 is unchanged if the document lists no members, even if the source is set to `exclusive`', () => {
     const state = withModes(office.with({ put: [group('g1', ['p1'])], remove: [] }), {
       a: { membership: 'exclusive' },
     });
@@ -86,7 +91,7 @@ describe('a membership', () => {
     ]);
   });
 
-  it('E47 stops being exclusive with the annotation, or where the annotation says `additive`', () => {
+  it('E47 is not exclusive if the annotation is `additive`, even if the source is set to `exclusive`', () => {
     const state = withModes(applyOn(office, 'a', [devs({ peers: ['p1'] }, 'exclusive')]), {
       a: { membership: 'exclusive' },
     });
@@ -104,18 +109,18 @@ describe('a membership', () => {
       document('Policy', 'p', { rules }, { annotations: { 'heddle.dev/membership': 'exclusive' } }),
       'has no members',
     ],
-  ])('refuses its annotation for %s', (_, wrong, reported) => {
+  ])('refuses the membership annotation for %s', (_, wrong, reported) => {
     const outcome = planOn(office, 'a', [wrong]);
     expect(problemsOf(outcome)).toMatchObject([{ code: 'annotation_invalid', path: '/metadata/annotations' }]);
     expect(problemsOf(outcome)[0]?.message).toContain(reported);
   });
 });
 
-describe('a source that forces its ownership', () => {
+describe('a source that plans with `force`', () => {
   const contradicted = applyOn(office, 'a', [policy({ enabled: false, description: 'of a' })]);
   const wants = policy({ enabled: true }, 'b.yaml');
 
-  it('E50 takes the unit from the other, which then conflicts and does not take it back', () => {
+  it('E50 takes a unit from another source, which then gets a conflict and does not take it back', () => {
     expect(refusals(planOn(contradicted, 'b', [wants]))).toEqual(['unit_conflict Policy/p /spec/enabled']);
     const outcome = planOn(contradicted, 'b', [wants], { force: true });
     expect(linesOf(outcome, contradicted)).toEqual(['update Policy/p: enabled']);
@@ -130,7 +135,7 @@ describe('a source that forces its ownership', () => {
     expect(problemsOf(again)[0]?.message).toContain('source b at b.yaml:1');
   });
 
-  it('E50 has another plan than one that does not force, and plans nothing the second time', () => {
+  it('E50 has another digest than without `force`, and plans nothing the second time', () => {
     const equal = applyOn(office, 'a', [policy({ enabled: true })]);
     const plans = [false, true].map((force) => planned(planOn(equal, 'b', [wants], { force })).plan.digest);
     expect(plans[0]).not.toBe(plans[1]);
@@ -138,7 +143,7 @@ describe('a source that forces its ownership', () => {
     expect(linesOf(planOn(next, 'b', [wants], { force: true }), next)).toEqual([]);
   });
 
-  it('E50 takes the entry of a keyed list and leaves the others', () => {
+  it('E50 takes one entry of a keyed list and leaves the others', () => {
     const two = [...rules, { ...rules[0], name: 'other' }];
     const state = applyOn(office, 'a', [document('Policy', 'p', { rules: two })]);
     const changed = [{ ...rules[0], protocol: 'udp' }];
@@ -147,11 +152,11 @@ describe('a source that forces its ownership', () => {
   });
 });
 
-describe('a source that is detached', () => {
+describe('a detached source', () => {
   const detach = (state: Snapshot, source: string): Outcome =>
     planDetach({ snapshot: state, source, newId: idsOn(state) });
 
-  it('E61 leaves its objects with their values and keys, and nobody is refused any more', () => {
+  it('E61 leaves its objects with their values and keys, and requests may change them', () => {
     const state = applyOn(office, 'a', [policy({ enabled: false }), devs({ peers: ['p1'] })]);
     const outcome = detach(state, 'a');
     expect(linesOf(outcome, state)).toEqual(['release Group/devs', 'release Policy/p']);
@@ -163,14 +168,14 @@ describe('a source that is detached', () => {
     expect(linesOf(detach(next, 'a'), next)).toEqual([]);
   });
 
-  it('comes back to the same objects with the same documents', () => {
+  it('claims the same objects again with the same documents', () => {
     const documents = [policy({ enabled: false }), devs({ name: 'Developers', peers: ['p1'] })];
     const state = applyOn(office, 'a', documents);
     const { next } = planned(detach(state, 'a'));
     expect(linesOf(planOn(next, 'a', documents), next)).toEqual(['claim Group/devs', 'claim Policy/p']);
   });
 
-  it('leaves to the others what they state', () => {
+  it('leaves unchanged what other sources state', () => {
     const both = applyOn(applyOn(office, 'a', [devs({ peers: ['p1', 'p2'] })]), 'b', [devs({ peers: ['p2'] })]);
     const { next } = planned(detach(both, 'a'));
     expect([peersOf(next), objectOf(next, 'Group', 'devs').declared.map(({ source }) => source)]).toEqual([
@@ -181,7 +186,7 @@ describe('a source that is detached', () => {
   });
 });
 
-describe('what two sources want', () => {
+describe('a conflict between two sources', () => {
   const expectedOf = (outcome: Outcome, source: string) =>
     outcome.ok || outcome.claimed === undefined ? [] : [{ source, ...outcome.claimed }];
   const on = policy({ enabled: true }, 'b.yaml');
@@ -189,7 +194,7 @@ describe('what two sources want', () => {
   const state = applyOn(office, 'a', [off]);
   const refused = planOn(state, 'b', [on]);
 
-  it('E45 is noted, and then nobody changes the unit: each names the place of the other', () => {
+  it('E45 is recorded as a claim, and the other source is refused with the place of the claim', () => {
     const claimed = expectedOf(refused, 'b');
     expect(claimed).toMatchObject([
       {
@@ -204,7 +209,7 @@ describe('what two sources want', () => {
     expect(problemsOf(back)[0]?.message).toContain('source b at b.yaml:1');
   });
 
-  it('E45 holds up nothing that changes nothing, of the one whose value it is and of a third source', () => {
+  it('E45 does not stop a plan that changes nothing, of the source with the value or of a third source', () => {
     const claimed = expectedOf(refused, 'b');
     for (const options of [{ claimed }, { claimed, since: [off] }])
       expect(refusals(planOn(state, 'a', [off], options))).toEqual([]);
@@ -213,7 +218,7 @@ describe('what two sources want', () => {
     ]);
   });
 
-  it('E45 holds for a third source too, and neither for the one that wants it nor for the one that took it from it', () => {
+  it('E45 applies to a third source too, but not to the claiming source or one that took the unit from it', () => {
     const [claim] = expectedOf(refused, 'b');
     if (claim === undefined) throw new Error('nothing is claimed');
     const claimed = [claim];
@@ -227,7 +232,7 @@ describe('what two sources want', () => {
     expect(refusals(planOn(office, 'b', [on], { claimed }))).toEqual([]);
   });
 
-  it('E45 heals when the first agrees', () => {
+  it('E45 ends when the first source states the value of the second', () => {
     const claimed = expectedOf(refused, 'b');
     const agreed = planOn(state, 'a', [policy({ enabled: true })], { claimed });
     expect(linesOf(agreed, state)).toEqual(['update Policy/p: enabled']);
@@ -235,7 +240,7 @@ describe('what two sources want', () => {
     expect(linesOf(planOn(next, 'b', [on]), next)).toEqual(['claim Policy/p']);
   });
 
-  it('E45 heals when the first withdraws, without a moment of the default in between', () => {
+  it('E45 ends when the first source withdraws its value, which is kept until the second is applied', () => {
     const claimed = expectedOf(refused, 'b');
     const withdrawn = planOn(state, 'a', [policy({})], { claimed });
     expect(linesOf(withdrawn, state)).toEqual(['restate Policy/p']);
@@ -244,14 +249,14 @@ describe('what two sources want', () => {
     expect(linesOf(planOn(next, 'b', [on]), next)).toEqual(['update Policy/p: enabled']);
   });
 
-  it('E45 heals when the second agrees or withdraws', () => {
+  it('E45 ends when the second source agrees or withdraws', () => {
     for (const spec of [{ enabled: false }, {}]) {
       const outcome = planOn(state, 'b', [policy(spec, 'b.yaml')], { claimed: expectedOf(refused, 'b') });
       expect(refusals(outcome)).toEqual([]);
     }
   });
 
-  it('E45 holds for an object that is gone, until the two agree on what to make', () => {
+  it('E45 remains for a deleted object until a source creates it with the claimed value', () => {
     const gone = applyOn(state, 'a', [], { allowEmpty: true });
     const claimed = expectedOf(refused, 'b');
     expect(refusals(planOn(gone, 'c', [policy({ enabled: false }, 'c.yaml')], { claimed }))).toEqual([
@@ -262,13 +267,13 @@ describe('what two sources want', () => {
     ]);
   });
 
-  it('E45 is not looked at while the source that wants it is suspended, or by a source that forces', () => {
+  it('E45 is ignored while the claiming source is suspended, and by a source that plans with `force`', () => {
     const claimed = expectedOf(refused, 'b');
     expect(refusals(planOn(withModes(state, { b: { suspended: true } }), 'a', [off], { claimed }))).toEqual([]);
     expect(refusals(planOn(state, 'a', [off], { claimed, force: true }))).toEqual([]);
   });
 
-  it('E45 compares what is not made yet by its key', () => {
+  it('E45 compares references to objects that are not created yet by key', () => {
     const rule = (key: string) => [{ ...rules[0], sources: [key] }];
     const mine = planOn(state, 'b', [document('Group', 'new'), document('Policy', 'p', { rules: rule('new') })]);
     const claimed = expectedOf(mine, 'b');
@@ -277,8 +282,8 @@ describe('what two sources want', () => {
   });
 });
 
-describe('what a source takes over', () => {
-  it('E49 is named when nobody stated it and its value changes', () => {
+describe('a unit that a source claims', () => {
+  it('E49 is listed as claimed if no source stated it and its value changes', () => {
     const first = applyOn(office, 'a', [policy({})]);
     const { id } = objectOf(first, 'Policy', 'p');
     const state = planned(replaceOn(first, 'Policy', id, { description: 'by hand' })).next;

@@ -20,7 +20,7 @@ function exported(state: Snapshot): readonly Document[] {
 }
 
 describe('any account', () => {
-  it('plans nothing after it was applied, whatever the order of files and members', () => {
+  it('plans nothing after it is applied, for any order of files and members', () => {
     fc.assert(
       fc.property(
         accounts.chain((documents) => fc.tuple(fc.constant(documents), shuffled(documents))),
@@ -35,7 +35,7 @@ describe('any account', () => {
     );
   });
 
-  it('E92, E109 gives the same plan and digest for every order of documents and members, whatever the new ids', () => {
+  it('E92, E109 gives the same plan and digest for any order of documents and members and for any new ids', () => {
     fc.assert(
       fc.property(
         accounts.chain((documents) => fc.tuple(fc.constant(documents), shuffled(documents))),
@@ -50,7 +50,7 @@ describe('any account', () => {
     );
   });
 
-  it('becomes any other one in one plan that says what it does, and then plans nothing', () => {
+  it('changes into any other account by one plan that lists all changes, and then plans nothing', () => {
     fc.assert(
       fc.property(accounts, accounts, (first, second) => {
         const state = applyOn(office, 'a', first);
@@ -63,7 +63,7 @@ describe('any account', () => {
     );
   });
 
-  it('becomes what it would have been without the detour', () => {
+  it('reaches the same state directly and by way of another account', () => {
     fc.assert(
       fc.property(accounts, accounts, (first, second) => {
         const direct = shapeOf(applyOn(office, 'a', second));
@@ -73,7 +73,7 @@ describe('any account', () => {
     );
   });
 
-  it('E29, E80 changes nothing when its export is planned by another source, and then plans nothing', () => {
+  it('E29, E80 plans no changes when another source plans its export, and then plans nothing', () => {
     fc.assert(
       fc.property(accounts, (documents) => {
         const byHand = planned(
@@ -89,7 +89,7 @@ describe('any account', () => {
     );
   });
 
-  it('plans the same from what changed in its files as from all of them', () => {
+  it('gets the same plan from the changed documents as from all documents', () => {
     fc.assert(
       fc.property(edits, ([first, second]) => {
         const before = planOn(office, 'a', first);

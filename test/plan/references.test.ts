@@ -19,7 +19,7 @@ const zone = (spec = {}) =>
   document('DNSZone', 'lan', { domain: 'lan.example.com', distribution_groups: ['All'], ...spec });
 const www = { name: 'www.lan.example.com', type: 'A', content: '10.0.0.1' };
 
-describe('documents that are wrong by themselves', () => {
+describe('the validation of documents', () => {
   it('E5 reports a child that is stated inline and standalone, with both places', () => {
     const outcome = planOn(office, 'a', [
       document(
@@ -46,13 +46,13 @@ describe('documents that are wrong by themselves', () => {
     ]);
   });
 
-  it('E12 names the nearest field', () => {
+  it('E12 suggests the nearest field for an unknown one', () => {
     const outcome = planOn(office, 'a', [document('Group', 'devs', { peesr: ['p1'] })]);
     expect(refusals(outcome)).toEqual(['field_unknown Group/devs /spec/peesr']);
     expect(problemsOf(outcome)[0]?.message).toContain('did you mean `peers`?');
   });
 
-  it('E13 names the nearest kind, and says why clusters are no documents', () => {
+  it('E13 suggests the nearest kind for an unknown one, and explains why clusters cannot be documents', () => {
     const outcome = planOn(office, 'a', [document('Groop', 'devs'), document('ProxyCluster', 'c9', {})]);
     expect(refusals(outcome)).toEqual(['kind_unknown Groop/devs /kind', 'kind_not_declarable ProxyCluster/c9 /kind']);
     expect(problemsOf(outcome)[0]?.message).toContain('did you mean `Group`?');
@@ -68,7 +68,7 @@ describe('documents that are wrong by themselves', () => {
     expect(refusals(outcome)).toEqual(['type_wrong Policy/web /spec/rules/0/ports/0']);
   });
 
-  it('E33 refuses a range with host bits and says the masked one', () => {
+  it('E33 refuses a range with host bits and suggests the masked range', () => {
     const outcome = planOn(office, 'a', [
       document('Route', 'r', { network_id: 'r', network: '10.0.0.1/8', peer: 'p1', groups: ['All'] }),
     ]);
@@ -76,7 +76,7 @@ describe('documents that are wrong by themselves', () => {
     expect(problemsOf(outcome)[0]?.message).toContain('10.0.0.0/8');
   });
 
-  it('reports everything that is wrong at once, sorted by place', () => {
+  it('reports all problems at once, sorted by place', () => {
     const outcome = planOn(office, 'a', [
       allow('p', ['nobody'], ['All'], {}),
       document('Group', 'devs', { peers: 'p1' }, { file: 'b.yaml', line: 4 }),
@@ -89,18 +89,18 @@ describe('documents that are wrong by themselves', () => {
     ]);
   });
 
-  it('does not call a reference to a broken document unknown', () => {
+  it('does not report a reference to an invalid document as unknown', () => {
     const outcome = planOn(office, 'a', [document('Group', 'devs', { nmae: 'x' }), allow('p', ['devs'], ['All'])]);
     expect(refusals(outcome)).toEqual(['field_unknown Group/devs /spec/nmae']);
   });
 
-  it('refuses another name for the one account', () => {
+  it('refuses another key for the account document', () => {
     expect(refusals(planOn(office, 'a', [document('Account', 'mine', {})]))).toEqual(['key_fixed Account/mine /spec']);
   });
 });
 
-describe('references of documents', () => {
-  it('E17 tells names that differ in case apart', () => {
+describe('the resolution of references', () => {
+  it('E17 distinguishes names that differ in case only', () => {
     const outcome = planOn(office, 'a', [
       document('Group', 'one', { name: 'devs' }),
       document('Group', 'two', { name: 'Devs' }),
@@ -128,7 +128,7 @@ describe('references of documents', () => {
     expect(refusals(outcome)).toEqual(['reference_deleted Policy/p /spec/rules/0/sources/0']);
   });
 
-  it('E21 refuses `name:` with no match and with two, and takes exactly one', () => {
+  it('E21 refuses `name:` with no match or two matches, and accepts exactly one', () => {
     const issued = (id: string) => group(id, [], { name: 'devs', spec: { name: 'devs' }, derived: { issued: 'jwt' } });
     const state = office.with({ put: [issued('g1'), issued('g2'), group('solo')], remove: [] });
     const outcome = planOn(state, 'a', [allow('p', ['name:devs', 'name:nobody', 'name:solo'], ['All'])]);
@@ -142,13 +142,13 @@ describe('references of documents', () => {
     ]);
   });
 
-  it('E22 names the group of all peers by its name', () => {
+  it('E22 finds the group of all peers by its name', () => {
     const { next } = planned(planOn(office, 'a', [allow('p', ['All'], ['name:All'])]));
     const [rule] = objectOf(next, 'Policy', 'p').spec['rules'] as [{ sources: string[]; destinations: string[] }];
     expect([rule.sources, rule.destinations]).toEqual([['All'], ['All']]);
   });
 
-  it('E23 refuses the id and the key of another kind', () => {
+  it('E23 refuses the id and the key of an object of another kind', () => {
     const outcome = planOn(office, 'a', [allow('p', ['id:p1', 'p1'], ['All'])]);
     expect(refusals(outcome)).toEqual([
       'reference_unknown Policy/p /spec/rules/0/sources/0',
@@ -162,7 +162,7 @@ describe('references of documents', () => {
     ]);
   });
 
-  it('E25 collapses references that repeat', () => {
+  it('E25 removes repeated references', () => {
     const { next } = planned(
       planOn(office, 'a', [
         document('Group', 'devs', { peers: ['p1', 'p1', 'id:p1'] }),
@@ -174,7 +174,7 @@ describe('references of documents', () => {
     expect(peersIn(objectOf(next, 'Group', 'devs'))).toEqual({ p1: ['source'] });
   });
 
-  it('E26 keeps the object when the API changes its display name', () => {
+  it('E26 keeps the object when the API changes a field that is not stated', () => {
     const stated = [document('Group', 'devs', { peers: ['p1'] }), allow('p', ['devs'], ['All'])];
     const state = applyOn(office, 'a', stated);
     const { id } = objectOf(state, 'Policy', 'p');
@@ -183,7 +183,7 @@ describe('references of documents', () => {
     expect(objectOf(renamed, 'Policy', 'p').id).toBe(id);
   });
 
-  it('E27 gives a key that was deleted and comes back a new id', () => {
+  it('E27 assigns a new id when a deleted key is created again', () => {
     const first = applyOn(office, 'a', [document('Group', 'devs'), document('Group', 'ops')]);
     const without = applyOn(first, 'a', [document('Group', 'ops')]);
     const again = planOn(without, 'a', [document('Group', 'devs'), document('Group', 'ops')]);
@@ -191,7 +191,7 @@ describe('references of documents', () => {
     expect(objectOf(planned(again).next, 'Group', 'devs').id).not.toBe(objectOf(first, 'Group', 'devs').id);
   });
 
-  it('waits for peers that have not enrolled, with a warning', () => {
+  it('leaves out peers that are not enrolled yet, with a warning', () => {
     const outcome = planOn(office, 'a', [document('Group', 'devs', { peers: ['p1', 'laptop'] })]);
     expect(planned(outcome).plan.warnings.map(({ code, path }) => `${code} ${path}`)).toEqual([
       'reference_pending /spec/peers/1',
@@ -199,7 +199,7 @@ describe('references of documents', () => {
     expect(peersIn(objectOf(planned(outcome).next, 'Group', 'devs'))).toEqual({ p1: ['source'] });
   });
 
-  it('says of a peer that is stated and has not enrolled what is so, and suggests no name that was written', () => {
+  it('reports that a stated peer is not enrolled yet, and does not suggest the name that was written', () => {
     const said = (...documents: readonly ReturnType<typeof document>[]) =>
       planned(planOn(office, 'a', documents)).plan.warnings.map(({ kind, message }) => `${kind}: ${message}`);
     const devs = document('Group', 'devs', { peers: ['laptop'] });
@@ -212,7 +212,7 @@ describe('references of documents', () => {
     );
   });
 
-  it('states the records of a zone that another source or the API made', () => {
+  it('creates a record in a zone made by the API', () => {
     const state = planned(
       createOn(office, 'DNSZone', {
         name: 'lan',
@@ -227,13 +227,13 @@ describe('references of documents', () => {
     expect(next.childrenOf(objectOf(next, 'DNSZone', 'lan').id, 'DNSRecord')).toHaveLength(1);
   });
 
-  it('names an unknown parent at the field that does', () => {
+  it('reports an unknown parent at the field that names it', () => {
     expect(refusals(planOn(office, 'a', [document('DNSRecord', 'www', { zone: 'nowhere', ...www })]))).toEqual([
       'reference_unknown DNSRecord/nowhere/www.lan.example.com/A/10.0.0.1 /spec/zone',
     ]);
   });
 
-  it('takes ids of objects that no document made', () => {
+  it('accepts ids of objects that no document made', () => {
     const state = office.with({ put: [stored('Group', 'g-api', { name: 'By hand' })], remove: [] });
     expect(linesOf(planOn(state, 'a', [allow('p', ['id:g-api'], ['By hand'])]), state)).toEqual(['create Policy/p']);
   });

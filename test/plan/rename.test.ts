@@ -28,7 +28,7 @@ const first = applyOn(office, 'a', [devs('devs')]);
 const { id } = objectOf(first, 'Group', 'devs');
 
 describe('a rename', () => {
-  it('E82 keeps the object and is one change together with that of its content', () => {
+  it('E82 keeps the object, and is one change together with a change of its content', () => {
     const renamed = planOn(first, 'a', [devs('developers', ['devs'])]);
     expect(linesOf(renamed, first)).toEqual(['update Group/developers: ']);
     expect(planned(renamed).plan.counts).toEqual({ create: 0, update: 1, delete: 0, claims: 0 });
@@ -37,7 +37,7 @@ describe('a rename', () => {
     expect(objectOf(planned(both).next, 'Group', 'developers')).toMatchObject({ id, key: 'developers', owner: 'a' });
   });
 
-  it('of a group that fifty policies use is one update, whatever the documents call it', () => {
+  it('is one update for a group that 50 policies use, by its old or its new name', () => {
     const policies = (name: string) => Array.from({ length: 50 }, (_, at) => allow(`p${at}`, [name], ['All']));
     const state = applyOn(office, 'a', [devs('devs'), ...policies('devs')]);
     const renamed = [devs('developers', ['devs']), ...policies('developers')];
@@ -47,7 +47,7 @@ describe('a rename', () => {
     expect(new Set(warningsOf(part).map((text) => text.split(' ')[0]))).toEqual(new Set(['reference_renamed']));
   });
 
-  it('may be stated by an annotation, and problems then point at that', () => {
+  it('can be stated by an annotation, at which problems are then reported', () => {
     const annotations = { 'heddle.dev/previous-names': 'devs' };
     const renamed = (name: string) => document('Group', name, { name }, { previousNames: ['devs'], annotations });
     const outcome = planOn(first, 'a', [renamed('developers')]);
@@ -57,13 +57,13 @@ describe('a rename', () => {
     expect(problemsOf(twice)).toContainEqual(expect.objectContaining({ code: 'rename_claimed_twice', path }));
   });
 
-  it('E83 of a file is none', () => {
+  it('E83 is not planned when only the file is renamed: the plan lists a move', () => {
     const moved = { ...devs('devs'), place: { ...devs('devs').place, file: 'other.yaml' } };
     const outcome = planOn(first, 'a', [moved]);
     expect([linesOf(outcome, first), planned(outcome).plan.moves.length]).toEqual([[], 1]);
   });
 
-  it('E84 may be stated for ever', () => {
+  it('E84 may remain in the document forever', () => {
     const stated = [devs('developers', ['devs'])];
     const state = applyOn(first, 'a', stated);
     expect(linesOf(planOn(state, 'a', stated), state)).toEqual([]);
@@ -73,7 +73,7 @@ describe('a rename', () => {
     expect(linesOf(planOn(fresh, 'a', stated), fresh)).toEqual([]);
   });
 
-  it('E84 is done with where the object never had the name', () => {
+  it('E84 changes nothing if the object never had the previous name', () => {
     const stated = [devs('devs', ['engineers'])];
     const state = applyOn(first, 'a', stated);
     expect(objectOf(state, 'Group', 'devs').id).toBe(id);
@@ -84,21 +84,21 @@ describe('a rename', () => {
     expect(linesOf(planOn(both, 'a', later), both)).toEqual([]);
   });
 
-  it('collapses chains', () => {
+  it('follows chains of previous names', () => {
     const state = applyOn(first, 'a', [devs('c', ['b', 'devs'])]);
     expect(objectOf(state, 'Group', 'c').id).toBe(id);
     const skipped = applyOn(applyOn(first, 'a', [devs('b', ['devs'])]), 'a', [devs('c', ['devs'])]);
     expect(objectOf(skipped, 'Group', 'c')).toMatchObject({ id, aliases: ['devs', 'b'] });
   });
 
-  it('taken back finds its object again', () => {
+  it('can be reverted, and keeps the object', () => {
     const state = applyOn(first, 'a', [devs('developers', ['devs'])]);
     const back = planOn(state, 'a', [devs('devs')]);
     expect(linesOf(back, state)).toEqual(['update Group/devs: ']);
     expect(objectOf(planned(back).next, 'Group', 'devs')).toMatchObject({ id, aliases: ['developers'] });
   });
 
-  it('E85 swaps two objects whose documents state each other, once', () => {
+  it('E85 swaps two objects if each document has the other as previous name, and only once', () => {
     const two = [document('Group', 'one', { peers: ['p1'] }), document('Group', 'two', { peers: ['p2'] })];
     const state = applyOn(office, 'a', two);
     const [one, two_] = [objectOf(state, 'Group', 'one').id, objectOf(state, 'Group', 'two').id];
@@ -114,13 +114,13 @@ describe('a rename', () => {
     checkState(next);
   });
 
-  it('refuses a previous name that still has a document', () => {
+  it('is refused if the previous name still has a document', () => {
     const outcome = planOn(first, 'a', [devs('devs'), devs('developers', ['devs'], { name: 'x' })]);
     expect(refusals(outcome)).toEqual(['rename_still_stated Group/developers /metadata/previousNames']);
     expect(problemsOf(outcome)[0]?.message).toContain('group.yaml:1');
   });
 
-  it('refuses a rotation of three, where nobody can say what became of what', () => {
+  it('is refused as a rotation of three names, which is ambiguous', () => {
     const state = applyOn(office, 'a', [document('Group', 'x'), document('Group', 'y'), document('Group', 'z')]);
     const turned = [
       document('Group', 'x', {}, { previousNames: ['y'] }),
@@ -134,7 +134,7 @@ describe('a rename', () => {
     ]);
   });
 
-  it('refuses two documents that claim one previous name, at both', () => {
+  it('is refused at both documents if two of them claim one previous name', () => {
     const outcome = planOn(first, 'a', [devs('x', ['devs']), devs('y', ['devs'], { name: 'y' })]);
     expect(refusals(outcome)).toEqual([
       'rename_claimed_twice Group/x /metadata/previousNames',
@@ -142,14 +142,14 @@ describe('a rename', () => {
     ]);
   });
 
-  it('refuses two previous names that are objects of their own', () => {
+  it('is refused if two previous names are separate objects', () => {
     const state = applyOn(first, 'a', [devs('devs'), document('Group', 'engineers')]);
     expect(refusals(planOn(state, 'a', [devs('all-devs', ['devs', 'engineers'])]))).toEqual([
       'rename_ambiguous Group/all-devs /metadata/previousNames',
     ]);
   });
 
-  it('moves nothing and deletes nothing while both names are objects, and says so', () => {
+  it('changes and deletes nothing, with a warning, while both names are objects', () => {
     const state = applyOn(first, 'a', [devs('devs'), document('Group', 'developers')]);
     const stated = [document('Group', 'developers', {}, { previousNames: ['devs'] })];
     const outcome = planOn(state, 'a', stated);
@@ -158,7 +158,7 @@ describe('a rename', () => {
     expect(linesOf(decided, state)).toEqual(['delete Group/devs']);
   });
 
-  it('E86 onto a name that an unmanaged object holds is refused for the name, not for the key', () => {
+  it('E86 to the name of an unmanaged object is refused for the display name, not for the key', () => {
     const state = first.with({
       put: [group('g7', [], { name: 'developers', spec: { name: 'developers' } })],
       remove: [],
@@ -168,7 +168,7 @@ describe('a rename', () => {
     expect(linesOf(planOn(state, 'a', [devs('developers', ['devs'])]), state)).toEqual(['update Group/developers: ']);
   });
 
-  it('E87 is found by the references of other sources, which are reported', () => {
+  it('E87 is followed by references of other sources, with a warning', () => {
     const rule = [allow('p', ['devs'], ['All'])];
     const used = applyOn(first, 'b', rule);
     const state = applyOn(used, 'a', [devs('developers', ['devs'])]);
@@ -180,7 +180,7 @@ describe('a rename', () => {
     expect(linesOf(planOn(named, 'b', rule), named)).toEqual([]);
   });
 
-  it('E87 is followed by a source that states the object too, with a warning', () => {
+  it('E87 is followed by another source that states the object, with a warning', () => {
     const shared = [devs('devs')];
     const state = applyOn(applyOn(first, 'b', shared), 'a', [devs('developers', ['devs'])]);
     const outcome = planOn(state, 'b', [...shared, allow('p', ['devs'], ['All'])]);
@@ -193,7 +193,7 @@ describe('a rename', () => {
     ]);
   });
 
-  it('E88 of the display name alone, in case only, is an update of that', () => {
+  it('E88 that changes only the case of the display name is an update of the name', () => {
     const state = applyOn(office, 'a', [document('Group', 'devs', { name: 'devs' })]);
     expect(linesOf(planOn(state, 'a', [document('Group', 'devs', { name: 'Devs' })]), state)).toEqual([
       'update Group/devs: name',
@@ -204,7 +204,7 @@ describe('a rename', () => {
     ['the account', document('Account', 'account', {}, { previousNames: ['main'] })],
     ['a peer', document('Peer', 'p1', {}, { previousNames: ['laptop'] })],
     ['a record', document('DNSRecord', 'www', { zone: 'lan', ...www() }, { previousNames: ['web'] })],
-  ])('is not for %s, whose key is not its document’s to choose', (_, stated) => {
+  ])('is refused for %s, as its document cannot choose its key', (_, stated) => {
     const codes = refusals(planOn(office, 'a', [stated])).map((text) => text.split(' ')[0]);
     expect(codes).toContain('rename_needless');
   });
@@ -213,7 +213,7 @@ describe('a rename', () => {
 describe('the children of a renamed object', () => {
   const state = applyOn(office, 'a', [zone('lan', [www(), www('10.0.0.2')])]);
 
-  it('follow with their keys, in one change of the zone', () => {
+  it('get new keys and keep their ids, with one update of the zone', () => {
     const outcome = planOn(state, 'a', [zone('home', [www(), www('10.0.0.2')], ['lan'])]);
     expect(linesOf(outcome, state)).toEqual([
       'update DNSZone/home: name',
@@ -226,7 +226,7 @@ describe('the children of a renamed object', () => {
     checkState(next);
   });
 
-  it('follow also when others state them, who go on without a change', () => {
+  it('get new keys also if another source states them, which then plans no change', () => {
     const theirs = document('DNSRecord', 'mail', { zone: 'lan', ...www('10.0.0.9') });
     const both = applyOn(state, 'b', [theirs]);
     const renamed = applyOn(both, 'a', [zone('home', [www(), www('10.0.0.2')], ['lan'])]);
@@ -238,14 +238,14 @@ describe('the children of a renamed object', () => {
     ]);
   });
 
-  it('have one key, however documents name their parent', () => {
+  it('have one key, whether documents name their parent by key, id or name', () => {
     const zoneId = objectOf(state, 'DNSZone', 'lan').id;
     const byId = (name: string) => [document('DNSRecord', 'mail', { zone: name, ...www('10.0.0.9') })];
     const both = applyOn(state, 'b', byId('lan'));
     for (const name of [`id:${zoneId}`, 'name:lan']) expect(linesOf(planOn(both, 'b', byId(name)), both)).toEqual([]);
   });
 
-  it('swap with their parents', () => {
+  it('move with their parents when these swap names', () => {
     const other = document('DNSZone', 'lab', { domain: 'lab.example.com', distribution_groups: ['All'] });
     const two = applyOn(state, 'a', [zone('lan', [www()]), other]);
     const swapped = [
@@ -262,7 +262,7 @@ describe('the children of a renamed object', () => {
     expect(linesOf(planOn(next, 'a', swapped), next)).toEqual([]);
   });
 
-  it('keep their object when what they refer to is renamed', () => {
+  it('are kept when an object that they refer to is renamed', () => {
     const network = (gateways: string) =>
       document('Network', 'office', { name: 'office', routers: [{ peer_groups: [gateways], metric: 10 }] });
     const before = applyOn(office, 'a', [devs('gw'), network('gw')]);
@@ -282,7 +282,7 @@ describe('any sequence of renames', () => {
     maxLength: 6,
   });
 
-  it('keeps every object, plans nothing afterwards, and never undoes itself', () => {
+  it('keeps the id of every object, and plans nothing after each rename', () => {
     fc.assert(
       fc.property(histories, (history) => {
         let state = office;

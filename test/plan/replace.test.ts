@@ -63,14 +63,14 @@ const teamsOf = (state: Snapshot, key: string) => {
   return [from, to];
 };
 
-describe('an object whose field only its creation can set', () => {
-  it('is refused without leave, with the ways out', () => {
+describe('a change of a create-only field', () => {
+  it('is refused without `--allow-replace`, and the message names this option', () => {
     const outcome = planOn(first, 'a', stated('Porto'));
     expect(refusals(outcome)).toEqual(['field_fixed Team/devs /spec/seat']);
     expect(problemsOf(outcome)[0]?.message).toContain('--allow-replace');
   });
 
-  it('E89 is made anew, then what uses it follows, then the old one goes', () => {
+  it('E89 creates the new object, updates the objects that refer to it, then deletes the old one', () => {
     const outcome = planOn(first, 'a', stated('Porto'), replacing);
     expect(actionsOf(outcome)).toEqual(['create devs', 'update access', 'delete devs']);
     const { plan, next } = planned(outcome);
@@ -84,7 +84,7 @@ describe('an object whose field only its creation can set', () => {
     expect(linesOf(planOn(next, 'a', stated('Porto')), next)).toEqual([]);
   });
 
-  it('E27 is shown with its new identity', () => {
+  it('E27 is shown as a create with a new id that names the replaced object', () => {
     const outcome = planOn(first, 'a', stated('Porto'), replacing);
     const { plan, next } = planned(outcome);
     const [create, update] = viewPlan(plan, first, next).changes;
@@ -98,7 +98,7 @@ describe('an object whose field only its creation can set', () => {
     ]);
   });
 
-  it('E75 counts as deleted for guards, and its protection is asked', () => {
+  it('E75 counts as a delete for guards, also for the guard `protected`', () => {
     const teams = (seat: string) =>
       Array.from({ length: 8 }, (_, at) => document('Team', `t${at}`, { seat, name: `Team ${at}` }));
     const state = applyOn(emptySnapshot(registry, 'acc'), 'a', teams('Lisbon'));
@@ -109,7 +109,7 @@ describe('an object whose field only its creation can set', () => {
     expect(guardsOf(outcome)).toContain('protected');
   });
 
-  it('takes its children and the references of others along, and what the API set', () => {
+  it('keeps the children, the references of other sources and the values set by the API', () => {
     const theirs = [
       document('Table', 'one', { team: 'devs', number: 1 }),
       document('Rule', 'theirs', { from: ['ops'], to: ['devs'] }),
@@ -127,7 +127,7 @@ describe('an object whose field only its creation can set', () => {
     expect(linesOf(planOn(next, 'a', stated('Porto')), next)).toEqual([]);
   });
 
-  it('may be renamed and made anew in one plan', () => {
+  it('can be combined with a rename in one plan', () => {
     const renamed = [document('Team', 'developers', { seat: 'Porto' }, { previousNames: ['devs'] }), ops];
     const follows = document('Rule', 'access', { from: ['developers', 'ops'], to: ['developers'] });
     const outcome = planOn(first, 'a', [...renamed, follows], replacing);
@@ -135,7 +135,7 @@ describe('an object whose field only its creation can set', () => {
     checkState(planned(outcome).next);
   });
 
-  it('is made anew even by a source that deletes nothing', () => {
+  it('replaces the object even if the source has `prune: false`', () => {
     const state = withModes(first, { a: { prune: false } });
     expect(actionsOf(planOn(state, 'a', stated('Porto'), replacing))).toEqual([
       'create devs',
@@ -144,7 +144,7 @@ describe('an object whose field only its creation can set', () => {
     ]);
   });
 
-  it('is its owner’s to make anew', () => {
+  it('is refused for a source that does not own the object', () => {
     const state = applyOn(first, 'b', [document('Team', 'devs', { name: 'devs' })]);
     const outcome = planOn(state, 'b', [document('Team', 'devs', { name: 'devs', seat: 'Porto' })], replacing);
     expect(refusals(outcome).map((text) => text.split(' ')[0])).toEqual(['field_fixed', 'unit_conflict']);
@@ -153,7 +153,7 @@ describe('an object whose field only its creation can set', () => {
     expect(refusals(seated)).toEqual(['field_fixed Team/ops /spec/seat']);
   });
 
-  it('belongs to the digest with the leave to make it anew', () => {
+  it('has a digest that depends on `allowReplace`, but not on the new ids', () => {
     const digest = (options = {}) => planned(planOn(first, 'a', stated('Lisbon'), options)).plan.digest;
     expect(digest(replacing)).not.toBe(digest());
     const [one, two] = ['x', 'y'].map(
@@ -167,13 +167,13 @@ describe('a setup key', () => {
   const planEnvironment = { ...emptyEnvironment, random: (bytes: number) => new Uint8Array(bytes) };
   const key = (days: number) => [document('SetupKey', 'lab', { type: 'reusable', expires_in: days * 86_400 })];
 
-  it('E38 is not made anew for time that passed', () => {
+  it('E38 is not replaced because time has passed', () => {
     const state = applyOn(office, 'a', key(7), { planEnvironment });
     const later = { ...replacing, planEnvironment, now: '2026-03-02T10:00:00.000Z' };
     expect(linesOf(planOn(state, 'a', key(7), later), state)).toEqual([]);
   });
 
-  it('is made anew with a number of its own when its lifetime changes', () => {
+  it('is replaced by a key with a new id when its lifetime changes', () => {
     const state = applyOn(office, 'a', key(7), { planEnvironment });
     const outcome = planOn(state, 'a', key(30), { ...replacing, planEnvironment });
     expect(actionsOf(outcome)).toEqual(['create lab', 'delete lab']);

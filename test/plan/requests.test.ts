@@ -31,7 +31,7 @@ const idOf = (state: Snapshot, kind: string, key: string) => objectOf(state, kin
 const peersOf = (state: Snapshot, key = 'devs') => peersIn(objectOf(state, 'Group', key));
 const put = (state: Snapshot, change: JsonObject) => replaceOn(state, 'Group', idOf(state, 'Group', 'devs'), change);
 
-describe('a replace of what a source states', () => {
+describe('a replace request for a managed object', () => {
   const state = applyOn(office, 'a', [
     document(
       'Policy',
@@ -45,13 +45,13 @@ describe('a replace of what a source states', () => {
   ]);
   const { id } = objectOf(state, 'Policy', 'p');
 
-  it('E53 passes when only a free field differs', () => {
+  it('E53 is accepted if only an unmanaged field differs', () => {
     expect(linesOf(replaceOn(state, 'Policy', id, { description: 'free' }), state)).toEqual([
       'update Policy/p: description',
     ]);
   });
 
-  it('E54 is refused as a whole when an owned and a free field differ, with the place that owns it', () => {
+  it('E54 is refused as a whole if a managed and an unmanaged field differ, with the place of the owner', () => {
     const outcome = replaceOn(state, 'Policy', id, { description: 'free', enabled: false });
     expect(refusals(outcome)).toEqual(['managed_field Policy/p /enabled']);
     expect(problemsOf(outcome)[0]?.message).toContain('source a (p.yaml:9)');
@@ -61,7 +61,7 @@ describe('a replace of what a source states', () => {
     expect(linesOf(replaceOn(state, 'Policy', id, {}), state)).toEqual([]);
   });
 
-  it('may add rules, and not take or change the stated one', () => {
+  it('may add rules, but not remove or change a stated rule', () => {
     const [main] = objectOf(state, 'Policy', 'p').spec['rules'] as readonly JsonObject[];
     expect(
       linesOf(replaceOn(state, 'Policy', id, { rules: [main ?? {}, { ...rule, sources: ['All'] }] }), state),
@@ -74,20 +74,20 @@ describe('a replace of what a source states', () => {
     ]);
   });
 
-  it('E26 may not rename what names itself after its key', () => {
+  it('E26 may not change a name that is taken from the key', () => {
     expect(refusals(replaceOn(state, 'Policy', id, { name: 'other' }))).toEqual(['managed_field Policy/p /name']);
   });
 });
 
-describe('a delete', () => {
-  it('E58 of what a source states is refused with the source', () => {
+describe('a delete request', () => {
+  it('E58 is refused for an object that a source states, with the place in the source', () => {
     const state = applyOn(office, 'a', [devs()]);
     const outcome = deleteOn(state, idOf(state, 'Group', 'devs'));
     expect(refusals(outcome)).toEqual(['managed_field Group/devs']);
     expect(problemsOf(outcome)[0]?.message).toContain('source a (groups.yaml:5)');
   });
 
-  it('of what others use names them, and passes when they let go', () => {
+  it('is refused while other objects refer to the object, and accepted afterwards', () => {
     const group = createOn(office, 'Group', { name: 'devs' });
     const policy = createOn(planned(group).next, 'Policy', {
       name: 'p',
@@ -100,7 +100,7 @@ describe('a delete', () => {
     expect(linesOf(deleteOn(freed, group.id), freed)).toEqual(['delete Group/devs']);
   });
 
-  it('of what many use names every one of them, with their source', () => {
+  it('lists all 30 objects that refer to the object, with their source', () => {
     const made = planned(createOn(office, 'Group', { name: 'devs' })).next;
     const policies = Array.from({ length: 30 }, (_, at) => allow(`policy-${at}`, ['devs'], ['All']));
     const state = applyOn(made, 'team', policies);
@@ -108,7 +108,7 @@ describe('a delete', () => {
     for (const { metadata } of policies) expect(problem?.message).toContain(`policy: ${metadata.name} (source team)`);
   });
 
-  it('takes the children along, children first', () => {
+  it('deletes the children before their parent', () => {
     const zone = createOn(office, 'DNSZone', {
       name: 'lan',
       domain: 'lan.example.com',
@@ -140,13 +140,13 @@ describe('a delete', () => {
     expect(refusals(deleteOn(state, zone.id))).toHaveLength(1);
   });
 
-  it('of the group of all peers is refused', () => {
+  it('is refused for the group of all peers', () => {
     expect(refusals(deleteOn(office, 'All'))).toEqual(['delete_refused Group/undefined']);
   });
 });
 
-describe('membership', () => {
-  it('E46, E52 keeps what enrolment put there when a source is applied', () => {
+describe('a group membership', () => {
+  it('E46, E52 from enrolment is kept when a source is applied', () => {
     const state = applyOn(office, 'a', [devs('p1')]);
     const group = objectOf(state, 'Group', 'devs');
     const enrolled = state.with({
@@ -158,7 +158,7 @@ describe('membership', () => {
     expect(peersOf(applyOn(enrolled, 'a', [devs()]))).toEqual({ p2: ['enrolment'] });
   });
 
-  it('E46 does not change the digest of a plan about other elements', () => {
+  it('E46 from enrolment does not change the digest of a plan about other peers', () => {
     const state = applyOn(office, 'a', [devs('p1')]);
     const group = objectOf(state, 'Group', 'devs');
     const enrolled = state.with({
@@ -169,7 +169,7 @@ describe('membership', () => {
     expect(digest(enrolled)).toBe(digest(state));
   });
 
-  it('of several hands ends with the last of them', () => {
+  it('with several origins ends with the last of them', () => {
     const api = planned(createOn(office, 'Group', { name: 'devs', peers: ['p1', 'p2'] })).next;
     const both = applyOn(api, 'a', [devs('p1')], {});
     expect(refusals(planOn(api, 'a', [devs('p3')]))).toEqual(['object_exists Group/devs /spec']);
@@ -179,20 +179,20 @@ describe('membership', () => {
     expect(peersOf(planned(put(released, { peers: ['p2'] })).next)).toEqual({ p2: ['api'] });
   });
 
-  it('that a source states cannot be taken by the API, and the API’s own can', () => {
+  it('from a source cannot be removed by the API, one from the API can', () => {
     const state = planned(put(applyOn(office, 'a', [devs('p1')]), { peers: ['p1', 'p2'] })).next;
     expect(peersOf(state)).toEqual({ p1: ['source'], p2: ['api'] });
     expect(refusals(put(state, { peers: ['p2'] }))).toEqual(['managed_field Group/devs /peers']);
     expect(peersOf(planned(put(state, { peers: ['p1'] })).next)).toEqual({ p1: ['source'] });
   });
 
-  it('stays with the other source when two state the same element and one leaves', () => {
+  it('that two sources state is kept when one of them withdraws it', () => {
     const both = applyOn(applyOn(office, 'a', [devs('p1', 'p2')]), 'b', [devs('p1')]);
     expect(peersOf(applyOn(both, 'a', []))).toEqual({ p1: ['source'] });
     expect(peersOf(applyOn(both, 'b', []))).toEqual({ p1: ['source'], p2: ['source'] });
   });
 
-  it('of a group that nobody manages any more stays, and the API may change it', () => {
+  it('in a released group is kept, and the API may remove it', () => {
     const adopted = applyOn(planned(createOn(office, 'Group', { name: 'devs', peers: ['p1'] })).next, 'a', [
       devs('p1'),
     ]);
@@ -201,15 +201,15 @@ describe('membership', () => {
   });
 });
 
-describe('a create', () => {
-  it('is refused for a name that is taken, with its owner', () => {
+describe('a create request', () => {
+  it('is refused for a name that is already in use, with its owner', () => {
     const state = applyOn(office, 'a', [devs()]);
     const outcome = createOn(state, 'Group', { name: 'devs' });
     expect(refusals(outcome)).toEqual(['value_taken Group/undefined /name']);
     expect(problemsOf(outcome)[0]?.message).toContain('source a');
   });
 
-  it('takes ids and no keys', () => {
+  it('accepts ids and refuses keys', () => {
     const state = applyOn(office, 'a', [
       document('Group', 'devs', { name: 'Developers' }),
       allow('p', ['devs'], ['All']),

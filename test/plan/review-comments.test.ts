@@ -17,8 +17,8 @@ const plan = view({
   warnings: [{ code: 'reference_pending', message: 'peer ana is not there yet', kind: 'Group', key: 'devs' }],
 });
 
-describe('remarks on documents', () => {
-  it('are workflow commands for GitHub, with file and line', () => {
+describe('review comments on documents', () => {
+  it('are written as workflow commands for GitHub, with file and line', () => {
     expect(renderGithub(commentOnPlan(plan)).split('\n')).toEqual([
       '::error title=the plan needs an approval::deletes 9 of 10: 50%25',
       '::warning file=p%2C1.yaml,line=9,title=Policy web::becomes enabled',
@@ -30,7 +30,7 @@ describe('remarks on documents', () => {
     ]);
   });
 
-  it('of problems keep the column, and no text of theirs ends a command', () => {
+  it('keep the column of a problem, and escape text that would end a command', () => {
     const problems: readonly Problem[] = [
       { code: 'yaml_invalid', message: 'first\r\n::error::second', file: 'a.yaml', line: 2, column: 7 },
       { code: 'field_unknown', message: 'nam is unknown', kind: 'Group', key: 'x:y' },
@@ -41,7 +41,7 @@ describe('remarks on documents', () => {
     );
   });
 
-  it('are a code quality report for GitLab', () => {
+  it('are written as a code quality report for GitLab', () => {
     const issues = JSON.parse(renderGitlab(commentOnPlan(plan)));
     expect(issues).toHaveLength(6);
     expect(issues[1]).toEqual({
@@ -54,7 +54,7 @@ describe('remarks on documents', () => {
     expect(issues[0]).toMatchObject({ severity: 'major', location: { path: '.', lines: { begin: 1 } } });
   });
 
-  it('tell who gains and who loses access, of very many the first', () => {
+  it('list gained and lost access, up to 20 entries each', () => {
     const end = (name: string) => ({ kind: 'Group', name });
     const row = (change: 'gained' | 'lost', from: string) => {
       return { change, from: end(from), to: end('db'), traffic: 'tcp/1', pairs: 1, conditional: 0 };
@@ -78,7 +78,7 @@ describe('remarks on documents', () => {
     expect([others, commentOnPlan(view({ access: idle })).length]).toEqual([[], 1]);
   });
 
-  it('keep their fingerprint when they move to another line, and each has its own', () => {
+  it('have fingerprints that do not depend on the line and are unique within a report', () => {
     const problem: Problem = { code: 'type_wrong', message: 'wrong', file: 'a.yaml', line: 2 };
     const prints = (...lines: readonly number[]) =>
       JSON.parse(renderGitlab(commentOnProblems(lines.map((line) => ({ ...problem, line }))))).map(
@@ -88,7 +88,7 @@ describe('remarks on documents', () => {
     expect(new Set(prints(2, 5)).size).toBe(2);
   });
 
-  it('are an empty list when there is nothing to say', () => {
+  it('are an empty report if there is nothing to report', () => {
     expect([renderGithub([]), renderGitlab([])]).toEqual(['', '[]\n']);
   });
 });

@@ -48,7 +48,7 @@ const group1 = (name: string, spec: JsonObject = {}) => document('Group', name, 
 const both = [group1('devs', { peers: ['p1'] }), group1('ops'), allow('web', ['devs'], ['ops'])];
 
 describe('a rollback', () => {
-  it('E111 brings back what was renamed and deleted since, under the same ids', () => {
+  it('E111 restores renamed and deleted objects under the same ids', () => {
     const past = applyOn(office, 'team', both);
     const [devs, web] = [objectOf(past, 'Group', 'devs'), objectOf(past, 'Policy', 'web')];
     const renamed = applyOn(past, 'team', [group1('devs', { name: 'Developers' }), group1('ops')], {
@@ -64,7 +64,7 @@ describe('a rollback', () => {
     checkState(next);
   });
 
-  it('puts back units and keys, leaves what nobody stated alone, and does nothing the second time', () => {
+  it('restores units and keys, leaves unstated values unchanged, and plans nothing the second time', () => {
     const past = applyOn(office, 'team', [group1('devs', { name: 'Devs', peers: ['p1'] })]);
     const { id } = objectOf(past, 'Group', 'devs');
     const stated = applyOn(past, 'team', [group1('devs', { name: 'Makers', peers: ['p2'] })]);
@@ -76,7 +76,7 @@ describe('a rollback', () => {
     expect(linesOf(rollBack(next, past), next)).toEqual([]);
   });
 
-  it('E111 goes back to a former key, and is still found by the later one', () => {
+  it('E111 restores a former key, and keeps the later one as an alias', () => {
     const past = applyOn(office, 'team', [group1('devs'), allow('web', ['devs'], ['devs'])]);
     const { id } = objectOf(past, 'Group', 'devs');
     const renamed = { ...group1('makers'), metadata: { name: 'makers', previousNames: ['devs'] } };
@@ -92,7 +92,7 @@ describe('a rollback', () => {
     ]);
   });
 
-  it('E112 is refused with everything that is missing when what was made through the API is gone', () => {
+  it('E112 is refused with all missing objects that the API had made; the scope `all` restores them', () => {
     const made = planned(
       createOn(planned(createOn(office, 'Group', { name: 'Hand' })).next, 'Group', { name: 'Foot' }),
     );
@@ -110,7 +110,7 @@ describe('a rollback', () => {
     expect(linesOf(all, present)).toEqual(['create Group/Foot', 'create Group/Hand', 'create Policy/web']);
   });
 
-  it('E71 is refused when a name was taken again, and nothing is half restored', () => {
+  it('E71 is refused as a whole if a name is in use again', () => {
     const past = applyOn(office, 'team', [group1('devs', { name: 'Devs' }), group1('ops', { name: 'Ops' })]);
     const pruned = applyOn(past, 'team', [group1('other')]);
     const present = planned(createOn(pruned, 'Group', { name: 'Devs' })).next;
@@ -118,7 +118,7 @@ describe('a rollback', () => {
     expect(refusals(outcome)).toEqual(['value_taken Group/devs /name']);
   });
 
-  it('E71 is refused also when the object with the name is only released', () => {
+  it('E71 is refused also if the object that has the name now would only be released', () => {
     const past = applyOn(office, 'b', [group1('ant'), group1('bee')]);
     const pruned = applyOn(past, 'b', [group1('bee')]);
     const made = planned(createOn(pruned, 'Group', { name: 'ant' })).next;
@@ -126,7 +126,7 @@ describe('a rollback', () => {
     expect(refusals(rollBack(present, past))).toEqual(['value_taken Group/ant /name']);
   });
 
-  it('refuses to take away what others put something into, or use', () => {
+  it('is refused if it would delete an object that others refer to or added children to', () => {
     const past = applyOn(office, 'team', [group1('keep')]);
     const zone = document('DNSZone', 'lan', { domain: 'lan.example', distribution_groups: ['keep'] });
     const stated = applyOn(past, 'team', [group1('keep'), group1('new'), zone]);
@@ -143,7 +143,7 @@ describe('a rollback', () => {
     ]);
   });
 
-  it('never undoes a restriction (E59), never brings a setup key back, and lists both', () => {
+  it('never undoes a restriction (E59), never restores a setup key, and warns of both', () => {
     const owned = (kind: string, id: string, spec: JsonObject) =>
       stored(kind, id, spec, {
         key: id,
@@ -172,7 +172,7 @@ describe('a rollback', () => {
     ]);
   });
 
-  it('keeps newer secrets, and says so', () => {
+  it('keeps newer secrets, with a warning', () => {
     const spec = (secret: string, host: string) => ({
       ...{ client_id: `sealed:k:${secret}`, secret: `sealed:k:${secret}`, cloud_id: host, groups: [] },
       ...{ zta_score_threshold: 70, enabled: true },
@@ -195,7 +195,7 @@ describe('a rollback', () => {
     expect(warningsOf(again)).toEqual(['credential_old edr']);
   });
 
-  it('leaves a unit that somebody holds for a while', () => {
+  it('leaves a unit with an override unchanged, with a warning', () => {
     const past = applyOn(office, 'team', [group1('devs', { name: 'Devs' })]);
     const object = objectOf(past, 'Group', 'devs');
     const until = '2026-03-01T12:00:00.000Z';
@@ -213,7 +213,7 @@ describe('a rollback', () => {
     expect(warningsOf(outcome)).toEqual(['unit_overridden devs']);
   });
 
-  it('leaves it also when nobody stated the unit then, and does so once', () => {
+  it('keeps an override also if no source stated the unit then, and plans nothing the second time', () => {
     const past = applyOn(office, 'team', [allow('p', ['All'], ['All'])]);
     const stating = applyOn(past, 'team', [allow('p', ['All'], ['All'], { enabled: true })]);
     const off = replaceOn(
@@ -231,7 +231,7 @@ describe('a rollback', () => {
     expect(linesOf(rollBack(next, past), next)).toEqual([]);
   });
 
-  it('of one source leaves the others alone, and is refused where another states something else', () => {
+  it('of one source leaves the others unchanged, and is refused if another source states a different value', () => {
     const first = applyOn(office, 'a', [group1('devs', { name: 'Devs' })]);
     const past = applyOn(first, 'b', [group1('ops')]);
     const moved = applyOn(applyOn(past, 'a', [group1('devs', { name: 'Makers' })]), 'b', [group1('sec')]);
@@ -245,7 +245,7 @@ describe('a rollback', () => {
     ]);
   });
 
-  it('goes through the guards, and suspends the sources that it touches', () => {
+  it('is checked by the guards, and suspends the sources that it changes', () => {
     const past = applyOn(office, 'team', [group1('g0')]);
     const many = Array.from({ length: 8 }, (_, at) => group1(`g${at}`));
     const present = applyOn(applyOn(past, 'team', many), 'other', [group1('else')]);
@@ -256,7 +256,7 @@ describe('a rollback', () => {
     expect(next.settingsOf('team')).toMatchObject({ suspended: true, rolledBack: next.revision });
   });
 
-  it('of everything goes back to what it was, but never takes a person away', () => {
+  it('with the scope `all` restores everything, but never deletes a person', () => {
     const past = applyOn(office, 'team', both);
     const made = planned(createOn(past, 'Group', { name: 'by hand', peers: ['p1'] })).next;
     const person = stored('User', 'u9', { name: 'Zoe', role: 'user' }, { updatedRevision: made.revision });
@@ -267,7 +267,7 @@ describe('a rollback', () => {
   });
 });
 
-it('a scope is what sources own, what one of them owns, or everything', () => {
+it('a rollback scope is `sources`, `source:NAME` or `all`, and nothing else', () => {
   expect(['sources', 'all', 'source:a/b', 'source:', 'team', ''].map(parseScope)).toEqual([
     'sources',
     'all',
@@ -276,8 +276,8 @@ it('a scope is what sources own, what one of them owns, or everything', () => {
   ]);
 });
 
-describe('after a rollback', () => {
-  it('E113 the same documents show what they would do again, and want an approval', () => {
+describe('a source after its rollback', () => {
+  it('E113 plans its unchanged documents again, and needs an approval for them', () => {
     const past = applyOn(office, 'team', [group1('devs', { name: 'Devs' })]);
     const documents = [group1('devs', { name: 'Makers' })];
     const present = applyOn(past, 'team', documents);
@@ -292,8 +292,8 @@ describe('after a rollback', () => {
   });
 });
 
-describe('any history', () => {
-  it('E158 leads back to what sources had, or is refused as a whole', () => {
+describe('a rollback in any history', () => {
+  it('E158 restores what sources had stated, or is refused as a whole', () => {
     let done = 0;
     fc.assert(
       fc.property(steps, steps, (before, after) => {

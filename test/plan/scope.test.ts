@@ -23,7 +23,7 @@ const named = (id: string, name: string) => group(id, [], { name, spec: { name }
 const www = { name: 'www.lan.example.com', type: 'A', content: '10.0.0.1', ttl: 60 };
 
 describe('the scope of a source', () => {
-  it('keeps it to its kinds, with their children', () => {
+  it('limits it to its kinds and their children', () => {
     const state = scoped({ kinds: ['DNSZone', 'Group'] });
     const fine = [document('Group', 'g'), zone('lan', [www])];
     expect(refusals(planOn(state, 'a', fine))).toEqual([]);
@@ -34,7 +34,7 @@ describe('the scope of a source', () => {
     expect(problemsOf(outcome)[0]?.message).toContain('`DNSZone`, `Group` and no Policy');
   });
 
-  it('keeps it to keys with its prefixes, those of children included', () => {
+  it('limits it to keys with its prefixes, including those of children', () => {
     const state = scoped({ keyPrefixes: ['data-', 'etl-'] });
     const fine = [document('Group', 'data-devs'), zone('etl-lan', [www])];
     expect(refusals(planOn(state, 'a', fine))).toEqual([]);
@@ -48,7 +48,7 @@ describe('the scope of a source', () => {
     expect(problemsOf(outcome)[1]?.message).toContain('keys begin with `data-`, `etl-`');
   });
 
-  it('says which groups it may refer to beside its own, however they are named', () => {
+  it('limits references to groups outside it, whether they are named by key, id or name', () => {
     const shared = [document('Group', 'shared-web'), document('Group', 'secret')];
     const base = applyOn(office, 'b', shared).with({ put: [group('g7', [], { name: 'Ops' })], remove: [] });
     const state = scoped({ keyPrefixes: ['data-'], groups: ['shared-*', 'All', 'Ops'] }, base);
@@ -63,7 +63,7 @@ describe('the scope of a source', () => {
     }
   });
 
-  it('lets it change the groups that it lists, together with other sources that state them', () => {
+  it('allows it to change the groups in its list, together with other sources that state them', () => {
     const base = applyOn(office, 'b', [document('Group', 'shared', { peers: ['p1'] }), document('Group', 'other')]);
     const state = scoped({ keyPrefixes: ['data-'], groups: ['shared'] }, base);
     const joins = planOn(state, 'a', [document('Group', 'shared', { peers: ['p2'] })]);
@@ -78,7 +78,7 @@ describe('the scope of a source', () => {
     ]);
   });
 
-  it('keeps what others state apart, and names both places', () => {
+  it('refuses objects that another source states, and names both places', () => {
     const stated = [document('Group', 'data-devs', {}, { file: 'b.yaml', line: 7 })];
     const base = applyOn(office, 'b', stated);
     for (const state of [
@@ -93,7 +93,7 @@ describe('the scope of a source', () => {
     expect(refusals(planOn(base, 'a', [document('Group', 'data-devs')]))).toEqual([]);
   });
 
-  it('keeps it from taking over what lies outside, by name, by id or by an old key', () => {
+  it('prevents it from adopting objects outside it by name, id or previous key', () => {
     const base = office.with({
       put: [named('g7', 'admins'), named('g8', 'data-ops')],
       remove: [],
@@ -113,7 +113,7 @@ describe('the scope of a source', () => {
     expect(refusals(planOn(left, 'a', [renamed]))).toEqual(['scope_exceeded Group/data-web /metadata']);
   });
 
-  it('lets it let go of what it owns when the scope grew narrower', () => {
+  it('allows it to release an object that is outside it after a change of the scope', () => {
     const state = scoped(
       { kinds: ['Group'] },
       applyOn(office, 'a', [document('Group', 'g'), allow('p', ['g'], ['g'])]),
@@ -124,7 +124,7 @@ describe('the scope of a source', () => {
     expect(linesOf(planOn(state, 'a', [document('Group', 'g')]), state)).toEqual(['release Policy/p']);
   });
 
-  it('holds for what is reported beside other problems, at the position of an inline child', () => {
+  it('is checked together with other problems, and reported at the position of an inline child', () => {
     const state = scoped({ keyPrefixes: ['data-'] });
     const outcome = planOn(state, 'a', [zone('lan', [www]), document('Group', 'data-x', { nmae: 'x' })]);
     expect(refusals(outcome)).toEqual([
@@ -135,14 +135,14 @@ describe('the scope of a source', () => {
   });
 });
 
-describe('a scope that was narrowed', () => {
+describe('a narrowed scope', () => {
   const wide = applyOn(office, 'a', [
     document('Group', 'data-devs'),
     document('Group', 'web'),
     allow('web-p', ['web'], ['web']),
   ]);
 
-  it('deletes nothing outside it: what its source states no longer is let go as it is', () => {
+  it('deletes nothing outside it: objects that are no longer stated are released unchanged', () => {
     const state = scoped({ kinds: ['Group'], keyPrefixes: ['data-'] }, wide);
     const outcome = planOn(state, 'a', [document('Group', 'data-devs')]);
     expect(linesOf(outcome, state)).toEqual(['release Group/web', 'release Policy/web-p']);
@@ -155,7 +155,7 @@ describe('a scope that was narrowed', () => {
     expect([owner, declared, spec]).toEqual([undefined, [], objectOf(wide, 'Policy', 'web-p').spec]);
   });
 
-  it('still deletes what lies inside it', () => {
+  it('still deletes objects inside it', () => {
     const state = scoped({ keyPrefixes: ['data-'] }, wide);
     expect(linesOf(planOn(state, 'a', []), state)).toContain('delete Group/data-devs');
   });

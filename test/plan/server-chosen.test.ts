@@ -52,34 +52,34 @@ const replace = (state: Snapshot, spec: JsonObject) =>
   planReplace(context(state), invitee, inviteeOf(state), { name: 'ann', ...spec });
 const seatIn = (state: Snapshot) => lowerToResponse(registry, inviteeOf(state), state)['seat'];
 
-describe('a value that the server chose', () => {
+describe('a value chosen by the server', () => {
   const chosen = create({});
 
-  it('is what answers show, while the spec says that the choice is the server’s', () => {
+  it('is returned in answers, while the spec leaves the choice to the server', () => {
     expect(seatIn(chosen)).toBe(1);
     expect(inviteeOf(chosen).spec['seat']).toBe(0);
   });
 
-  it.each([{}, { seat: 0 }, { seat: 1 }])('stays when a replace sends %j', (spec) => {
+  it.each([{}, { seat: 0 }, { seat: 1 }])('is kept when a replace sends %j', (spec) => {
     const outcome = replace(chosen, spec);
     expect(outcome.ok && outcome.plan.counts).toEqual({ create: 0, update: 0, delete: 0, claims: 0 });
   });
 
-  it('gives way to a choice, which stays when it is left to the server again', () => {
+  it('is replaced by an explicit value, which is kept when the choice is left to the server again', () => {
     const own = nextOf(replace(chosen, { seat: 7 }));
     expect(seatIn(own)).toBe(7);
     for (const spec of [{}, { seat: 0 }]) expect(seatIn(nextOf(replace(own, spec)))).toBe(7);
   });
 });
 
-it('what somebody changes by hand stays theirs to answer for, when something follows for the same object', () => {
+it('a requested change is validated also if a derived change of the same object follows', () => {
   const stored = create({ seat: 3 });
   const waiting = { ...inviteeOf(stored), spec: { ...inviteeOf(stored).spec, seat: 0 } };
   const outcome = replace(stored.with({ put: [waiting], remove: [] }), { class: 'first' });
   expect(outcome.ok ? [] : outcome.problems.map(({ code }) => code)).toEqual(['field_fixed']);
 });
 
-it('a secret of an entry is kept when a request leaves it out, and shown as nothing', () => {
+it('a secret in a list entry is kept when a request omits it, and returned empty', () => {
   const stored = create({ locks: [{ on: 'door', code: 'x' }, { on: 'gate' }] });
   const kept = inviteeOf(nextOf(replace(stored, { locks: [{ on: 'door' }, { on: 'gate' }] })));
   expect(kept.spec['locks']).toEqual([{ on: 'door', code: 'sealed:none:' }, { on: 'gate' }]);

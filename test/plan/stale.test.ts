@@ -13,8 +13,8 @@ const reported = (saved: PlanView, fresh: PlanView, ...touches: readonly Touch[]
 const policy = (...units: Parameters<typeof change>[3] & object) =>
   view({ changes: [change('update', 'Policy', 'p', units)] });
 
-describe('a plan that is stale says', () => {
-  it('E104 which unit has another value now, and who gave it', () => {
+describe('the explanation of a stale plan', () => {
+  it('E104 names a unit that has another value now, and who changed it', () => {
     const saved = policy({ path: 'description', before: 'old', after: 'new' });
     const fresh = policy({ path: 'description', before: 'by hand', after: 'new' });
     const touches = [
@@ -26,7 +26,7 @@ describe('a plan that is stale says', () => {
     ]);
   });
 
-  it('E104 which unit would become something else', () => {
+  it('E104 names a unit that would get a different value now', () => {
     const saved = policy({ path: 'rules[web].sources', before: [], after: ['devs'] });
     const fresh = policy({ path: 'rules[web].sources', before: [], after: ['ops'] });
     expect(reported(saved, fresh)).toEqual([
@@ -34,7 +34,7 @@ describe('a plan that is stale says', () => {
     ]);
   });
 
-  it('which unit changes as well, and which not any more', () => {
+  it('names units that would now change as well, and units that no longer change', () => {
     const saved = policy({ path: 'a', before: 1, after: 2 }, { path: 'b', before: 1, after: 2 });
     const fresh = policy({ path: 'b', before: 1, after: 2 }, { path: 'c', before: 1, after: 2 });
     expect(reported(saved, fresh)).toEqual([
@@ -43,7 +43,7 @@ describe('a plan that is stale says', () => {
     ]);
   });
 
-  it('which object is there by now, or gone', () => {
+  it('names an object that exists already, and one that is no longer to be deleted', () => {
     const saved = view({ changes: [change('create', 'Group', 'devs'), change('delete', 'Group', 'old')] });
     const created = touch({ action: 'create', kind: 'Group', id: 'x', key: 'devs', revision: 8 });
     expect(reported(saved, view(), created)).toEqual([
@@ -52,7 +52,7 @@ describe('a plan that is stale says', () => {
     ]);
   });
 
-  it('what would be done instead', () => {
+  it('names the action that would be performed instead', () => {
     const saved = view({ changes: [change('create', 'Group', 'devs')] });
     const fresh = view({ changes: [change('update', 'Group', 'devs', [{ path: 'name', before: 'a', after: 'b' }])] });
     const made = touch({ action: 'create', kind: 'Group', id: 'id-devs', key: 'devs' });
@@ -61,7 +61,7 @@ describe('a plan that is stale says', () => {
     ]);
   });
 
-  it('what would be done as well', () => {
+  it('names an object that would now change as well', () => {
     const fresh = view({
       changes: [
         change('update', 'Group', 'devs', [
@@ -75,7 +75,7 @@ describe('a plan that is stale says', () => {
     ]);
   });
 
-  it('that an object of the name is another one', () => {
+  it('reports that another object has the name now', () => {
     const saved = view({ changes: [change('delete', 'Group', 'devs')] });
     const fresh = view({ changes: [change('delete', 'Group', 'devs', [], { id: 'other' })] });
     expect(reported(saved, fresh)).toEqual([
@@ -83,7 +83,7 @@ describe('a plan that is stale says', () => {
     ]);
   });
 
-  it('which guard trips now, and whose hands changed', () => {
+  it('names a guard that trips now or no longer trips, and an object that other sources state now', () => {
     const claim = { action: 'claim', kind: 'Group', key: 'devs', name: 'devs', id: 'id-devs' } as const;
     const fresh = view({ claims: [claim], guards: [{ guard: 'deletes', message: 'deletes 9 of 10' }] });
     expect(reported(view(), fresh, touch({ action: 'release', kind: 'Group', id: 'id-devs', key: 'devs' }))).toEqual([
@@ -94,7 +94,7 @@ describe('a plan that is stale says', () => {
     expect(reported(fewer, view())).toEqual(['a guard does not say any more: takes away access between 9 pairs']);
   });
 
-  it('E105 what is wrong with the input now, and what happened since', () => {
+  it('E105 reports the problems of the input now, and the changes since the plan', () => {
     const problem: Problem = {
       code: 'reference_ambiguous',
       message: 'two groups are called devs',
@@ -111,7 +111,7 @@ describe('a plan that is stale says', () => {
     expect(problems.at(-1)?.message).toBe('and 2 more changes');
   });
 
-  it('which object that it names went and came again', () => {
+  it('names an object that was deleted and created again', () => {
     const peer = { kind: 'Peer', key: 'zed', name: 'zed' };
     const came = touch({ ...peer, action: 'create', id: 'new', revision: 7, by: 'a key' });
     const went = touch({ ...peer, action: 'delete', id: 'old', revision: 6 });
@@ -120,19 +120,19 @@ describe('a plan that is stale says', () => {
     ]);
   });
 
-  it('something even when nothing that is shown differs', () => {
+  it('gives a reason even if no difference is shown', () => {
     expect(reported(view(), view(), touch({ action: 'release' }))).toEqual([
       'who owns or protects what the plan changes is different now; Ana changed who states it in revision 5',
     ]);
   });
 
-  it('no more than a hundred differences one by one', () => {
+  it('lists at most 100 differences', () => {
     const changes = Array.from({ length: 130 }, (_, at) => change('create', 'Group', `g${at}`));
     const messages = reported(view({ changes }), view());
     expect([messages.length, messages.at(-1)]).toEqual([101, 'and 30 more differences']);
   });
 
-  it('which revision it wants, when it wants that one', () => {
+  it('names the revision that the plan requires', () => {
     expect(explainMoved(4, 5, [touch({})]).map(({ message }) => message)).toEqual([
       'the account is at revision 5, and the plan wants revision 4, on which it was made',
       'in revision 5 Ana changed Policy p',

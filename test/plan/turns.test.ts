@@ -28,7 +28,7 @@ it.each<[string, () => Generator<undefined, Outcome>]>([
   ['changes all of them', () => planningOn(stored, 'a', documentsOf('other'))],
   ['changes none of them', () => planningOn(stored, 'a', first)],
   ['deletes nearly all of them', () => planningOn(stored, 'a', first.slice(0, 10))],
-])('a plan of thousands of documents that %s lets others in between all the time', (_, begin) => {
+])('a plan of thousands of documents that %s yields to other work throughout', (_, begin) => {
   const { share, result } = leastShare(begin, 0.2);
   expect([result.ok, share]).toEqual([true, expect.any(Number)]);
   expect(share).toBeLessThan(0.2);
@@ -39,7 +39,7 @@ const anonymous = Array.from({ length: 26_000 }, (_, at) => `nobody-${at}`);
 it.each([
   ['waits for', true, document('Group', 'large', { peers: anonymous })],
   ['is refused for', false, allow('large', anonymous, ['p1'])],
-])('a document that %s tens of thousands of references lets others in between while it is resolved', (...of) => {
+])('a document that %s tens of thousands of references yields to other work while it is resolved', (...of) => {
   const [, isPlanned, large] = of;
   const { result, share } = leastShare(() => planningOn(office, 'a', [large]), 0.35);
   const said = result.ok ? result.plan.warnings : result.problems;
@@ -47,7 +47,7 @@ it.each([
   expect(share).toBeLessThan(0.35);
 });
 
-it('a plan of many deletions whose files patterns hide lets others in between while these are matched', () => {
+it('a plan of many deletions of hidden files yields to other work while patterns are matched', () => {
   const named = (at: number) =>
     document('Group', `g${at}`, {}, { file: `config/${'a'.repeat(300)}/${at}.yaml`, line: 1 });
   const many = Array.from({ length: 1200 }, (_, at) => named(at));
@@ -62,7 +62,7 @@ it('a plan of many deletions whose files patterns hide lets others in between wh
   expect(share).toBeLessThan(0.3);
 });
 
-it('to show a plan of thousands of documents lets others in between too', () => {
+it('the view of a plan of thousands of documents yields to other work', () => {
   const { plan, next } = planned(runToEnd(planningOn(office, 'a', first)));
   expect(leastShare(() => viewInSteps(plan, office, next), 0.5).share).toBeLessThan(0.5);
 });
@@ -79,7 +79,7 @@ it.each<[string, Snapshot, typeof made]>([
   ['makes', office, made],
   ['changes', stored, planned(runToEnd(planningOn(stored, 'a', documentsOf('other'))))],
   ['deletes', stored, planned(runToEnd(planningOn(stored, 'a', first.slice(0, 10))))],
-])('the statement that %s thousands of objects is made with others in between', (_, base, plan) => {
+])('building the commit statement that %s thousands of objects yields to other work', (_, base, plan) => {
   const input = { base, next: plan.next, revisions: [revisionOf(plan, base)] };
   const { share, result } = leastShare(() => compileCommit(input), 0.4);
   expect(result.rows).toBeGreaterThan(1000);
@@ -98,6 +98,6 @@ it.each<[string, () => Generator<undefined, unknown>]>([
   ['an export as YAML', () => writeInSteps(exportDocuments(stored))],
   ['a list', () => createLongLists().answer(stored, 'Policy')],
   ['the hash of an answer', () => etagInSteps(1, JSON.stringify(view).repeat(10))],
-])('%s of thousands of objects is made in many steps', (_, begin) => {
+])('%s of thousands of objects is produced in more than 25 steps', (_, begin) => {
   expect(countSteps(begin())).toBeGreaterThan(25);
 });

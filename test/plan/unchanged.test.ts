@@ -73,15 +73,15 @@ function live(pick: Pick): void {
   }
 }
 
-describe('planning after applying', () => {
-  it('gives an empty plan, whatever documents say and other sources do', () => {
+describe('documents that are planned twice', () => {
+  it('give an empty plan after an apply, for any documents and changes by other sources', () => {
     fc.assert(
       fc.property(fc.gen(), (pick) => live(pick)),
       { seed: 1, numRuns: 200 },
     );
   });
 
-  it('is refused before it begins where a name that documents refer to is one that they take away', () => {
+  it('are refused the first time if they refer to a name that they change', () => {
     const state = applyOn(office, 'a', [document('Group', 'devs', { name: 'Developers' })]);
     const documents = [document('Group', 'devs', { name: 'Devs' }), allow('p', ['Developers'], ['name:Developers'])];
     const outcome = planOn(state, 'a', documents);
@@ -96,7 +96,7 @@ describe('planning after applying', () => {
     expect(refusals(planOn(observed, 'a', documents))).toEqual([]);
   });
 
-  it('refers to what has a former key from now on, and not to what merely has that name', () => {
+  it('refer to the object that gets the previous key, not to an object that only has that name', () => {
     const outcome = createOn(office, 'Group', { name: 'old' });
     const state = outcome.ok ? outcome.next : office;
     const documents = [document('Group', 'new', {}, { previousNames: ['old'] }), allow('p', ['old'], ['old'])];
@@ -104,7 +104,7 @@ describe('planning after applying', () => {
     expect(linesOf(planOn(applied, 'a', documents), applied)).toEqual([]);
   });
 
-  it('is refused before it begins where a previous name gets a document of its own', () => {
+  it('are refused the first time if a previous name has a document too', () => {
     const state = applyOn(office, 'a', [document('Group', 'new')]);
     const documents = [document('Group', 'new', {}, { previousNames: ['old'] }), document('Group', 'old')];
     expect(refusals(planOn(state, 'a', documents))).toEqual(['rename_still_stated Group/new /metadata/previousNames']);

@@ -35,7 +35,7 @@ function afterwards(first: ReturnType<typeof document>, second: ReturnType<typeo
   return linesOf(planOn(state, 'a', [second]), state);
 }
 
-describe('no perpetual differences', () => {
+describe('the normalization of documents', () => {
   it.each([
     ['Group', document('Group', 'devs')],
     ['Policy', policy({})],
@@ -69,22 +69,22 @@ describe('no perpetual differences', () => {
     ).toEqual([]);
   });
 
-  it('E31 takes an empty list for an absent one, and refuses null', () => {
+  it('E31 treats an empty list like an absent one, and refuses null', () => {
     expect(afterwards(policy({ source_posture_checks: [] }), policy({}))).toEqual(['restate Policy/p']);
     expect(refusals(planOn(office, 'a', [policy({ source_posture_checks: null })]))).toEqual([
       'type_wrong Policy/p /spec/source_posture_checks',
     ]);
   });
 
-  it('E34 writes IPv6 in one way', () => {
+  it('E34 writes IPv6 addresses in one canonical form', () => {
     expect(afterwards(route({ network: '2001:DB8:0:0::/32' }), route({ network: '2001:db8::/32' }))).toEqual([]);
   });
 
-  it('E35 writes domains in one way', () => {
+  it('E35 writes domains in one canonical form', () => {
     expect(afterwards(route({ domains: ['Example.COM.'] }), route({ domains: ['example.com'] }))).toEqual([]);
   });
 
-  it('E39 changes nothing of what is stored when a newer program has one more default', () => {
+  it('E39 changes no stored value when a newer program adds a default', () => {
     const declare = (more: object) =>
       createRegistry([
         defineKind({
@@ -108,7 +108,7 @@ describe('no perpetual differences', () => {
     ]);
   });
 
-  it('E41 owns a value that is stated, also when it is the default, and leaves one alone that is not', () => {
+  it('E41 makes a stated value managed, even if it equals the default, but not an unstated one', () => {
     const silent = applyOn(office, 'a', [policy({})]);
     const said = applyOn(office, 'a', [policy({ enabled: true })]);
     const change = { enabled: false };
@@ -118,7 +118,7 @@ describe('no perpetual differences', () => {
     ]);
   });
 
-  it('E42 takes 1.0 for 1', () => {
+  it('E42 treats 1.0 as 1', () => {
     expect(
       afterwards(
         route({ network: '10.0.0.0/8', metric: JSON.parse('1.0') }),
@@ -127,7 +127,7 @@ describe('no perpetual differences', () => {
     ).toEqual([]);
   });
 
-  it('E48 knows rules by their name: a renamed rule goes and comes, and their order means nothing', () => {
+  it('E48 identifies rules by name: a renamed rule is deleted and created, and order is ignored', () => {
     expect(
       afterwards(policy({ rules: [rule('web'), rule('db')] }), policy({ rules: [rule('db'), rule('web')] })),
     ).toEqual([]);
@@ -137,8 +137,8 @@ describe('no perpetual differences', () => {
   });
 });
 
-describe('what is not stated any more', () => {
-  it('E43 returns to its default, marked as reset, with a line about the risk', () => {
+describe('a unit that is no longer stated', () => {
+  it('E43 returns to its default, is marked as reset, and its risk is described', () => {
     const state = applyOn(office, 'a', [policy({ enabled: false })]);
     const { plan, next } = planned(planOn(state, 'a', [policy({})]));
     expect(plan.changes.map(({ units, resets, risks }) => ({ units, resets, risks }))).toEqual([
@@ -151,7 +151,7 @@ describe('what is not stated any more', () => {
     expect(objectOf(next, 'Policy', 'p').spec['enabled']).toBe(true);
   });
 
-  it('E43 lets go of elements of sets that it stated, and of no others', () => {
+  it('E43 is removed from a set if the source had stated it; other elements are kept', () => {
     const state = applyOn(office, 'a', [document('Group', 'devs', { peers: ['p1', 'p2'] })]);
     const { id } = objectOf(state, 'Group', 'devs');
     const joined = planned(replaceOn(state, 'Group', id, { peers: ['p1', 'p2', 'p3'] })).next;
@@ -159,12 +159,12 @@ describe('what is not stated any more', () => {
     expect(peersIn(next.get(id))).toEqual({ p2: ['source'], p3: ['api'] });
   });
 
-  it('E43 keeps a required value that has no default', () => {
+  it('E43 returns to the key if it is the name of a group', () => {
     const state = applyOn(office, 'a', [document('Group', 'devs', { name: 'Developers' })]);
     expect(linesOf(planOn(state, 'a', [document('Group', 'devs')]), state)).toEqual(['update Group/devs: name']);
   });
 
-  it('E44 stays when another source states the same, and goes with the last', () => {
+  it('E44 is kept while another source states the same value, and reset after the last one', () => {
     const both = applyOn(applyOn(office, 'a', [policy({ enabled: false })]), 'b', [policy({ enabled: false })]);
     const one = planOn(both, 'a', [policy({})]);
     expect(linesOf(one, both)).toEqual(['restate Policy/p']);
@@ -172,7 +172,7 @@ describe('what is not stated any more', () => {
     expect(linesOf(planOn(state, 'b', [policy({})]), state)).toEqual(['update Policy/p: enabled']);
   });
 
-  it('E44 hands an object over when its owner leaves', () => {
+  it('E44 is reset when the owner withdraws, and another source becomes the owner of the object', () => {
     const both = applyOn(applyOn(office, 'a', [policy({ description: 'mine' })]), 'b', [policy({ enabled: false })]);
     const left = planOn(both, 'a', []);
     expect(linesOf(left, both)).toEqual(['update Policy/p: description']);
@@ -186,8 +186,8 @@ describe('what is not stated any more', () => {
   });
 });
 
-describe('two sources', () => {
-  it('E45 do not apply what contradicts: the plan names the other place', () => {
+describe('sources', () => {
+  it('E45 conflict when they contradict each other, and the plan names the other place', () => {
     const state = applyOn(office, 'a', [
       document('Policy', 'p', { rules: [rule('main')], enabled: false }, { file: 'a.yaml', line: 12 }),
     ]);
@@ -216,7 +216,7 @@ describe('two sources', () => {
     ]);
   });
 
-  it('E49 claim what the API set, as an update or, when equal, as a claim', () => {
+  it('E49 claim values set by the API, as an update or, if equal, as a claim', () => {
     const first = applyOn(office, 'a', [policy({})]);
     const { id } = objectOf(first, 'Policy', 'p');
     const state = planned(replaceOn(first, 'Policy', id, { description: 'by hand' })).next;
@@ -227,7 +227,7 @@ describe('two sources', () => {
     ]);
   });
 
-  it('E51 release what they adopted and did not make', () => {
+  it('E51 release objects that they adopted and did not create', () => {
     const state = office.with({ put: [group('g1', ['p1'])], remove: [] });
     const adopted = applyOn(state, 'a', [document('Group', 'devs', { name: 'g1' })]);
     expect(adopted.get('g1')).toMatchObject({ key: 'devs', declared: [{ source: 'a' }] });
@@ -242,7 +242,7 @@ describe('two sources', () => {
     ]);
   });
 
-  it('do not fight over a record that only one of them changes', () => {
+  it('do not conflict over a record that only one of them changes', () => {
     const zone = document('DNSZone', 'lan', { domain: 'lan.example.com', distribution_groups: ['All'] });
     const record = (content: string) =>
       document('DNSRecord', 'www', { zone: 'lan', name: 'www.lan.example.com', type: 'A', content });

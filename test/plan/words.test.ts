@@ -64,18 +64,18 @@ const body = (more: JsonObject = {}): JsonObject => ({
 const made = done(planCreate(contextOn(emptySnapshot(registry, 'acc')), box, body()));
 const replace = (more: JsonObject) => planReplace(contextOn(made), box, made.ofKind('Box')[0] as never, body(more));
 
-describe('a map that is merged', () => {
+describe('a map field with `merge`', () => {
   test.each<[JsonObject, JsonObject]>([
     [{}, { a: '1', b: '2' }],
     [{ b: '3' }, { a: '1', b: '3' }],
     [{ c: '4' }, { a: '1', b: '2', c: '4' }],
     [{ a: null }, { b: '2' }],
     [{ nothing: null }, { a: '1', b: '2' }],
-  ])('with %j becomes %j', (config, becomes) => {
+  ])('after a replace with %j becomes %j', (config, becomes) => {
     expect(done(replace({ config })).ofKind('Box')[0]?.spec['config']).toEqual(becomes);
   });
 
-  test('knows no null when the object is made', () => {
+  test('refuses null when the object is created', () => {
     const outcome = planCreate(contextOn(emptySnapshot(registry, 'acc')), box, body({ config: { a: null } }));
     expect(outcome.ok ? [] : outcome.problems.map(({ code, path }) => `${code} ${path}`)).toEqual([
       'type_wrong /config/a',
@@ -83,33 +83,33 @@ describe('a map that is merged', () => {
   });
 });
 
-describe('an echoed field', () => {
-  test.each(['round', 'flat', 'anything', 5])('as %j changes nothing', (shape) => {
+describe('an echoed create-only field', () => {
+  test.each(['round', 'flat', 'anything', 5])('with the value %j in a replace changes nothing', (shape) => {
     const outcome = replace({ shape });
     expect(outcome.ok && outcome.plan.changes).toEqual([]);
   });
 
-  test('must be there all the same', () => {
+  test('is required in a replace', () => {
     const { shape: _, ...rest } = body();
     const outcome = planReplace(contextOn(made), box, made.ofKind('Box')[0] as never, rest);
     expect(outcome.ok ? [] : outcome.problems.map(({ message }) => message)).toEqual(['`shape` is required; add it']);
   });
 });
 
-test('who made an object is kept', () => {
+test('the creator of an object is kept by a replace', () => {
   expect(made.ofKind('Box')[0]?.derived).toEqual({ created_by: 'ana', hash: 'kept' });
   const renamed = done(replace({ name: 'c' }));
   expect(renamed.ofKind('Box')[0]?.derived['created_by']).toBe('ana');
 });
 
-test('what the server makes up is made up anew on demand, and shown', () => {
+test('a renewal generates new values and returns them', () => {
   const [before] = made.ofKind('Box');
   const outcome = planRenewal(contextOn(made), box, before as never);
   expect(outcome.ok && outcome.plan.outputs.get(before?.id ?? '')).toEqual({ key: `key-${random}` });
   expect(() => planRenewal(contextOn(made), bag, before as never)).toThrow('makes up nothing');
 });
 
-test('references may be answered with the whole objects, and are ids again when they come back', () => {
+test('references may be returned as whole objects, and are read as ids when these are sent back', () => {
   const bags = done(planCreate(contextOn(made), bag, { name: 'bag', bags: [] }));
   const [inner] = bags.ofKind('Bag');
   const [outer] = bags.ofKind('Box');

@@ -124,7 +124,7 @@ async function signedByServer(change: (section: string, rows: readonly JsonObjec
 }
 
 describe('an owner', () => {
-  it('restores nothing but objects of the own account, from archives that the server wrote', async () => {
+  it('restores only objects of the own account, from archives that the server signed', async () => {
     const before = await standing();
     const foreign = await archiveOf(vera.account);
     for (const query of ['', `?replace=${vera.account}`, `?replace=${mallory.account}`])
@@ -137,7 +137,7 @@ describe('an owner', () => {
     expect(await standing()).toBe(before);
   });
 
-  it('gets nobody in by an archive that is signed: rows beside objects are not read', async () => {
+  it('cannot add identities or directory entries by a signed archive: only objects are restored', async () => {
     const before = await standing();
     const stolen = { kind: 'identity', value: 'https://id.example.com vera.example', subject_id: mallory.user };
     const archive = await signedByServer((section, rows) => {
@@ -151,7 +151,7 @@ describe('an owner', () => {
     expect(await standing()).toBe(before);
   });
 
-  it('gets no facts about objects in that way: what the server found out stays as it is', async () => {
+  it('cannot change derived values of objects by a signed archive', async () => {
     const archive = await signedByServer((section, rows) =>
       section === 'objects'
         ? rows.map((row) =>
@@ -170,25 +170,25 @@ describe('an owner', () => {
     ['GET', '/metrics'],
     ['POST', '/api/config/secrets/rotate'],
     ['POST', '/api/config/idp/rotate'],
-  ])('does not get %s %s, which is the operator’s', async (method, url) => {
+  ])('is refused %s %s, which is reserved for the operator', async (method, url) => {
     const answer = await ask(mallory, method, url, method === 'GET' ? undefined : {});
     expect(answer.status).toBe(403);
     expect((await api.call(method, url, method === 'GET' ? undefined : {})).status).toBe(403);
   });
 
-  it('sets no server up', async () => {
+  it('cannot set up a server', async () => {
     const person = { email: 'mallory@example.com', name: 'Mallory', password: 'correct horse' };
     expect((await ask(mallory, 'POST', '/api/setup', person)).status).toBe(412);
   });
 
   it.each(['export', 'backup', 'revisions', 'objects', 'status', 'plans'])(
-    'reads no %s of another account',
+    'cannot read the %s of another account',
     async (what) => {
       expect((await ask(mallory, 'GET', `/api/config/${what}?account=${vera.account}`)).status).toBe(403);
     },
   );
 
-  it('reads nothing of the server by sources: no directory of its disk, no value of its environment', async () => {
+  it('cannot read directories or environment variables of the server by sources', async () => {
     const directory = { name: 'disk', type: 'directory', path: '/etc' };
     expect((await ask(mallory, 'POST', '/api/config/sources', directory)).status).toBe(422);
     const channel = { apiVersion: 'heddle.dev/v1', kind: 'NotificationChannel', metadata: { name: 'thief' } };
@@ -201,7 +201,7 @@ describe('an owner', () => {
     expect(JSON.stringify(answer.body)).not.toContain('secret of');
   });
 
-  it('neither keeps an address from others nor learns whether others have it', async () => {
+  it('may use an email address of another account, and does not learn that it is in use', async () => {
     const person = (email: string) => ({ name: 'Zoe', email, role: 'user', auto_groups: [], is_service_user: false });
     const signIn = (password: string) =>
       checkPassword(api.engine, createSignInLimits(), { address: 'a', person: 'zoe@example.com', password });
@@ -219,7 +219,7 @@ describe('an owner', () => {
     expect(archive.split('zoe@example.com')).toHaveLength(archive.split('free@example.com').length);
   });
 
-  it('can invite people whom others invite, and gets the same answers for all of them', async () => {
+  it('may invite an email address that another account invites, and gets the same answers', async () => {
     const invite = (email: string) => ({ name: 'Yan', email, role: 'user', auto_groups: [] });
     const accept = (token: string, password: string) =>
       api.call('POST', `/api/users/invites/${token}/accept`, { password }, { authorization: '' });
@@ -235,7 +235,7 @@ describe('an owner', () => {
     });
   });
 
-  it('makes no owner in an account that does not know her, whatever her own account says of it', async () => {
+  it('cannot appoint an owner in an account that is not its tenant, even if its own account marks it as one', async () => {
     const tenants = '/api/integrations/msp/tenants';
     const claim = { name: 'Vera', domain: 'vera.example', groups: [] };
     expect((await ask(mallory, 'POST', tenants, claim)).body.status).toBe('existing');
@@ -250,8 +250,8 @@ describe('an owner', () => {
   });
 });
 
-describe('the second layer', () => {
-  it('keeps exports and backups within the account when no statement asks for it', async () => {
+describe('row-level security', () => {
+  it('keeps exports and backups within the account even if statements lack the account condition', async () => {
     let without = 0;
     const loose = await apiOn(
       loosened(made.database, () => {
@@ -274,7 +274,7 @@ describe('the second layer', () => {
     await loose[Symbol.asyncDispose]();
   });
 
-  it('lets statements of one account neither read nor write what is of another, or of the server', async () => {
+  it('prevents statements of one account from using rows of another account or of the server', async () => {
     const run = (sql: string) => made.database.inAccount(mallory.account, [{ sql, parameters: [] } as never]);
     const seen = await run(`select count(*)::int as count from tokens where account_id = '${vera.account}'`);
     expect(seen).toEqual([[{ count: 0 }]]);

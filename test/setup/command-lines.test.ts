@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { callFault, heddleCalls } from './command-lines.ts';
 
-test('finds the calls of heddle in a script, and no other words', () => {
+test('heddleCalls finds the calls of heddle in a script, and no other words', () => {
   const script = `
     # heddle comment
     export HEDDLE_TOKEN=$(kubectl get secret heddle)
@@ -24,7 +24,7 @@ test.each([
   ['plan config --sorce-name office', 'unknown flag --sorce-name; did you mean --source-name?'],
   ['plan', 'PATH… is missing'],
   ['secrets', 'there is no command'],
-])('says of heddle %s what the program would say', (line, fault) => {
+])('callFault reports for `heddle %s` what the program would report', (line, fault) => {
   const said = callFault(line.split(' '));
   if (fault === undefined) expect(said).toBeUndefined();
   else expect(said).toContain(fault);

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { openNameServer } from './name-server.ts';
 
-test('a name server takes another port when its own is in use for TCP or for UDP', async () => {
+test('a test name server takes another port when its own is in use for TCP or for UDP', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const address = other.address();

@@ -39,26 +39,32 @@ const isAlive = (pid: number) => {
   }
 };
 
-it.runIf(process.platform === 'linux')('a run that is killed takes all its processes and files along', async () => {
-  const files = directory();
-  writeFileSync(join(files, 'one'), '');
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', run, files], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const pids: number[] = [];
-  for await (const line of createInterface(child.stdout)) if (pids.push(Number(line)) === 2) break;
-  expect(pids.every(isAlive)).toBe(true);
-  child.kill('SIGKILL');
-  await once(child, 'exit');
-  await expect.poll(() => pids.filter(isAlive)).toEqual([]);
-  await expect.poll(() => existsSync(files)).toBe(false);
-});
+it.runIf(process.platform === 'linux')(
+  'a test run that is killed ends its processes and deletes its files',
+  async () => {
+    const files = directory();
+    writeFileSync(join(files, 'one'), '');
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', run, files], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const pids: number[] = [];
+    for await (const line of createInterface(child.stdout)) if (pids.push(Number(line)) === 2) break;
+    expect(pids.every(isAlive)).toBe(true);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    await expect.poll(() => pids.filter(isAlive)).toEqual([]);
+    await expect.poll(() => existsSync(files)).toBe(false);
+  },
+);
 
-it.runIf(process.platform === 'linux')('a run that leaves a process behind fails with its name', async () => {
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', untidy, directory()], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
-  expect(output).toMatch(/^the tests left processes behind; .*\n\d+ \S*node -e setInterval/);
-  expect(code).toBe(0);
-});
+it.runIf(process.platform === 'linux')(
+  'a test run that leaves a process behind fails and names the process',
+  async () => {
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', untidy, directory()], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+    expect(output).toMatch(/^the tests left processes behind; .*\n\d+ \S*node -e setInterval/);
+    expect(code).toBe(0);
+  },
+);

@@ -8,7 +8,7 @@ describe('a ConfigMap mount', () => {
   test.each([
     ['kept', undefined],
     ['removed', '1'],
-  ])('E124: a swap is delivered when the old generation is %s', async (_, removes) => {
+  ])('E124: is delivered after a swap when the old generation is %s', async (_, removes) => {
     const mount = await temporaryDirectory();
     await project(mount, '1', { 'a.yaml': 'a1' });
     const { seen } = await startWatched(mount);
@@ -16,7 +16,7 @@ describe('a ConfigMap mount', () => {
     await expect.poll(() => seen).toEqual(['a1', 'a2']);
   });
 
-  test('E125: five swaps in a burst are one delivery, of the last', async () => {
+  test('E125: is delivered once after five swaps in a burst, with the last content', async () => {
     const mount = await temporaryDirectory();
     await project(mount, '1', { 'a.yaml': 'a1' });
     // However long the burst takes, a reader meanwhile has read nothing before it is over.
@@ -31,7 +31,7 @@ describe('a ConfigMap mount', () => {
     await expect.poll(() => seen).toEqual(['a1', 'a6']);
   });
 
-  test('E125: changes during a delivery wait for it and become one further delivery', async () => {
+  test('E125: is delivered one further time for all changes during a delivery', async () => {
     const mount = await temporaryDirectory();
     await project(mount, '1', { 'a.yaml': 'a1' });
     let active = 0;
@@ -50,7 +50,7 @@ describe('a ConfigMap mount', () => {
     expect(most).toBe(1);
   });
 
-  test('E126: the same content projected again is not delivered', async () => {
+  test('E126: is not delivered when the same content is projected again', async () => {
     const mount = await temporaryDirectory();
     await project(mount, '1', { 'a.yaml': 'a1' });
     const { seen, looks } = await startWatched(mount);
@@ -61,7 +61,7 @@ describe('a ConfigMap mount', () => {
     await expect.poll(() => seen).toEqual(['a1', 'a3']);
   });
 
-  test('E127: a mount that vanishes is unavailable, and after its return its events are heard again', async () => {
+  test('E127: is unavailable when it vanishes, and its events are noticed again after its return', async () => {
     // Polls come when the test says so; everything else runs in real time.
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     onTestFinished(() => void vi.useRealTimers());
@@ -85,7 +85,7 @@ describe('a ConfigMap mount', () => {
     await expect.poll(() => seen).toEqual(['a1', 'unavailable', 'a1', 'a3']);
   });
 
-  test('E127: the directory below a mount that went away is unavailable, not empty', async () => {
+  test('E127: is unavailable, not empty, when its content was removed and only the directory is left', async () => {
     const mount = await temporaryDirectory();
     await project(mount, '1', { 'a.yaml': 'a1' });
     const { seen } = await startWatched(mount);
@@ -95,7 +95,7 @@ describe('a ConfigMap mount', () => {
     await expect.poll(() => seen).toEqual(['a1', 'unavailable', 'a1']);
   });
 
-  test('E127: the watcher itself follows a directory that was removed and made again', async () => {
+  test('E127: is unavailable by an event, without a poll, when its directory is removed', async () => {
     const mount = join(await temporaryDirectory(), 'mount');
     await mkdir(mount);
     await project(mount, '1', { 'a.yaml': 'a1' });

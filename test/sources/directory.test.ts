@@ -9,7 +9,7 @@ import { type Files, hour, type Options, start, startWatched } from './directory
 import { temporaryDirectory, writeFiles } from './mount.ts';
 
 describe('an ordinary directory', () => {
-  test('is delivered once at the start and again for each change, in a directory below too', async () => {
+  test('is delivered once at the start and again after each change, also in a subdirectory', async () => {
     const path = await temporaryDirectory();
     await writeFiles(path, { 'a.yaml': 'a1', 'below/b.yaml': 'b1' });
     const { seen } = await startWatched(path);
@@ -22,7 +22,7 @@ describe('an ordinary directory', () => {
     await expect.poll(() => seen.at(-1)).toBe('b2,c1');
   });
 
-  test('in a hidden directory is watched like any other', async () => {
+  test('is watched below a hidden directory too', async () => {
     const path = join(await temporaryDirectory(), '.config/heddle');
     await writeFiles(path, { 'a.yaml': 'a1' });
     const { seen } = await startWatched(path);
@@ -30,7 +30,7 @@ describe('an ordinary directory', () => {
     await expect.poll(() => seen).toEqual(['a1', 'a2']);
   });
 
-  test('without any event is seen by the polls', async () => {
+  test('is polled, so changes without events are noticed', async () => {
     const path = await temporaryDirectory();
     await writeFiles(path, { 'releases/1/a.yaml': 'a1', 'releases/2/a.yaml': 'a2' });
     const current = join(path, 'current');
@@ -42,7 +42,7 @@ describe('an ordinary directory', () => {
     await expect.poll(() => seen).toEqual(['a1', 'a2']);
   });
 
-  test('a single file is seen to change, also when another file takes its place', async () => {
+  test('may be a single file, and a change is noticed also when another file replaces it', async () => {
     const path = await temporaryDirectory();
     await writeFiles(path, { 'a.yaml': 'a1', 'b.txt': 'a2' });
     const ready = vi.fn();
@@ -60,7 +60,7 @@ describe('an ordinary directory', () => {
   });
 
   test.each(['ENOSPC', 'EMFILE'])(
-    'for which the system has no watches left (%s) is polled, which is reported once',
+    'is polled when the system has no file watches left (%s), which is reported once',
     async (code) => {
       const path = await temporaryDirectory();
       const errors: string[] = [];
@@ -94,7 +94,7 @@ describe('an ordinary directory', () => {
   );
 });
 
-describe('a plain directory that somebody writes to', () => {
+describe('a directory that is being written to', () => {
   /** What a fetch finds when a writer goes on `later` milliseconds after it began; the quiet time is 250 ms. */
   async function fetchWhile(before: Files, begun: Files, after: Files, later: number): Promise<Files> {
     const path = await temporaryDirectory();
@@ -114,7 +114,7 @@ describe('a plain directory that somebody writes to', () => {
     return Object.fromEntries(found.files.map((file) => [basename(file.path), file.text]));
   }
 
-  test('is read once it has been quiet, and not in the middle of a file that grows', async () => {
+  test('is read after a quiet period, and not while a file grows', async () => {
     const found = await fetchWhile(
       { 'a.yaml': 'old' },
       { 'a.yaml': 'new, hal' },
@@ -124,23 +124,20 @@ describe('a plain directory that somebody writes to', () => {
     expect(found).toEqual({ 'a.yaml': 'new, half and half' });
   });
 
-  test('is read once it has been quiet, although what is written anew is as long as before', async () => {
+  test('is read after a quiet period, even if the new content is as long as the old', async () => {
     const found = await fetchWhile({ 'a.yaml': 'old' }, { 'a.yaml': 'mid' }, { 'a.yaml': 'new' }, 100);
     expect(found).toEqual({ 'a.yaml': 'new' });
   });
 
-  test.each(['fetch', 'peek'] as const)(
-    'is waited for at the first %s too, when nothing was read before',
-    async (how) => {
-      const path = await temporaryDirectory();
-      writeFileSync(join(path, 'a.yaml'), 'hal');
-      const fetching = openDirectory({ path, onError: () => undefined })[how]();
-      setTimeout(() => writeFileSync(join(path, 'a.yaml'), 'half and half'), 100);
-      expect(await fetching).toMatchObject({ ok: true, files: [{ text: 'half and half' }] });
-    },
-  );
+  test.each(['fetch', 'peek'] as const)('delays the first %s too, when nothing was read before', async (how) => {
+    const path = await temporaryDirectory();
+    writeFileSync(join(path, 'a.yaml'), 'hal');
+    const fetching = openDirectory({ path, onError: () => undefined })[how]();
+    setTimeout(() => writeFileSync(join(path, 'a.yaml'), 'half and half'), 100);
+    expect(await fetching).toMatchObject({ ok: true, files: [{ text: 'half and half' }] });
+  });
 
-  test('waits once more for a file that is shorter than it was, or gone', async () => {
+  test('is read after a second quiet period when a file got shorter or was deleted', async () => {
     const whole = { 'a.yaml': 'one, two, three', 'b.yaml': 'b' };
     expect(await fetchWhile(whole, { 'a.yaml': 'one' }, { 'a.yaml': 'one, two' }, 400)).toEqual({
       ...whole,
@@ -153,7 +150,7 @@ describe('a plain directory that somebody writes to', () => {
   });
 });
 
-describe('a file that is written to all the time', () => {
+describe('a file that is written to continuously', () => {
   const ours = 'apiVersion: heddle.dev/v1\nkind: Group\nmetadata: {name: a}\n';
 
   /** A directory in which one file changes every few milliseconds until the function that comes along is called. */
@@ -178,7 +175,7 @@ describe('a file that is written to all the time', () => {
     return { path, fetch, end };
   }
 
-  test('and holds no document keeps nothing unread: it is left out with a note, and read once it rests', async () => {
+  test('without documents is left out with a warning, and read when it is quiet', async () => {
     const { path, fetch, end } = await withWriter('log.yaml', 'started: true\n');
     const left = {
       names: ['a.yaml'],
@@ -194,7 +191,7 @@ describe('a file that is written to all the time', () => {
   test.each([
     ['holds a document', ours, new Set<string>()],
     ['stated objects', 'started: true\n', new Set(['/former/place/log.yaml'])],
-  ])('and %s never counts as gone: nothing is read, which the reason says with its name', async (_, text, stated) => {
+  ])('that %s is never treated as deleted: nothing is read, and the reason names the file', async (_, text, stated) => {
     const { fetch, end } = await withWriter('log.yaml', text, { statedFiles: async () => stated });
     const { names } = await fetch();
     expect(names).toMatch(/is being written to all the time: ".*log.yaml", which holds documents or did/);
@@ -202,7 +199,7 @@ describe('a file that is written to all the time', () => {
     await expect.poll(async () => (await fetch()).names, { timeout: 10_000 }).toEqual(['a.yaml', 'log.yaml']);
   });
 
-  test('and becomes one of documents is waited for from then on', async () => {
+  test('stops the directory from being read as soon as it contains a document', async () => {
     const { path, fetch, end } = await withWriter('log.yaml', 'started: true\n');
     expect((await fetch()).names).toEqual(['a.yaml']);
     end();
@@ -214,8 +211,8 @@ describe('a file that is written to all the time', () => {
   });
 });
 
-describe('the source', () => {
-  test('E127: a path that does not exist yet is unavailable until it does', async () => {
+describe('a directory source', () => {
+  test('E127: is unavailable until its path exists', async () => {
     const path = join(await temporaryDirectory(), 'later');
     const { seen } = start(path, { pollMs: 20 });
     await expect.poll(() => seen).toEqual(['unavailable']);
@@ -223,7 +220,7 @@ describe('the source', () => {
     await expect.poll(() => seen.at(-1)).toBe('a1');
   });
 
-  test('a failed delivery is tried again', async () => {
+  test('retries a failed delivery', async () => {
     const path = await temporaryDirectory();
     await writeFiles(path, { 'a.yaml': 'a1' });
     let tries = 0;
@@ -235,7 +232,7 @@ describe('the source', () => {
     expect(errors).toEqual([new Error('no database')]);
   });
 
-  test('stopping waits for a running delivery, and nothing comes after it', async () => {
+  test('waits for a running delivery when it stops, and delivers nothing afterwards', async () => {
     const path = await temporaryDirectory();
     await writeFiles(path, { 'a.yaml': 'a1' });
     let done = false;

@@ -3,7 +3,7 @@ import { approvePlan } from '../../src/features/config/plans/approvals.ts';
 import { upTo } from '../commit/office.ts';
 import { groups, newMemoryOrigin, openOffice } from './office-source.ts';
 
-test('a plan that waits and expires is made again by the next look, once, and can be approved then', async () => {
+test('a waiting plan that expires is made again by the next reconcile, once, and can be approved', async () => {
   const office = await openOffice();
   let later = 0;
   const now = () => new Date(Date.parse(office.engine.now()) + later).toISOString();

@@ -26,8 +26,8 @@ async function readAs(url: string, authority: string, hosts: Hosts = {}, passwor
 const here = { names: { localhost: ['127.0.0.1'] }, allow: ['localhost'] };
 const upstreamOf = (): Promise<Upstream> => makeUpstream({ 'a.yaml': 'a1' });
 
-describe('a Git source that a user made', () => {
-  test('is read over https from a host that is allowed, and git resolves nothing by itself', async () => {
+describe('a Git source created by a user', () => {
+  test('is read over https from an allowed host, and git itself resolves no names', async () => {
     const host = await serveHttps(await upstreamOf(), 's3cret');
     const { text, outcomes, lookups } = await readAs(host.url, host.authority, here);
     expect([text, new Set(outcomes()), new Set(lookups)]).toEqual(['read', new Set(['ok']), new Set(['localhost'])]);
@@ -39,7 +39,7 @@ describe('a Git source that a user made', () => {
     ['a link-local address', ['169.254.169.254']],
     ['a unique-local address', ['fd00::1']],
     ['no address at all', []],
-  ])('never reaches a name of %s, and is not shown which of them it is', async (_, addresses) => {
+  ])('never connects to a name with %s, and its message does not reveal which', async (_, addresses) => {
     const host = await serveHttps(await upstreamOf(), 's3cret');
     const { text } = await readAs(host.url, host.authority, { names: { localhost: addresses } });
     expect(text).toBe(
@@ -48,14 +48,14 @@ describe('a Git source that a user made', () => {
     expect(host.asked).toEqual([]);
   });
 
-  test('follows a redirect within its host, as for a repository that was renamed', async () => {
+  test('follows a redirect within its host, as after a rename of the repository', async () => {
     const old = (path: string) => (path.startsWith('/old/') ? path.replace('/old/', '/.git/') : undefined);
     const host = await serveHttps(await upstreamOf(), 's3cret', old);
     const { text } = await readAs(host.url.replace('/.git', '/old'), host.authority, here);
     expect(text).toBe('read');
   });
 
-  test('follows no redirect to another host, which sees neither a request nor a password', async () => {
+  test('refuses a redirect to another host, which gets neither a request nor a password', async () => {
     const other = await serveHttps(await upstreamOf(), 's3cret');
     const host = await serveHttps(await upstreamOf(), 's3cret', (path) => `${other.url}${path.replace('/.git', '')}`);
     const { text } = await readAs(host.url, host.authority, here);
@@ -66,7 +66,7 @@ describe('a Git source that a user made', () => {
   test.each([
     ['without TLS', 'http', /protocol .?http.? (not supported|disabled)/i],
     ['by its address', 'https', /it leads on to 127\.0\.0\.1:\d+, another host, which is not followed/],
-  ])('follows no redirect to this machine %s', async (_, scheme, reason) => {
+  ])('refuses a redirect to this machine %s', async (_, scheme, reason) => {
     const asked: string[] = [];
     const plain = createServer((request, response) => {
       asked.push(request.url ?? '');
@@ -84,7 +84,7 @@ describe('a Git source that a user made', () => {
     expect([host.asked.length > 0, asked]).toEqual([true, []]);
   });
 
-  test('follows no redirect after the first answer, not even within its host', async () => {
+  test('refuses a redirect after the first answer, even within its host', async () => {
     const later = (path: string) => (path === '/.git/git-upload-pack' ? '/old/git-upload-pack' : undefined);
     const host = await serveHttps(await upstreamOf(), 's3cret', later);
     expect((await readAs(host.url, host.authority, here)).text).toMatch(
@@ -92,7 +92,7 @@ describe('a Git source that a user made', () => {
     );
   });
 
-  test('goes through the proxy of the server, which is given an address and never the password', async () => {
+  test('uses the proxy of the server, which gets an address and never the password', async () => {
     const host = await serveHttps(await upstreamOf(), 's3cret');
     const proxy = await startProxy();
     const options = { ...here, proxy: { url: proxy.url, except: [], isGuard: false } };
@@ -102,7 +102,7 @@ describe('a Git source that a user made', () => {
     expect((await readAs(host.url, host.authority, evil)).text).toContain('no address that this server connects to');
   });
 
-  test('sees no credential of the way out on a command line', async () => {
+  test('passes no credential of the outbound proxy on a command line', async () => {
     const host = await serveHttps(await upstreamOf(), 's3cret');
     const bin = await temporaryDirectory();
     const git = (await promisify(execFile)('sh', ['-c', 'command -v git'])).stdout.trim();
@@ -121,7 +121,7 @@ describe('a Git source that a user made', () => {
   });
 });
 
-describe('over ssh, a Git source that a user made', () => {
+describe('a Git source over ssh created by a user', () => {
   const ssh = async (
     url: string,
     hosts: Hosts,
@@ -143,7 +143,7 @@ describe('over ssh, a Git source that a user made', () => {
   };
   const names = { 'git.example.com': ['93.184.216.34'], 'evil.example.com': ['10.0.0.1'] };
 
-  test('connects to the address that was checked, and knows the host by its name', async () => {
+  test('connects to the address that was checked, and verifies the host key by the host name', async () => {
     expect((await ssh('git@git.example.com:x.git', { names })).seen).toContain(
       '-o HostName=93.184.216.34 -o HostKeyAlias=git.example.com -o CheckHostIP=no',
     );
@@ -157,7 +157,7 @@ describe('over ssh, a Git source that a user made', () => {
   const reported = (seen: string): readonly (string | undefined)[] =>
     valued.map((name) => new RegExp(`-o ${name}=(\\S+)`).exec(seen)?.[1]);
 
-  test('without a key has none of the user who runs the server, nor their configuration and known hosts', async () => {
+  test('without a key uses no keys, configuration or known hosts of the user that runs the server', async () => {
     const { seen } = await ssh('git@git.example.com:x.git', { names });
     expect(reported(seen)).toEqual(['yes', 'none', 'none', '/dev/null', '/dev/null']);
     expect(seen).toMatch(/^-F \/dev\/null /);
@@ -166,14 +166,14 @@ describe('over ssh, a Git source that a user made', () => {
     expect(reported(known.seen)).toEqual(['yes', 'none', 'none', `"${knownHostsFile}"`, '/dev/null']);
   });
 
-  test('with a key offers no other one', async () => {
+  test('with a key offers only that key', async () => {
     const sshKeyFile = join(await temporaryDirectory(), 'key');
     await writeFile(sshKeyFile, 'key');
     const { seen } = await ssh('git@git.example.com:x.git', { names }, { sshKeyFile });
     expect(reported(seen)).toEqual(['yes', expect.stringMatching(/ssh-key"$/), 'none', undefined, undefined]);
   });
 
-  test('has less than one that the operator stated, which may use the keys of the machine', async () => {
+  test('has no access to the keys of the machine, which a source of the operator may use', async () => {
     const { seen } = await ssh('git@git.example.com:x.git', { names }, {}, 'operator');
     expect(reported(seen)).toEqual(valued.map(() => undefined));
   });

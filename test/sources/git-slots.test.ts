@@ -18,7 +18,7 @@ function work(turns: ReturnType<typeof createGitSlots>, begun: string[]) {
   return { start, end };
 }
 
-it('so many run at once, one place is left to other accounts, and accounts take turns', async () => {
+it('Git work runs in a limited number of slots, one is left to other accounts, and accounts take turns', async () => {
   const begun: string[] = [];
   const { start, end } = work(createGitSlots(3), begun);
   const all = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1'].map((name) => start(name));
@@ -34,7 +34,7 @@ it('so many run at once, one place is left to other accounts, and accounts take 
   await Promise.all(all);
 });
 
-it('who goes while waiting takes no place, and work that fails gives its own back', async () => {
+it('Git work that is aborted while waiting takes no slot, and failed work releases its slot', async () => {
   const begun: string[] = [];
   const turns = createGitSlots(2);
   const { start, end } = work(turns, begun);

@@ -15,7 +15,7 @@ const shown = (found: Fetched) =>
 const read = async (origin: Origin, before?: string) => shown(await origin.fetch({ commit: before }));
 
 describe('a Git repository', () => {
-  test('is read at the commit that its branch names, documents only, below the path', async () => {
+  test('is read at the commit of its branch: only documents, and only below the path', async () => {
     const upstream = await makeUpstream({
       'config/a.yaml': 'a1',
       'config/below/b.json': 'b1',
@@ -32,7 +32,7 @@ describe('a Git repository', () => {
     expect(await readdir(origin.directory)).toEqual(['repository']);
   });
 
-  test('describes a commit by its author and the first line of its message, a printable line of bounded length each', async () => {
+  test('describes a commit by its author and subject, each as a printable line of bounded length', async () => {
     const upstream = await makeUpstream({ 'a.yaml': 'a1' });
     const message = `Let \u001b[31mops in ${'x'.repeat(300)}\n\nBecause.`;
     await upstream.git('commit', '--quiet', '--amend', '--message', message, '--author', 'Bo\tSmith <bo@example.com>');
@@ -49,13 +49,13 @@ describe('a Git repository', () => {
     [{ ref: 'refs/tags/live' }, ['a.yaml=a1', 'deep/b.yaml=b1']],
     [{ path: 'nowhere' }, expect.stringMatching(/has no directory "nowhere"; correct `path`/)],
     [{ branch: 'nowhere' }, expect.stringMatching(/it has no refs\/heads\/nowhere; correct `branch`/)],
-  ])('with %o holds %o', async (more, expected) => {
+  ])('with the settings %o yields %o', async (more, expected) => {
     const upstream = await makeUpstream({ 'a.yaml': 'a1', 'deep/b.yaml': 'b1' });
     await upstream.git('tag', '--annotate', '--message', 'Live', 'live');
     expect(await read(await follow({ url: upstream.url, ...more }))).toEqual(expected);
   });
 
-  test('E131: a commit outside the path leaves the digest as it was, one inside changes it', async () => {
+  test('E131: keeps its digest after a commit outside the path, and changes it after one inside', async () => {
     const upstream = await makeUpstream({ 'config/a.yaml': 'a1', 'other/b.yaml': 'b1' });
     const origin = await follow({ url: upstream.url, path: 'config' });
     const digestOf = (found: Fetched) => (found.ok ? found.digest : found.reason);
@@ -67,7 +67,7 @@ describe('a Git repository', () => {
     expect(digestOf(await origin.fetch())).not.toBe(first);
   });
 
-  test('is asked for new commits, and says so once for each', async () => {
+  test('is polled, and reports new commits, its loss and its return', async () => {
     const upstream = await makeUpstream({ 'a.yaml': 'a1' });
     let changes = 0;
     const changed = () => {
@@ -90,8 +90,8 @@ describe('a Git repository', () => {
   });
 });
 
-describe('E130: a repository that', () => {
-  test('was rewritten is read as it is now, unless only descendants are accepted', async () => {
+describe('E130: a problematic Git repository', () => {
+  test('with a rewritten history is read, unless only descendants are accepted', async () => {
     const upstream = await makeUpstream({ 'a.yaml': 'a1' });
     const [any, strict] = [
       await follow({ url: upstream.url }),
@@ -114,14 +114,14 @@ describe('E130: a repository that', () => {
     expect(await read(fresh, first)).toEqual(['a.yaml=b1']);
   });
 
-  test('cannot be reached is unavailable, with what git says', async () => {
+  test('is unavailable when it cannot be reached, with the reason', async () => {
     const origin = await follow({ url: 'https://127.0.0.1:1/x.git' });
     expect(await read(origin)).toMatch(
       /^unavailable: https:\/\/127\.0\.0\.1:1\/x\.git: it cannot be reached \(127\.0\.0\.1 does not answer \(ECONNREFUSED\)/,
     );
   });
 
-  test('became ten times larger than it may be is refused, and nothing of it is kept', async () => {
+  test('is refused when it is ten times larger than allowed, and nothing of it is kept', async () => {
     const upstream = await makeUpstream({ 'a.yaml': 'a1' });
     const origin = await follow({ url: upstream.url, maxSizeMiB: 1 });
     expect(await read(origin)).toEqual(['a.yaml=a1']);
@@ -133,7 +133,7 @@ describe('E130: a repository that', () => {
     expect(await read(origin)).toEqual(['a.yaml=a1']);
   });
 
-  test('holds a link to a file of the machine is refused, and the link is never followed', async () => {
+  test('is refused with a symbolic link to a file of the machine, which is never followed', async () => {
     const upstream = await makeUpstream({ 'config/a.yaml': 'a1', 'README.txt': 'r' });
     await symlink('/etc/passwd', join(upstream.directory, 'config/passwd.yaml'));
     await upstream.commit({});
@@ -142,7 +142,7 @@ describe('E130: a repository that', () => {
     );
   });
 
-  test('hides a directory behind a link is refused, a link that can hold no documents is not', async () => {
+  test('is refused with a symbolic link to a directory, but not with one that can hold no documents', async () => {
     const upstream = await makeUpstream({ 'a.yaml': 'a1' });
     await symlink('a.yaml', join(upstream.directory, 'NOTES.txt'));
     await upstream.commit({});
@@ -153,7 +153,7 @@ describe('E130: a repository that', () => {
     expect(await read(origin)).toMatch(/"current" is a symbolic link/);
   });
 
-  test('has a submodule below the path is refused, one beside it is nothing to it', async () => {
+  test('is refused with a submodule below the path, but not with one outside it', async () => {
     const [upstream, other] = [await makeUpstream({ 'config/a.yaml': 'a1' }), await makeUpstream({ 'b.yaml': 'b1' })];
     await upstream.git('submodule', '--quiet', 'add', other.url, 'beside');
     await upstream.commit({});
@@ -164,7 +164,7 @@ describe('E130: a repository that', () => {
     expect(await read(origin)).toMatch(/"inside" is a submodule, which is not followed/);
   });
 
-  test('holds text that is not UTF-8, or a file that is too large, is refused by name', async () => {
+  test('is refused with text that is not UTF-8 or a file that is too large, and the file is named', async () => {
     const upstream = await makeUpstream({ 'a.yaml': 'a1' });
     const origin = await follow({ url: upstream.url });
     await writeFile(join(upstream.directory, 'b.yaml'), Buffer.from([0xff, 0xfe]));
@@ -174,7 +174,7 @@ describe('E130: a repository that', () => {
     expect(await read(origin)).toMatch(/"c\.yaml" has more than 4 MiB; split it/);
   });
 
-  test('brings hooks, filters and settings of its own runs none of them', async () => {
+  test('is read without running its hooks, filters and settings', async () => {
     const mark = join(await temporaryDirectory(), 'mark');
     const upstream = await makeUpstream({
       'a.yaml': 'a1',
@@ -189,21 +189,21 @@ describe('E130: a repository that', () => {
     await expect(stat(mark)).rejects.toThrow('ENOENT');
   });
 
-  test('is reached by a protocol that is not allowed is not asked at all', async () => {
+  test('is not contacted by a protocol that is not allowed', async () => {
     const upstream = await makeUpstream({ 'a.yaml': 'a1' });
     const origin = await follow({ url: upstream.url }, { transports: ['https', 'ssh'] });
     expect(await read(origin)).toMatch(/transport 'file' not allowed/);
   });
 });
 
-describe('credentials', () => {
+describe('the credentials of a Git source', () => {
   const credentials = async (password: string) => {
     const passwordFile = join(await temporaryDirectory(), 'password');
     await writeFile(passwordFile, `${password}\n`);
     return { username: 'ana', passwordFile };
   };
 
-  test('come from a file, over https, and stand neither on a command line nor in a variable nor in a message', async () => {
+  test('are read from a file, sent over https, and appear in no command line, variable or message', async () => {
     const upstream = await makeUpstream({ 'a.yaml': 'a1' });
     const host = await serveHttps(upstream, 's3cret-word');
     const seen = join(await temporaryDirectory(), 'seen');
@@ -228,7 +228,7 @@ describe('credentials', () => {
     expect(refusal).not.toContain('other-word');
   });
 
-  test('that cannot be read are a reason, and nobody is prompted', async () => {
+  test('are reported when they cannot be read, and are never prompted for', async () => {
     const upstream = await makeUpstream({ 'a.yaml': 'a1' });
     const host = await serveHttps(upstream, 'word');
     const environment = { PATH: process.env['PATH'] ?? '', GIT_SSL_CAINFO: host.authority };
@@ -239,7 +239,7 @@ describe('credentials', () => {
     );
   });
 
-  test('for ssh are a copy that only the server may read, gone when git has ended', async () => {
+  test('for ssh are a copy that only the server may read, deleted when git has ended', async () => {
     const bin = await temporaryDirectory();
     const seen = join(bin, 'seen');
     await writeFile(join(bin, 'ssh'), `#!/bin/sh\necho "$@" >> ${seen}\nls -l "$PWD/ssh-key" >> ${seen}\nexit 1\n`);
@@ -266,7 +266,7 @@ describe('credentials', () => {
 const run = promisify(execFile);
 const realGit = (await run('sh', ['-c', 'command -v git'])).stdout.trim();
 
-test('only commits that an allowed signer signed are accepted when signatures are verified', async () => {
+test('a Git source that verifies signatures accepts only commits of allowed signers', async () => {
   const keys = await temporaryDirectory();
   for (const name of ['ana', 'eve'])
     await run('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', name, '-f', join(keys, name)]);
@@ -285,7 +285,7 @@ test('only commits that an allowed signer signed are accepted when signatures ar
   expect(await signed('eve', 'a3')).toMatch(/is not signed by any of the allowed signers/);
 });
 
-test('a repository is watched again when its source comes back to this server', async () => {
+test('a Git repository is watched again when its source returns to this server', async () => {
   const upstream = await makeUpstream({ 'a.yaml': 'a1' });
   let changes = 0;
   const origin = await follow({ url: upstream.url }, { pollMs: 20 });
@@ -300,7 +300,7 @@ test('a repository is watched again when its source comes back to this server', 
   expect(await read(origin)).toEqual(['a.yaml=a2']);
 });
 
-test('stopping ends a git that waits', async () => {
+test('stopping a Git source ends a git process that waits', async () => {
   const bin = await temporaryDirectory();
   const waits = join(bin, 'waits');
   await writeFile(

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openLeaseKeeper } from '../../src/db/leases/lease-keeper.ts';
 import { groups, newMemoryOrigin, openOffice } from './office-source.ts';
 
-test('a server keeps its sources while its main thread is busy for longer than their leases last', async () => {
+test('a server keeps its source leases while its main thread is busy for longer than they last', async () => {
   const office = await openOffice();
   const failures: unknown[] = [];
   const leases = openLeaseKeeper({

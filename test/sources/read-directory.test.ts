@@ -18,7 +18,7 @@ async function reasonOf(path: string): Promise<string> {
 }
 
 describe('an ordinary directory', () => {
-  test('is read recursively, sorted, without dot entries and other files', async () => {
+  test('is read recursively and sorted, without hidden entries and other types of files', async () => {
     const path = await temporaryDirectory();
     const files = {
       'b.yaml': 'b',
@@ -40,18 +40,18 @@ describe('an ordinary directory', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('shows files under the path as it was given', async () => {
+  test('names its files with the path as it was given', async () => {
     const path = await temporaryDirectory();
     await writeFiles(path, { 'a.yaml': 'a' });
     const given = relative(process.cwd(), path);
     expect((await readFiles(`${given}/`)).files.map((file) => file.path)).toEqual([join(given, 'a.yaml')]);
   });
 
-  test('without files is readable and holds none', async () => {
+  test('without files is read as empty', async () => {
     expect((await readFiles(await temporaryDirectory())).files).toEqual([]);
   });
 
-  test('has a digest of places and contents, whatever the line ends', async () => {
+  test('has a digest of paths and contents, independent of line ends', async () => {
     const [one, same, other, moved] = await Promise.all([1, 2, 3, 4].map(temporaryDirectory));
     await writeFiles(one ?? '', { 'a.yaml': 'a: 1\nb: 2\n' });
     await writeFiles(same ?? '', { 'a.yaml': '\ufeffa: 1\r\nb: 2\r\n' });
@@ -64,7 +64,7 @@ describe('an ordinary directory', () => {
     expect(new Set(digests).size).toBe(3);
   });
 
-  test('may hold links that stay inside, in circles too', async () => {
+  test('may contain links that stay inside it, even in a cycle', async () => {
     const path = await temporaryDirectory();
     await writeFiles(path, { 'real/a.yaml': 'a' });
     await symlink('real', join(path, 'linked'));
@@ -74,7 +74,7 @@ describe('an ordinary directory', () => {
     expect(files.map((file) => relative(path, file.path))).toEqual(['linked/a.yaml', 'real/a.yaml']);
   });
 
-  test('may be a link itself', async () => {
+  test('may be a symbolic link itself', async () => {
     const path = await temporaryDirectory();
     await writeFiles(path, { 'releases/1/a.yaml': 'a' });
     await symlink('releases/1', join(path, 'current'));
@@ -85,7 +85,7 @@ describe('an ordinary directory', () => {
     ['a file', '/etc/passwd', 'passwd.yaml'],
     ['a directory', '/etc', 'etc'],
     ['a file beside it with the same beginning', '../outside.yaml', 'x.yaml'],
-  ])('is refused with a link that leads out to %s', async (_, target, name) => {
+  ])('is refused with a symbolic link that leaves it for %s', async (_, target, name) => {
     const parent = await temporaryDirectory();
     await writeFiles(parent, { 'out/a.yaml': 'a', 'outside.yaml': 'no' });
     await symlink(target, join(parent, 'out', name));
@@ -94,7 +94,7 @@ describe('an ordinary directory', () => {
     );
   });
 
-  test('is refused with a dangling link, a pipe, text that is not UTF-8, and files beyond the limits', async () => {
+  test('is refused with a dangling link, a pipe, text that is not UTF-8, or files beyond the limits', async () => {
     const path = await temporaryDirectory();
     const file = join(path, 'a.yaml');
     await symlink('nowhere', file);
@@ -115,7 +115,7 @@ describe('an ordinary directory', () => {
     expect(await reasonOf(path)).toContain('may hold 64 MiB');
   });
 
-  test('a file that vanishes during the reading makes it start again', async () => {
+  test('is read again when a file vanishes during the read', async () => {
     const path = await temporaryDirectory();
     await writeFiles(path, { 'a.yaml': 'a', 'b.yaml': 'b' });
     let listings = 0;
@@ -128,31 +128,28 @@ describe('an ordinary directory', () => {
   });
 });
 
-test.each(['', 'a.yaml'])(
-  'what is written to while it is read is read again, as a directory and as a file',
-  async (name) => {
-    const path = await temporaryDirectory();
-    await writeFiles(path, { 'a.yaml': 'half' });
-    let listings = 0;
-    const onListed = async () => {
-      listings += 1;
-      // The file is listed and not read yet, or read in part: what was listed is not what is there.
-      if (listings === 1) await writeFile(join(path, 'a.yaml'), 'half and the rest');
-    };
-    expect((await readFiles(join(path, name), { onListed })).files.map(({ text }) => text)).toEqual([
-      'half and the rest',
-    ]);
-    expect(listings).toBe(2);
-  },
-);
+test.each(['', 'a.yaml'])('a directory or a file that is written to during the read is read again', async (name) => {
+  const path = await temporaryDirectory();
+  await writeFiles(path, { 'a.yaml': 'half' });
+  let listings = 0;
+  const onListed = async () => {
+    listings += 1;
+    // The file is listed and not read yet, or read in part: what was listed is not what is there.
+    if (listings === 1) await writeFile(join(path, 'a.yaml'), 'half and the rest');
+  };
+  expect((await readFiles(join(path, name), { onListed })).files.map(({ text }) => text)).toEqual([
+    'half and the rest',
+  ]);
+  expect(listings).toBe(2);
+});
 
-test('a single file is read too', async () => {
+test('a single file can be read as a source', async () => {
   const path = await temporaryDirectory();
   await writeFiles(path, { 'a.yaml': 'a' });
   expect((await readFiles(join(path, 'a.yaml'))).files).toEqual([{ path: join(path, 'a.yaml'), text: 'a' }]);
 });
 
-test('E127: what does not exist is unavailable, never empty', async () => {
+test('E127: a path that does not exist is unavailable, never empty', async () => {
   const path = join(await temporaryDirectory(), 'missing');
   expect(await readDirectory(path)).toEqual({
     ok: false,
@@ -162,7 +159,7 @@ test('E127: what does not exist is unavailable, never empty', async () => {
 });
 
 describe('a ConfigMap mount', () => {
-  test('is read once, below its generation, and shown at its own path', async () => {
+  test('is read once, from its current generation, and its files are named with its own path', async () => {
     const mount = await temporaryDirectory();
     await project(mount, '1', { 'a.yaml': 'a1', 'b.yaml': 'b1' });
     const { files, warnings } = await readFiles(mount);
@@ -176,21 +173,24 @@ describe('a ConfigMap mount', () => {
   test.each([
     ['kept', undefined],
     ['removed', '1'],
-  ])('E128: a swap during the reading never mixes generations when the old one is %s', async (_, removes) => {
-    const mount = await temporaryDirectory();
-    await project(mount, '1', { 'a.yaml': 'a1', 'b.yaml': 'b1' });
-    let listings = 0;
-    const onListed = async () => {
-      listings += 1;
-      if (listings === 1)
-        await project(mount, '2', { 'a.yaml': 'a2', 'b.yaml': 'b2' }, removes === undefined ? {} : { removes });
-    };
-    const { files } = await readFiles(mount, { onListed });
-    expect(files.map(({ text }) => text)).toEqual(['a2', 'b2']);
-    expect(listings).toBe(2);
-  });
+  ])(
+    'E128: is never read as a mix of generations after a swap during the read, with the old one %s',
+    async (_, removes) => {
+      const mount = await temporaryDirectory();
+      await project(mount, '1', { 'a.yaml': 'a1', 'b.yaml': 'b1' });
+      let listings = 0;
+      const onListed = async () => {
+        listings += 1;
+        if (listings === 1)
+          await project(mount, '2', { 'a.yaml': 'a2', 'b.yaml': 'b2' }, removes === undefined ? {} : { removes });
+      };
+      const { files } = await readFiles(mount, { onListed });
+      expect(files.map(({ text }) => text)).toEqual(['a2', 'b2']);
+      expect(listings).toBe(2);
+    },
+  );
 
-  test('E128: reading while generations are swapped all the time gives whole ones only', async () => {
+  test('E128: is read only as whole generations while they are swapped continuously', async () => {
     const mount = await temporaryDirectory();
     const files = (generation: string) =>
       Object.fromEntries(Array.from({ length: 5 }, (_, index) => [`${index}.yaml`, generation]));
@@ -215,7 +215,7 @@ describe('a ConfigMap mount', () => {
     expect(whole).toBeGreaterThan(0);
   });
 
-  test('a mount that changes at every attempt is unavailable', async () => {
+  test('is unavailable when it changes at every attempt', async () => {
     const mount = await temporaryDirectory();
     await project(mount, '0', { 'a.yaml': '0' });
     let next = 0;
@@ -234,7 +234,7 @@ describe('E129: a subPath mount', () => {
   test.each([
     ['of a file in the directory', (path: string) => path],
     ['of the named file', (path: string) => join(path, 'a b.yaml')],
-  ])('%s is warned of, because it will not update', async (_, named) => {
+  ])('%s causes a warning, because it will not update', async (_, named) => {
     const path = await temporaryDirectory();
     const mountTable = join(await temporaryDirectory(), 'mountinfo');
     await writeFiles(path, { 'a b.yaml': 'a', 'c.yaml': 'c' });
@@ -246,7 +246,7 @@ describe('E129: a subPath mount', () => {
     ]);
   });
 
-  test('is not suspected where the whole directory is mounted', async () => {
+  test('is not reported when the whole directory is mounted', async () => {
     const path = await temporaryDirectory();
     const mountTable = join(path, 'mountinfo');
     await mkdir(join(path, 'conf.yaml'));

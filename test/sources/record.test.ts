@@ -32,7 +32,7 @@ async function openRecord() {
   return { office, record, reported, request, options };
 }
 
-it('a status that could not be written is written, and its events are sent, with the next one that is the same', async () => {
+it('a status that could not be written is written with its events when the same status is noted again', async () => {
   const { office, record, reported } = await openRecord();
   await office.rows('alter table audit_events add constraint away check (false) not valid');
   await expect(record.note(refused)).rejects.toThrow('away');
@@ -44,7 +44,7 @@ it('a status that could not be written is written, and its events are sent, with
   expect(await reported()).toEqual(['config.failed', 'config.source.stalled']);
 });
 
-it('E98: a server whose lease has passed neither records how its source fares nor tells it', async () => {
+it('E98: a server with an expired lease neither records the status of its source nor sends events', async () => {
   const { office, record, reported, request } = await openRecord();
   await office.rows("update leases set until = now() - interval '1 second' returning name");
   await takeLease(office.database, { ...request, owner: 'two' });
@@ -52,7 +52,7 @@ it('E98: a server whose lease has passed neither records how its source fares no
   expect([(await office.statusOf('team')).state, await reported()]).toEqual([undefined, []]);
 });
 
-it('E135: a reconcile that begins when its source is suspended changes nothing, although the loop was not notified', async () => {
+it('E135: a reconcile that begins while its source is suspended changes nothing, even if the loop was not notified', async () => {
   const { office, options } = await openRecord();
   const reader = createReader();
   onTestFinished(() => reader.close());

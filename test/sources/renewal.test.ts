@@ -53,8 +53,8 @@ async function renewing(document = setupKey(), concluded?: (later: (days: number
   };
 }
 
-describe('a setup key that is to be renewed', () => {
-  test('has another value so long before its value ends, once, and keeps its id', async () => {
+describe('a setup key with the annotation `heddle.dev/renew-before`', () => {
+  test('gets a new value once, that long before its value expires, and keeps its id', async () => {
     const { office, key, hash, later, reads, revision, value } = await renewing();
     await expect.poll(key).toBeDefined();
     const [first, made] = [await hash(), present(await key())];
@@ -77,7 +77,7 @@ describe('a setup key that is to be renewed', () => {
     expect(await revision()).toBe(at + 1);
   });
 
-  test('lets machines in with the value before until that ends, and not after', async () => {
+  test('accepts the previous value until that expires', async () => {
     const { key, hash, later, enrol } = await renewing();
     await expect.poll(key).toBeDefined();
     const first = await hash();
@@ -93,7 +93,7 @@ describe('a setup key that is to be renewed', () => {
     await expect(enrol('six', sha256Base64('no value of it'))).rejects.toThrow(/setup key invalid/);
   });
 
-  test('is renewed by one of two servers, also when it ended meanwhile', async () => {
+  test('is renewed by only one of two servers, also if it expired meanwhile', async () => {
     const { office, origin, clocked, key, hash, later, revision } = await renewing();
     await expect.poll(key).toBeDefined();
     const [first, at] = [await hash(), await revision()];
@@ -107,7 +107,7 @@ describe('a setup key that is to be renewed', () => {
     expect((await key())?.derived['former']).toEqual([]);
   });
 
-  test('is renewed when it becomes due while a reconcile is ending', async () => {
+  test('is renewed when it becomes due at the end of a reconcile', async () => {
     const { key, reads } = await renewing(setupKey(), (later) => later(28));
     const formerly = async () => (await key())?.derived['former'];
     await expect.poll(formerly).toMatchObject([{ key_hash: expect.any(String) }]);
@@ -116,7 +116,7 @@ describe('a setup key that is to be renewed', () => {
     expect(await formerly()).toHaveLength(1);
   });
 
-  test('that was used up starts anew with another value, and the one before stays used up', async () => {
+  test('that was used up can be used again with the new value, but not with the previous one', async () => {
     const { key, hash, later, enrol } = await renewing(setupKey({ type: 'one-off' }));
     await expect.poll(key).toBeDefined();
     const first = await hash();
@@ -128,7 +128,7 @@ describe('a setup key that is to be renewed', () => {
     await enrol('three', await hash());
   });
 
-  test('is not renewed once it is revoked', async () => {
+  test('is not renewed after it is revoked', async () => {
     const { origin, key, hash, later } = await renewing();
     await expect.poll(key).toBeDefined();
     const first = await hash();
@@ -144,7 +144,7 @@ describe('a setup key that is to be renewed', () => {
     ['3 days', /is `3 days`; write a time of at least an hour, such as `72h`/],
     ['10m', /is `10m`; write a time of at least an hour/],
     ['720h', /is `720h`, and what is made works for 720h; write `719h` at most/],
-  ])('says so when it cannot be %s before', async (renewBefore, message) => {
+  ])('reports a problem when it cannot be renewed %s before', async (renewBefore, message) => {
     const { office } = await renewing(setupKey({}, renewBefore));
     await expect
       .poll(async () => (await office.statusOf('keys')).problems)

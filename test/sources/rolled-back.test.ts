@@ -15,7 +15,7 @@ async function goBack({ engine, call }: Office, revision: number): Promise<void>
 
 const revisionOf = async ({ engine, account }: Office) => (await engine.snapshots.fresh(account)).revision;
 
-test('E111: a source that is rolled back stops, and E113: resumed with unchanged documents it wants an approval', async () => {
+test('E111: a source that is rolled back is suspended; E113: resumed with unchanged documents, it needs an approval', async () => {
   const office = await openOffice();
   const origin = newMemoryOrigin('team', groups('a', 'b'));
   office.run([origin], { intervalMs: 20 });
@@ -38,7 +38,7 @@ test('E111: a source that is rolled back stops, and E113: resumed with unchanged
   await expect.poll(office.groups).toEqual(['a', 'd']);
 });
 
-test('a rollback while the source reconciles is not undone by it', async () => {
+test('a rollback during a reconcile of the source is not undone by that reconcile', async () => {
   const office = await openOffice();
   const origin = newMemoryOrigin('team', groups('a', 'z'));
   office.run([origin]);
@@ -59,7 +59,7 @@ test('a rollback while the source reconciles is not undone by it', async () => {
   expect((await office.statusOf('team')).inventory).toEqual({ Group: 2 });
 });
 
-test('a source whose documents follow the rollback goes on as if nothing had been', async () => {
+test('a source continues normally after a rollback when its documents match the rollback', async () => {
   const office = await openOffice();
   const origin = newMemoryOrigin('team', groups('a'));
   office.run([origin]);

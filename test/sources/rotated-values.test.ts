@@ -20,7 +20,7 @@ async function openVendor() {
   return { office, kept, run };
 }
 
-it('E120 a secret that was rotated is applied, although no document changed', async () => {
+it('E120 a rotated secret is applied although no document changed', async () => {
   const { office, kept, run } = await openVendor();
   let value = 'the first';
   Object.assign(office.engine.planEnvironment, { valueFrom: () => value });
@@ -33,7 +33,7 @@ it('E120 a secret that was rotated is applied, although no document changed', as
   expect(JSON.stringify(runner.reports)).not.toMatch(/the first|the second/);
 });
 
-it('E120 a secret that is rotated while it is applied is applied once more', async () => {
+it('E120 a secret that is rotated during an apply is applied again', async () => {
   const { office, kept, run } = await openVendor();
   let runner: ReturnType<typeof run> | undefined;
   const valueFrom = () => (runner?.reports.some(({ level }) => level === 'info') ? 'the second' : 'the first');

@@ -34,7 +34,7 @@ const started = run(createSchedule(plainTiming, 0), 0, done(true))[1];
 const due = (schedule: Schedule, now: number) => step(schedule, now).step;
 
 describe('a schedule', () => {
-  test('begins at once, or after the delay that spreads many sources over time', () => {
+  test('starts at once, or after the delay that spreads many sources over time', () => {
     expect(due(createSchedule(plainTiming, 0), 0)).toEqual({ run: 'start' });
     const later = createSchedule(plainTiming, 100, 400);
     expect(due(later, 499)).toEqual({ until: 500 });
@@ -46,13 +46,13 @@ describe('a schedule', () => {
     ['success', done(false), 1, 1.1 * intervalMs],
     ['refusal', refused('k'), 0.5, intervalMs],
     ['nothing new', same, 0.25, 0.95 * intervalMs],
-  ])('comes back after an interval that is off by a tenth at most, after %s', (_, conclusion, random, after) => {
+  ])('runs again after the interval, give or take a tenth, after %s', (_, conclusion, random, after) => {
     const [, schedule] = run(want(started, 'request'), 1000, conclusion, random);
     expect(due(schedule, 1000)).toEqual({ until: 1000 + after });
     expect(due(schedule, 1000 + after)).toEqual({ run: 'interval' });
   });
 
-  test('E133: what was refused is not new until its input changes, somebody asks, or it could not be reached meanwhile', () => {
+  test('E133: treats refused input as new only if it changes, on request, or after it was unreachable', () => {
     const [, schedule] = run(want(started, 'content'), minute, refused('a'));
     expect([isNew(schedule, 'a'), isNew(schedule, 'b')]).toEqual([false, true]);
     const asked = begin(want(schedule, 'request'), 'request', 2 * minute);
@@ -62,7 +62,7 @@ describe('a schedule', () => {
     expect(isNew(run(want(schedule, 'content'), minute, failed)[1], 'a')).toBe(true);
   });
 
-  test('tries again what was out of reach, later and later, and never later than after five minutes', () => {
+  test('retries an unreachable source after growing delays of at most five minutes', () => {
     let schedule = started;
     const delays: number[] = [];
     let now = 0;
@@ -79,14 +79,14 @@ describe('a schedule', () => {
     expect(run(started, intervalMs, failed, 0)[1].retryAt).toBe(intervalMs + 1000);
   });
 
-  test('forgets failures after a success', () => {
+  test('resets the failure count after a success', () => {
     const [, failing] = run(want(started, 'content'), 0, failed, 1);
     expect(due(failing, 2000)).toEqual({ run: 'retry' });
     const [, well] = run(failing, 2000, done(true), 1);
     expect([well.failures, well.retryAt]).toEqual([0, undefined]);
   });
 
-  test('answers any number of events by one reconcile, and those that come during one by another', () => {
+  test('runs one reconcile for any number of events, and another for events during it', () => {
     const many = Array.from({ length: 50 }).reduce<Schedule>((schedule) => want(schedule, 'content'), started);
     const running = begin(many, 'content', 0);
     expect(due(running, 0)).toEqual({});
@@ -96,7 +96,7 @@ describe('a schedule', () => {
     expect(due(rest, 10)).toEqual({ until: 10 + intervalMs });
   });
 
-  test('E132: a hundred hints a second are one look in five seconds', () => {
+  test('E132: runs once in five seconds for a hundred hints a second', () => {
     let schedule = started;
     const runs: number[] = [];
     for (let now = 1; now <= 20_000; now += 10) {
@@ -108,7 +108,7 @@ describe('a schedule', () => {
     expect(schedule.hot).toBeUndefined();
   });
 
-  test('lets what a person asks for overtake what an event asks for', () => {
+  test('prefers requests of a person to events', () => {
     expect(due(want(want(started, 'hint'), 'request'), 0)).toEqual({ run: 'request' });
     expect(due(want(want(started, 'request'), 'content'), 0)).toEqual({ run: 'request' });
     expect(due(want(want(started, 'hint'), 'content'), 0)).toEqual({ run: 'content' });
@@ -119,7 +119,7 @@ describe('a schedule', () => {
   });
 });
 
-describe('E134: a loop that runs hot', () => {
+describe('E134: a hot loop', () => {
   /** Reconciles of content that was there before, one each second, each of which changed something. */
   const spent = Array.from({ length: burst }).reduce<Schedule>(
     (schedule, _, at) => run(want(schedule, 'content'), at * 1000, done(true))[1],
@@ -127,13 +127,13 @@ describe('E134: a loop that runs hot', () => {
   );
   const hot = step(want(spent, 'content'), 20_000).schedule;
 
-  test('is stopped at the one too many, and names what drove it', () => {
+  test('is stopped at the first reconcile beyond the limit, and its trigger is recorded', () => {
     expect(spent.hot).toBeUndefined();
     expect(hot.hot).toEqual({ trigger: 'content', probeAt: 20_000 + probeMs });
     expect(due(hot, 20_000)).toEqual({ until: 20_000 + probeMs });
   });
 
-  test('is probed every five minutes, and goes on when a probe finds nothing to change', () => {
+  test('is probed every five minutes, and continues when a probe finds nothing to change', () => {
     const probing = 20_000 + probeMs;
     const [trigger, stillHot] = run(hot, probing, done(true));
     expect(trigger).toBe('probe');
@@ -149,7 +149,7 @@ describe('E134: a loop that runs hot', () => {
     expect(due(want(cool, 'content'), 20_000)).toEqual({ run: 'content' });
   });
 
-  test('is not one whose content is new each time, however often somebody saves', () => {
+  test('is not detected if the content is new each time, however often it is saved', () => {
     const edited = Array.from({ length: 200 }).reduce<Schedule>(
       (schedule, _, at) => run(want(schedule, 'content'), at * 100, done(true, `save ${at}`))[1],
       started,
@@ -158,14 +158,14 @@ describe('E134: a loop that runs hot', () => {
     expect(due(want(edited, 'content'), 20_000)).toEqual({ run: 'content' });
   });
 
-  test('is one that comes back to the same contents in turn', () => {
+  test('is detected if the content alternates between the same values', () => {
     let schedule = started;
     for (let at = 0; at < burst + 2; at += 1)
       schedule = run(want(schedule, 'content'), at * 100, done(true, at % 2 === 0 ? 'even' : 'odd'))[1];
     expect(step(want(schedule, 'content'), 10_000).schedule.hot).toMatchObject({ trigger: 'content' });
   });
 
-  test('is not one that finds nothing new however often it looks, nor one that writes at each interval', () => {
+  test('is not detected if the runs find nothing new, or write only once per interval', () => {
     let schedule = started;
     for (let now = 0; now < 100; now += 1) schedule = run(want(schedule, 'content'), now, same)[1];
     expect(step(want(schedule, 'content'), 100).schedule.hot).toBeUndefined();
@@ -173,7 +173,7 @@ describe('E134: a loop that runs hot', () => {
     expect(schedule.hot).toBeUndefined();
   });
 
-  test('may go on after half a minute for each reconcile', () => {
+  test('is not detected after a pause of half a minute for each further reconcile', () => {
     expect(due(want(spent, 'content'), 19_000 + refillMs)).toEqual({ run: 'content' });
   });
 });
@@ -193,7 +193,7 @@ describe('E135: a suspended schedule', () => {
   });
 });
 
-describe('whatever happens', () => {
+describe('any schedule', () => {
   const conclusions = fc.oneof(
     fc.constant(same),
     fc.constant(failed),
@@ -212,7 +212,7 @@ describe('whatever happens', () => {
     maxLength: 200,
   });
 
-  test('the loop waits for a moment or runs, changes things no more often than the bucket allows, and is never forgotten', () => {
+  test('always waits or runs, is never forgotten, and writes no more often than the bucket allows', () => {
     fc.assert(
       fc.property(life, (steps) => {
         let schedule = createSchedule(plainTiming, 0);

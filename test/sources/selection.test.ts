@@ -58,11 +58,11 @@ describe.each([
       ['a.yaml', 'draft.yaml'],
     ],
     [{ 'heddle.yaml': 'exclude: ["*"]\n' }, {}, []],
-  ])('with %j and %j are %j', async (more, globs, expected) => {
+  ])('with the rule files %j and the settings %j are %j', async (more, globs, expected) => {
     expect(await names(more, globs)).toEqual(expected);
   });
 
-  test('have another digest under other rules, and the same under the same', async () => {
+  test('have a digest that depends on the rules', async () => {
     const digest = async (more: Files, globs: StatedGlobs = {}) => {
       const found = await read({ ...files, ...more }, globs);
       return found.ok ? found.digest : found.reason;
@@ -78,7 +78,7 @@ describe.each([
     expect(await digest({ '.heddleignore': 'none.yaml' })).toBe(all[2]);
   });
 
-  test('that are left out are named with the rule, and files of no documents are not', async () => {
+  test('that hold documents and are left out are listed with the rule', async () => {
     const found = await read(
       { ...files, 'notes.txt': 'x', '.heddleignore': '# drafts\ndraft.yaml\nnotes.txt\n' },
       { include: ['*.yaml'], exclude: ['/a.yaml'] },
@@ -89,7 +89,7 @@ describe.each([
     ]);
   });
 
-  test('have problems with file and line when patterns cannot be read', async () => {
+  test('have problems with file and line when patterns are invalid', async () => {
     const found = await read(
       { ...files, '.heddleignore': 'ok\n[bad\n', 'heddle.yaml': 'exclude:\n  - ok\n  - ../up\nexlude: []\n' },
       {},
@@ -101,14 +101,14 @@ describe.each([
     ]);
   });
 
-  test('have a problem when there are too many patterns', async () => {
+  test('have a problem when there are more than 1000 patterns', async () => {
     const found = await read({ ...files, '.heddleignore': 'x\n'.repeat(1001) }, {});
     expect(found.ok && found.selection.problems).toMatchObject([
       { file: 'config/.heddleignore', line: 1001, message: expect.stringContaining('more than 1000 patterns') },
     ]);
   });
 
-  test('cannot be read when the patterns take too many comparisons, which no clock decides', async () => {
+  test('cannot be read when the patterns need too many comparisons, which are counted, not timed', async () => {
     const name = 'a'.repeat(200);
     const many = Object.fromEntries(Array.from({ length: 400 }, (_each, at) => [`${at}/${name}.yaml`, 'x']));
     const hostile = Array.from({ length: 1000 }, (_each, at) => `${'*a'.repeat(80)}*${at}b*`).join('\n');
@@ -117,8 +117,8 @@ describe.each([
   });
 });
 
-describe('a directory with rules', () => {
-  test('may hold anything that they leave out: links that lead out, and directories of many files', async () => {
+describe('a directory with ignore rules', () => {
+  test('may contain links out of it and large directories if the rules leave them out', async () => {
     const path = await temporaryDirectory();
     await writeFiles(path, { 'a.yaml': 'a', '.heddleignore': 'node_modules/\nlinked*\n' });
     await mkdir(join(path, 'node_modules'));
@@ -128,7 +128,7 @@ describe('a directory with rules', () => {
     expect(found).toMatchObject({ ok: true, files: [{ text: 'a' }] });
   });
 
-  test('does not take them from a link that leads out of it', async () => {
+  test('is refused if its ignore file is a link out of it', async () => {
     const outside = await temporaryDirectory();
     const path = join(outside, 'config');
     await writeFiles(path, { 'a.yaml': 'a' });

@@ -7,7 +7,7 @@ import { createObject } from '../../src/objects/objects.ts';
 import { upTo } from '../commit/office.ts';
 import { groups, newMemoryOrigin, openOffice } from './office-source.ts';
 
-test('E136: of two servers one reconciles, and the other takes over at once when that one stops', async () => {
+test('E136: one of two servers reconciles a source, and the other takes over at once when that one stops', async () => {
   const office = await openOffice();
   const origin = newMemoryOrigin('team', groups('a'));
   const first = office.run([origin]);
@@ -22,7 +22,7 @@ test('E136: of two servers one reconciles, and the other takes over at once when
   expect(second.reports.map(({ message }) => message)).toContainEqual(expect.stringContaining('1 created'));
 });
 
-test('E136: a server that is gone without a word is replaced when its lease has passed, and changes nothing if it wakes', async () => {
+test('E136: an unresponsive server is replaced when its lease expires, and changes nothing when it resumes', async () => {
   const office = await openOffice();
   const origin = newMemoryOrigin('team', groups('a'));
   const asleep = office.run([origin]);
@@ -43,7 +43,7 @@ test('E136: a server that is gone without a word is replaced when its lease has 
   expect(await office.groups()).toEqual(['a', 'fresh']);
 });
 
-test('E133: what is refused is not tried again at every interval, but when its content or the account changes', async () => {
+test('E133: refused content is not tried again at each interval, only when it or the account changes', async () => {
   const office = await openOffice();
   const origin = newMemoryOrigin('team', 'apiVersion: heddle.dev/v1\nkind: Nonsense');
   const runner = office.run([origin], { intervalMs: 5 });
@@ -59,7 +59,7 @@ test('E133: what is refused is not tried again at every interval, but when its c
   await expect.poll(async () => (await office.statusOf('team')).state).toBe('applied');
 });
 
-test('an unchanged source is looked at again and again without a write', async () => {
+test('an unchanged source is read repeatedly without a write', async () => {
   const office = await openOffice();
   const origin = newMemoryOrigin('team', groups('a'));
   office.run([origin], { intervalMs: 5 });
@@ -72,7 +72,7 @@ test('an unchanged source is looked at again and again without a write', async (
   expect(await tables()).toEqual(before);
 });
 
-test('a server that starts records nothing of documents that are applied, however long it compares them', async () => {
+test('a server that starts records nothing for documents that are applied, however long the comparison takes', async () => {
   const office = await openOffice();
   const origin = newMemoryOrigin('team', groups('a'));
   let recorded = 0;
@@ -94,7 +94,7 @@ test('a server that starts records nothing of documents that are applied, howeve
   expect(recorded).toBe(2);
 });
 
-test('E134: two writers who undo each other are stopped and named, and run again on request', async () => {
+test('E134: two writers that undo each other are stopped and named, and run again on request', async () => {
   const office = await openOffice();
   const origin = newMemoryOrigin('team', groups('even'));
   // Its deletes want no approval, however many they are in an hour.
@@ -124,7 +124,7 @@ test('E134: two writers who undo each other are stopped and named, and run again
   await expect.poll(async () => (await office.statusOf('team')).state).not.toBe('stalled');
 });
 
-test('E134: a probe that finds something to change leaves the source stopped, and one that finds nothing lets it go on', async () => {
+test('E134: a stopped source stays stopped if a probe finds a change, and continues if it finds none', async () => {
   const office = await openOffice();
   const origin = newMemoryOrigin('team', groups('a'));
   const breaker: boolean[] = [];
@@ -154,7 +154,7 @@ test('E134: a probe that finds something to change leaves the source stopped, an
   expect(reported).toHaveLength(2);
 });
 
-test('E134: a source that is as it was when it was stopped goes on with the next probe', async () => {
+test('E134: a stopped source that returns to its applied content continues with the next probe', async () => {
   const office = await openOffice();
   const origin = newMemoryOrigin('team', groups('a'));
   office.run([origin], { burst: 1, probeMs: 200 });
@@ -173,7 +173,7 @@ test('E134: a source that is as it was when it was stopped goes on with the next
   expect(await office.groups()).toEqual(['a']);
 });
 
-test('E135: what runs when the source is suspended completes, nothing follows, and resuming goes on', async () => {
+test('E135: a reconcile that runs when its source is suspended completes, and the next one waits for a resume', async () => {
   const office = await openOffice();
   const origin = newMemoryOrigin('team', groups('a'));
   office.run([origin]);
@@ -196,7 +196,7 @@ test('E135: what runs when the source is suspended completes, nothing follows, a
   await expect.poll(async () => (await office.statusOf('team')).state).toBe('applied');
 });
 
-test('a request is heeded once, whichever server got it, and content that did not change is planned again', async () => {
+test('a reconcile request is handled once, whichever server got it, and plans unchanged content again', async () => {
   const office = await openOffice();
   const origin = newMemoryOrigin('team', groups('a'));
   office.run([origin]);
@@ -210,7 +210,7 @@ test('a request is heeded once, whichever server got it, and content that did no
   await expect(requestSourceRun(other, office.call, 'nobody')).rejects.toThrow('source nobody not found');
 });
 
-test('a request after a detach is heeded by the next holder of the lease, not by the one that has lost it', async () => {
+test('a request after a detach is handled by the next holder of the lease, not by the one that lost it', async () => {
   const office = await openOffice();
   office.run([newMemoryOrigin('team', groups('a'))]);
   await expect.poll(office.groups).toEqual(['a']);
@@ -225,7 +225,7 @@ test('a request after a detach is heeded by the next holder of the lease, not by
   expect(await stated()).toEqual(['a']);
 });
 
-test('a hint makes the server that runs the source look, and a hundred hints make few looks', async () => {
+test('a hint makes the server that runs the source read it, and 100 hints cause at most 10 reads', async () => {
   const office = await openOffice();
   const origin = newMemoryOrigin('team', groups('a'));
   office.run([origin]);
@@ -237,7 +237,7 @@ test('a hint makes the server that runs the source look, and a hundred hints mak
   expect(origin.reads).toBeLessThanOrEqual(reads + 10);
 });
 
-test('a source that cannot be read is tried again until it can, and deletes nothing meanwhile', async () => {
+test('a source that cannot be read is retried until it can, and deletes nothing meanwhile', async () => {
   const office = await openOffice();
   const origin = newMemoryOrigin('team', groups('a'));
   const runner = office.run([origin]);
@@ -252,7 +252,7 @@ test('a source that cannot be read is tried again until it can, and deletes noth
   await expect.poll(async () => (await office.statusOf('team')).state).toBe('applied');
 });
 
-test('an account that is deleted under a running source stalls it, and nothing of it is made again', async () => {
+test('a running source stalls when its account is deleted, and creates nothing again', async () => {
   const office = await openOffice();
   const origin = newMemoryOrigin('team', groups('a'));
   const runner = office.run([origin], { intervalMs: 20 });
@@ -267,7 +267,7 @@ test('an account that is deleted under a running source stalls it, and nothing o
   for (const table of tables) expect(await office.rows(`select * from ${table}`)).toEqual([]);
 });
 
-test('E137: a clock on the wall that jumps an hour back and forth disturbs neither leases nor intervals', async () => {
+test('E137: a wall clock that jumps by an hour back and forth affects neither leases nor intervals', async () => {
   const office = await openOffice();
   const origin = newMemoryOrigin('team', groups('a'));
   let jumps = 0;
@@ -293,7 +293,7 @@ test('E137: a clock on the wall that jumps an hour back and forth disturbs neith
   expect(fences).toEqual({ fence: 1 });
 });
 
-test('E69: before a source deletes, the others of the server record what they want', async () => {
+test('E69: before a source deletes objects, the other sources of the server record their claims', async () => {
   const office = await openOffice();
   const [from, to] = [newMemoryOrigin('from', groups('a', 'moved')), newMemoryOrigin('to', groups('b'))];
   office.run([from, to]);
@@ -307,7 +307,7 @@ test('E69: before a source deletes, the others of the server record what they wa
   await expect.poll(office.groups).toEqual(['a', 'b', 'moved', 'new']);
 });
 
-test('a plan that a guard stopped is stored, goes through when it is approved, and only that one', async () => {
+test('a plan that a guard stopped is stored, and applied only when exactly that plan is approved', async () => {
   const office = await openOffice();
   const keys = upTo(12).map((at) => `g${at}`);
   const origin = newMemoryOrigin('team', groups(...keys));
@@ -338,7 +338,7 @@ test('a plan that a guard stopped is stored, goes through when it is approved, a
   expect(runner.reports.filter(({ level }) => level === 'error')).toEqual([]);
 });
 
-test('with approval: always every change of a source waits, whatever its guards say, and no change waits for nobody', async () => {
+test('with `approval: always` each change of a source needs an approval, and unchanged documents need none', async () => {
   const office = await openOffice();
   const origin = newMemoryOrigin('team', groups('a'));
   office.run([origin], { spec: { approval: 'always' } });

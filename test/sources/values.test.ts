@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { createValues } from '../../src/features/sources/values.ts';
 import { temporaryDirectory } from './mount.ts';
 
-describe('the values that documents may name', () => {
-  it('are the variables on the list and nothing else', () => {
+describe('the values that documents may refer to', () => {
+  it('are the listed environment variables and no others', () => {
     const valueFrom = createValues({ values: { HEDDLE_VALUE_A: 'x', HEDDLE_VALUE_EMPTY: '' }, valuesDir: undefined });
     expect(valueFrom('envRef', 'HEDDLE_VALUE_A')).toBe('x');
     expect(valueFrom('envRef', 'PATH')).toBeUndefined();
@@ -16,7 +16,7 @@ describe('the values that documents may name', () => {
     expect(valueFrom('secretKeyRef', 'HEDDLE_VALUE_A')).toBeUndefined();
   });
 
-  it('are files inside the directory of values, without their last line end', async () => {
+  it('are files inside the values directory, without their last line end', async () => {
     const root = await temporaryDirectory();
     const directory = join(root, 'values');
     await mkdir(join(directory, 'deep'), { recursive: true });

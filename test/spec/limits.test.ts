@@ -74,7 +74,7 @@ async function send(way: Way, name: BodyName, body: JsonObject): Promise<Answer>
 
 describe.each(ways)('in %s', (way) => {
   describe.each(limits)('$scope', ({ in: name, at, inside, outside }) => {
-    it.each(inside.map((value) => ({ value })))('takes $value', async ({ value }) => {
+    it.each(inside.map((value) => ({ value })))('accepts $value', async ({ value }) => {
       const answer = await send(way, name, withValue(bodies[name].body(refs[way]), at, value));
       expect([answer.status, answer.body.message]).toEqual([200, undefined]);
     });
@@ -92,7 +92,7 @@ describe.each(ways)('in %s', (way) => {
     else expect([answer.status, JSON.stringify(answer.body)]).toEqual([422, expect.stringContaining(refused)]);
   });
 
-  it('takes 300 seconds for the sync interval of a directory that does not say', async () => {
+  it('accepts a directory without a sync interval, which is 300 seconds by default', async () => {
     const answer = await send(way, 'directory', bodies.directory.body(refs[way]));
     expect(answer.status).toBe(200);
     if (way === 'a request') expect(answer.body.sync_interval).toBe(300);
@@ -103,11 +103,11 @@ function lastOf(pointer: string): string {
   return pointer.split('/').at(-1) ?? '';
 }
 
-it('has the limits of later issues for operations that are waited for', () => {
+it('limits of later issues exist only for operations that are not served yet', () => {
   expect(Object.values(waiting).flat()).toEqual(expect.arrayContaining(Object.keys(limitsOfLaterIssues)));
 });
 
-describe('constraint 9: what is cloud-only', () => {
+describe('constraint 9: a cloud-only feature', () => {
   const settingsWith = async (own: Awaited<ReturnType<typeof testApi>>, peer_approval_enabled: boolean) => {
     const [{ id, settings }] = (await own.call('GET', '/api/accounts')).body;
     const extra = { ...settings.extra, peer_approval_enabled };
@@ -134,7 +134,7 @@ describe('constraint 9: what is cloud-only', () => {
     ['IngressPort', 'web', { peer: 'cloud', enabled: true, direct_port: { count: 1, protocol: 'tcp' } }],
   ];
 
-  it('is refused by self-hosted servers, saying so', async () => {
+  it('is refused by self-hosted servers, and the message states the reason', async () => {
     await using own = await testApi();
     await own.peers('cloud');
     for (const [answer, name] of [
@@ -150,7 +150,7 @@ describe('constraint 9: what is cloud-only', () => {
     }
   });
 
-  it('is there on hosted servers', async () => {
+  it('is available on hosted servers', async () => {
     await using own = await testApi('postgres', { edition: 'hosted' });
     const [peer = '', gate = ''] = await own.peers('cloud', 'gate');
     expect((await settingsWith(own, true)).body.settings.extra.peer_approval_enabled).toBe(true);
@@ -168,7 +168,7 @@ describe('constraint 9: what is cloud-only', () => {
   });
 });
 
-it('lets a caller of the hosted edition ask 1200 times at once, then 120 times a minute', async () => {
+it('the hosted edition accepts 1200 requests of a caller at once, then 120 a minute', async () => {
   await using own = await testApi('postgres', { edition: 'hosted', rateLimit: { perMinute: 120, burst: 1200 } });
   const begin = performance.now();
   const ask = () => own.call('GET', '/api/integrations/notifications/types');

@@ -15,19 +15,19 @@ import { createWorld, type World } from './world.ts';
 const all = Object.values(operations).flat();
 const later = Object.values(waiting).flat();
 
-describe('the table of the specification', () => {
+describe('the table of API operations', () => {
   it('has all 147 operations, each once', () => {
     expect(Object.fromEntries(Object.entries(operations).map(([name, list]) => [name, list.length]))).toEqual(counts);
     expect(all.length).toBe(147);
     expect(new Set(all).size).toBe(147);
   });
 
-  it('says of each operation what it takes and answers, and of no other', () => {
+  it('specifies the request and the answer of each operation, and no other', () => {
     expect(Object.keys(rows).sort()).toEqual([...all].sort());
     expect(all).toEqual(expect.arrayContaining([...later, ...cloudOnly]));
   });
 
-  it('is written by hand: it takes nothing from the declarations', () => {
+  it('is written by hand and imports nothing from the declarations', () => {
     const tables = readdirSync(import.meta.dirname).filter((name) =>
       /^(fields|operations|limits|constraints|bodies|waiting)(-\w+)?\.ts$/.test(name),
     );
@@ -40,12 +40,12 @@ describe('the table of the specification', () => {
     ]);
   });
 
-  it('names each operation that waits for a later issue once', () => {
+  it('lists each operation of a later issue once', () => {
     expect(new Set(later).size).toBe(later.length);
   });
 });
 
-describe.each(['self-hosted', 'hosted'] as const)('%s', (edition) => {
+describe.each(['self-hosted', 'hosted'] as const)('the %s edition', (edition) => {
   const txt = new Map<string, readonly string[]>();
   const api = sharedApi({ edition, resolveTxt: async (name) => txt.get(name) ?? [], requestSync: requestsOf() });
   const seen = new Set<Member>();
@@ -56,27 +56,30 @@ describe.each(['self-hosted', 'hosted'] as const)('%s', (edition) => {
   const hidden = edition === 'hosted' ? [] : cloudOnly;
   const served = all.filter((operation) => !later.includes(operation) && !hidden.includes(operation));
 
-  it.each(served)('%s', async (operation) => {
+  it.each(served)('serves %s as specified', async (operation) => {
     const row = rows[operation] as Row;
     // Which members and types a body must have does not depend on the edition.
     const refusals = edition === 'self-hosted' || cloudOnly.includes(operation);
     expect(await tryOperation({ world, operation, row, refusals, seen })).toEqual([]);
   });
 
-  it.each(later)('%s is not there yet', async (operation) => {
+  it.each(later)('does not serve %s yet', async (operation) => {
     const [method = ''] = operation.split(' ');
     const { status } = await api().call(method, pathOf(operation, {}), method === 'GET' ? undefined : {});
     expect([404, 405]).toContain(status);
   });
 
-  it.each(hidden.filter((operation) => !later.includes(operation)))('%s is not there, and why', async (operation) => {
-    const [method = ''] = operation.split(' ');
-    const place = { peerId: await world.peer() };
-    const answer = await api().call(method, pathOf(operation, place), method === 'GET' ? undefined : {});
-    expect([answer.status, answer.body.message]).toEqual([404, expect.stringContaining('hosted edition')]);
-  });
+  it.each(hidden.filter((operation) => !later.includes(operation)))(
+    'returns 404 for %s, and states the reason',
+    async (operation) => {
+      const [method = ''] = operation.split(' ');
+      const place = { peerId: await world.peer() };
+      const answer = await api().call(method, pathOf(operation, place), method === 'GET' ? undefined : {});
+      expect([answer.status, answer.body.message]).toEqual([404, expect.stringContaining('hosted edition')]);
+    },
+  );
 
-  it('saw every member of every answer, but for those that nothing brings yet', () => {
+  it('returned every member of every answer, except those that nothing can produce yet', () => {
     const missing = served.flatMap((operation) => {
       const { answer } = rows[operation] as Row;
       if (typeof answer === 'string') return [];

@@ -9,7 +9,7 @@ import { attributeOf, settingsFor, startCollector } from './collector.ts';
 
 const silent = () => undefined;
 
-it('metrics are exported as /metrics answers them, with what the environment says about the server', async () => {
+it('metrics are exported as /metrics returns them, with the resource attributes from the environment', async () => {
   vi.stubEnv('OTEL_SERVICE_NAME', 'mesh');
   vi.stubEnv('OTEL_RESOURCE_ATTRIBUTES', 'deployment.environment.name=prod');
   onTestFinished(() => void vi.unstubAllEnvs());
@@ -41,7 +41,7 @@ it('metrics are exported as /metrics answers them, with what the environment say
   expect((await api.call('GET', '/metrics', undefined, asOperator)).body).toContain('heddle_config_ops_total');
 });
 
-it('spans have the class of an error, and nothing of its message', async () => {
+it('spans contain the class of an error, but not its message', async () => {
   const collector = await startCollector();
   const telemetry = await startTelemetry({ settings: settingsFor(collector.url), version: '1', report: silent });
   const work = tracedRoot(telemetry.tracer, 'work', {}, () => Promise.reject(new InvalidInput('the password hunter2')));
@@ -58,7 +58,7 @@ it.each([
   ['ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', 1],
   ["00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' or 1=1", 1],
   ['x'.repeat(5000), 1],
-])('a caller that says %j has so many spans of its request: %i', async (traceparent, count) => {
+])('a request with the traceparent %j exports %i spans', async (traceparent, count) => {
   const collector = await startCollector();
   const telemetry = await startTelemetry({ settings: settingsFor(collector.url), version: '1', report: silent });
   const span = telemetry.tracer?.begin('request', { kind: 'server', traceparent });
@@ -81,7 +81,7 @@ async function deadEnd(isOpen: boolean): Promise<string> {
 it.each([
   ['is away', false],
   ['never answers', true],
-])('a collector that %s neither fails nor holds up a request, and not the end either', async (_, isOpen) => {
+])('a collector that %s neither fails nor delays a request or the shutdown', async (_, isOpen) => {
   const reports: string[] = [];
   const settings = settingsFor(await deadEnd(isOpen), { OTEL_BSP_MAX_QUEUE_SIZE: '4' });
   const report = (level: string, message: string) => reports.push(`${level} ${message}`);

@@ -12,7 +12,7 @@ import { attributeOf, settingsFor, startCollector } from './collector.ts';
 /** The span of the program that asks. */
 const caller = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7' };
 
-it('one request is found by its id in the log, the audit log, the history, what is delivered, and its trace', async () => {
+it('a request is found by its id in the access log, audit log, history, delivered events and trace', async () => {
   const collector = await startCollector();
   const report = (_: string, message: string) => expect.fail(message);
   const telemetry = await startTelemetry({ settings: settingsFor(collector.url), version: '0.0.0', report });
@@ -77,7 +77,7 @@ it('one request is found by its id in the log, the audit log, the history, what 
   expect(exported).not.toContain('127.0.0.1/hook');
 });
 
-it('a restore is found by the id of its request, and what an operator restores by that of the command', async () => {
+it('a restore is found by its request id, and a restore by the operator by the id of the command', async () => {
   const api = await testApi('postgres', keys);
   onTestFinished(() => api[Symbol.asyncDispose]());
   const archive = await backUp(api);

@@ -4,17 +4,17 @@ import { readOtel } from '../../src/telemetry/otel-settings.ts';
 
 const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/' };
 
-describe('the variables of OpenTelemetry', () => {
+describe('the OpenTelemetry variables', () => {
   it.each([
     [{}],
     [{ ...endpoint, OTEL_SDK_DISABLED: 'TRUE' }],
     [{ ...endpoint, OTEL_TRACES_EXPORTER: 'none', OTEL_METRICS_EXPORTER: 'none' }],
     [{ OTEL_SERVICE_NAME: 'mesh', OTEL_TRACES_SAMPLER: 'always_on' }],
-  ])('ask for nothing: %j', (env) => {
+  ])('enable no export: %j', (env) => {
     expect(readOtel(env)).toBeUndefined();
   });
 
-  it('say where spans and metrics go', () => {
+  it('set the endpoints of spans and metrics', () => {
     expect(readOtel(endpoint)).toEqual({
       traces: { url: 'http://collector:4318/v1/traces', protocol: 'http/protobuf' },
       metrics: { url: 'http://collector:4318/v1/metrics', protocol: 'http/protobuf' },
@@ -42,14 +42,14 @@ describe('the variables of OpenTelemetry', () => {
     [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, 'OTEL_EXPORTER_OTLP_PROTOCOL is `grpc`, which Heddle does not speak'],
     [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' }, 'The OTLP endpoint of traces is no URL; write one such as'],
     [{ OTEL_METRIC_EXPORT_INTERVAL: 'soon' }, 'OTEL_METRIC_EXPORT_INTERVAL is `soon`; write a number'],
-  ])('that are wrong are refused with a way out: %j', (env, sentence) => {
+  ])('are refused when invalid, with a suggestion: %j', (env, sentence) => {
     expect(readOtel({ ...endpoint, ...env })).toMatchObject({
       faults: expect.arrayContaining([expect.stringContaining(sentence)]),
     });
   });
 });
 
-test('nothing of OpenTelemetry is loaded by a server that exports nothing', () => {
+test('a server that exports no telemetry loads no OpenTelemetry module', () => {
   const loaders = globSync('src/**/*.ts').filter((path) => {
     const imports = readFileSync(path, 'utf8').matchAll(/^(import|export) (?!type )[^;]*? from '([^']+)'/gm);
     return [...imports].some(([, , from = '']) => /@opentelemetry|\/otel(-metrics)?\.ts$/.test(from));

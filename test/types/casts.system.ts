@@ -4,7 +4,7 @@ import { listCasts } from './casts.ts';
 /** How many casts the code may have; a change that needs one more takes another one away. */
 const most = 249;
 
-it('asserts types of values in few places', () => {
+it('the sources contain no more type assertions than the limit', () => {
   const casts = listCasts();
   expect(casts.length, casts.join('\n')).toBeLessThanOrEqual(most);
   // The compiler was asked, and it saw the sources.

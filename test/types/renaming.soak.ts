@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { declaredFields, errorsAfterRenaming, unnoticed } from './renaming.ts';
 
-test('every field of every kind, when it is renamed, fails the type check', { timeout: 900_000 }, async () => {
+test('renaming any field of any kind fails the type check', { timeout: 900_000 }, async () => {
   const kinds = await declaredFields();
   const longest = Math.max(...kinds.map((list) => list.length));
   for (let at = 0; at < longest; at++) {

@@ -178,14 +178,14 @@ async function expectSame(one: Release, other: Release): Promise<void> {
   expect(await one.ask('GET', keys)).toEqual(await other.ask('GET', keys));
 }
 
-describe('an installation that is updated server by server', () => {
+describe('an installation during a rolling update', () => {
   let program: Program;
   let installation: Installation;
   beforeAll(async () => {
     [program, installation] = await Promise.all([landedProgram(), openInstallation()]);
   });
 
-  it('serves by the previous release and by this one at the same time', { timeout: 240_000 }, async () => {
+  it('serves with the previous release and this one at the same time', { timeout: 240_000 }, async () => {
     await using old = await installation.start(program);
     const before = await fill(old);
     await using fresh = await installation.start();

@@ -20,7 +20,7 @@ const momentary = new Set([
   'GET /api/config/backup',
 ]);
 
-it('every operation answers the same in both profiles, but for what the table says', async () => {
+it('every operation answers the same in both profiles, except for the listed differences', async () => {
   const txt = new Map<string, readonly string[]>();
   await using api = await testApi('postgres', {
     edition: 'hosted',
@@ -54,7 +54,7 @@ it('every operation answers the same in both profiles, but for what the table sa
 const own = new Set(rows.flatMap((row) => (row.differs === 'operation' ? [row.operation] : [])));
 
 /** What is written is written here: in an account of its own for each profile, by what its own description says. */
-it('every example has the same outcome in both profiles, deletions and posts without a body among them', async () => {
+it('every example has the same outcome in both profiles, including deletions and POSTs without a body', async () => {
   const specified = await outcomesIn('specification');
   const theirs = await outcomesIn('compatible');
   const { operations } = translationsOf(specified.document);

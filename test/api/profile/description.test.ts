@@ -12,16 +12,16 @@ const describeIt = (edition: 'self-hosted' | 'hosted') =>
 const descriptions = { 'self-hosted': await describeIt('self-hosted'), hosted: await describeIt('hosted') };
 
 describe.each(['self-hosted', 'hosted'] as const)(
-  'the description of the profile compatible, %s edition',
+  'the OpenAPI description of the compatible profile, %s edition',
   (edition) => {
     const description = descriptions[edition];
 
-    it('passes a validator of OpenAPI 3.1 that is not ours', async () => {
+    it('passes an independent OpenAPI 3.1 validator', async () => {
       const { valid, errors } = await new Validator().validate(structuredClone(description) as JsonObject);
       expect([valid, errors]).toEqual([true, undefined]);
     });
 
-    it('has examples that are valid by their schemas', () => {
+    it('has examples that match their schemas', () => {
       const ajv = new Ajv2020({ strict: false, allErrors: true });
       addFormats.default(ajv);
       ajv.addSchema({ $id: 'openapi', ...description });
@@ -36,7 +36,7 @@ describe.each(['self-hosted', 'hosted'] as const)(
   },
 );
 
-describe('what the profile compatible lets be absent', () => {
+describe('schemas of the compatible profile', () => {
   const description = descriptions.hosted;
   const { schemas } = description['components'] as { readonly schemas: JsonObject };
 
@@ -48,7 +48,7 @@ describe('what the profile compatible lets be absent', () => {
     ['PUT', '/api/event-streaming/{id}', 'platform', 'string'],
     ['PUT', '/api/integrations/event-streaming/{id}', 'platform', 'string'],
     ['POST', '/api/setup-keys', 'usage_limit', 'integer'],
-  ])('is no required member of %s %s, and may be null: %s', (method, path, member, type) => {
+  ])('of %s %s make the member %s optional and nullable', (method, path, member, type) => {
     for (const { required, properties } of bodiesOf(method, path)) {
       expect(required).not.toContain(member);
       expect(membersOf(properties)[member]).toMatchObject({ type: [type, 'null'] });
@@ -60,14 +60,14 @@ describe('what the profile compatible lets be absent', () => {
     ['POST', '/api/integrations/edr/intune', 'secret'],
     ['POST', '/api/event-streaming', 'platform'],
     ['PUT', '/api/integrations/edr/falcon', 'client_id'],
-  ])('is required by all else: %s %s, %s', (method, path, member) => {
+  ])('of %s %s require the member %s', (method, path, member) => {
     for (const { required, properties } of bodiesOf(method, path)) {
       expect(required).toContain(member);
       expect(membersOf(properties)[member]).toMatchObject({ type: 'string' });
     }
   });
 
-  it('leaves the description of the specification as it is', async () => {
+  it('leave the schemas of the specification profile unchanged', async () => {
     const { components } = await describeApi(registry, { version: '0.0.0', edition: 'hosted' });
     const specified = membersOf(membersOf(components)['schemas']);
     expect(specified['EdrVendorAReplacement']).toBeUndefined();
@@ -77,7 +77,7 @@ describe('what the profile compatible lets be absent', () => {
   it.each([
     ['/api/setup-keys/{keyId}', 'string'],
     ['/api/event-streaming/{id}', 'integer'],
-  ])('ids in paths are of the type that objects show: %s, %s', (path, type) => {
+  ])('give ids in paths the type that objects show: %s, %s', (path, type) => {
     const { parameters, get } = itemOf(path);
     expect(parameters).toMatchObject([{ in: 'path', schema: { type } }]);
     const answer = membersOf(membersOf(membersOf(get)['responses'])['200']);

@@ -38,7 +38,7 @@ interface Seen {
 }
 
 it.each(['specification', 'compatible'] as const)(
-  'what was sent empty reads empty, and what was never given is absent, as the profile %s has it',
+  'what was sent empty is returned empty, and what was omitted is absent, in the profile %s',
   async (profile) => {
     const { api, scene, document } = await openScene(profile);
     await using _ = api;
@@ -58,7 +58,7 @@ it.each(['specification', 'compatible'] as const)(
   120_000,
 );
 
-it('a replace that changes the members that it names keeps what others were given, which documents never say', async () => {
+it('a partial replace keeps members that were given empty, and an export omits them', async () => {
   const { api } = await openScene('specification');
   await using _ = api;
   const path = '/api/integrations/directory-idp';

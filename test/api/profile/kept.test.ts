@@ -12,7 +12,7 @@ const shownOtherwise: Readonly<Record<string, string>> = {
 };
 
 it.each(['specification', 'compatible'] as const)(
-  'a client that compares what it sent with what it reads sees no difference, as the profile %s has it',
+  'a client that compares what it sent with what it reads finds no difference in the profile %s',
   async (profile) => {
     const txt = new Map<string, readonly string[]>();
     await using api = await testApi('postgres', {

@@ -11,14 +11,14 @@ const check = (checks: Readonly<Record<string, { readonly min_version: string }>
   checks,
 });
 
-describe('which profile a request is in', () => {
-  it('is the one of the setting, whatever the request asks for', async () => {
+describe('the profile of a request', () => {
+  it('is the configured one, whatever the request asks for', async () => {
     const made = await compatible().call('POST', '/api/setup-keys', setupKey, { 'heddle-profile': 'specification' });
     expect(made.body.id).toBe('1');
     expect(made.headers['vary'] ?? '').not.toContain('Heddle-Profile');
   });
 
-  it('is the specification where no setting says otherwise, and its other names are refused', async () => {
+  it('is the specification by default, and member names of the compatible profile are refused', async () => {
     const asked = { 'heddle-profile': 'compatible' };
     const key = await plain().call('POST', '/api/setup-keys', setupKey, asked);
     expect(key.body.id).toBe(1);
@@ -32,22 +32,22 @@ describe('which profile a request is in', () => {
     expect((await plain().call('GET', '/api/integrations/edr/falcon', undefined, asked)).status).toBe(404);
   });
 
-  it('is the one that a request asks for where the operator allows it, and caches know', async () => {
+  it('is the requested one where the operator allows it, with a Vary header and separate ETags', async () => {
     const [one, other] = [await ours('GET', '/api/groups'), await theirs('GET', '/api/groups')];
     for (const { headers } of [one, other]) expect(headers['vary']).toContain('Heddle-Profile');
     expect(one.body).toEqual(other.body);
     expect(one.headers['etag']).not.toBe(other.headers['etag']);
   });
 
-  it('has to be one that there is', async () => {
+  it('must be `specification` or `compatible`', async () => {
     const refused = await ours('GET', '/api/groups', undefined, { 'heddle-profile': 'terraform' });
     expect(refused.status).toBe(422);
     expect(refused.body.message).toBe('the header `Heddle-Profile` must be `specification` or `compatible`');
   });
 });
 
-describe('what clients keep', () => {
-  it('is known by an ETag of the profile', async () => {
+describe('a cached or repeated answer', () => {
+  it('has a separate ETag in each profile', async () => {
     const { headers, body } = await theirs(
       'POST',
       '/api/posture-checks',
@@ -66,14 +66,14 @@ describe('what clients keep', () => {
     expect((await theirs('PUT', path, body, { 'if-match': '"0.0.compatible"' })).status).toBe(412);
   });
 
-  it('is known by an ETag of the profile where lists have one of their bodies alone', async () => {
+  it('has a separate ETag in each profile for the list of events too', async () => {
     const { headers } = await theirs('GET', '/api/events');
     const known = { 'if-none-match': headers['etag'] ?? '' };
     expect((await theirs('GET', '/api/events', undefined, known)).status).toBe(304);
     expect((await ours('GET', '/api/events', undefined, known)).status).toBe(200);
   });
 
-  it('is the same answer to a request that is repeated, and none of the other profile', async () => {
+  it('is replayed in its own profile, and refused with 422 in the other one', async () => {
     const key = { 'idempotency-key': 'profiles-1' };
     const first = await theirs('POST', '/api/setup-keys', setupKey, key);
     const again = await theirs('POST', '/api/setup-keys', setupKey, key);
@@ -83,8 +83,8 @@ describe('what clients keep', () => {
   });
 });
 
-describe('a request of the profile', () => {
-  it('may use both names of a member when they say the same, and else is refused', async () => {
+describe('a request in the compatible profile', () => {
+  it('may use both names of a member with equal values, and is refused when they differ', async () => {
     const [old, young] = [{ min_version: '1.0.0' }, { min_version: '2.0.0' }];
     const same = check({ nb_version_check: old, client_version_check: old }, 'b');
     expect((await theirs('POST', '/api/posture-checks', same)).body.checks).toEqual({ nb_version_check: old });
@@ -97,14 +97,14 @@ describe('a request of the profile', () => {
     });
   });
 
-  it('is refused in the words of the caller', async () => {
+  it('is refused with the member names that the caller used', async () => {
     const wrong = { ...check({}, 'd'), checks: { nb_version_check: { min_version: 7 } } };
     const { status, body } = await theirs('POST', '/api/posture-checks', wrong);
     expect(status).toBe(422);
     expect(body.problems).toEqual([expect.objectContaining({ path: '/checks/nb_version_check/min_version' })]);
   });
 
-  it('leaves alone what users named like a member', async () => {
+  it('leaves values of users unchanged that equal the name of a member', async () => {
     const group = await theirs('POST', '/api/groups', { name: 'nb_version_check' });
     expect(group.body.name).toBe('nb_version_check');
     const rule = { ...{ name: 'netbird-ssh', enabled: true, action: 'accept', bidirectional: true, protocol: 'all' } };
@@ -128,7 +128,7 @@ describe('a request of the profile', () => {
 });
 
 describe('the OpenAPI document', () => {
-  it('is that of the profile', async () => {
+  it('describes the profile of the request', async () => {
     const [specified, other] = [await ours('GET', '/api/openapi.json'), await theirs('GET', '/api/openapi.json')];
     expect(Object.keys(specified.body.paths)).not.toContain('/api/integrations/edr/falcon');
     expect(Object.keys(other.body.paths)).toContain('/api/integrations/edr/falcon');

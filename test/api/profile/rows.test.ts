@@ -22,13 +22,13 @@ it.each(rows.map(({ name }) => name))('%s', async (name) => {
   expect(tests).toHaveProperty([name]);
 });
 
-it('has no test of a row that is gone, and no name twice', () => {
+it('every row of the profile table has exactly one test, and every test a row', () => {
   const known = rows.map(({ name }) => name);
   expect(Object.values(files).flatMap(Object.keys).sort()).toEqual([...new Set(known)].sort());
   expect(known).toHaveLength(new Set(known).size);
 });
 
-it('is in the file that the reference names beside the row', async () => {
+it('the reference page names the test file of every row', async () => {
   const page = await readFile(new URL('../../../docs/reference/client-profile.md', import.meta.url), 'utf8');
   const lines = page.split('\n').filter((line) => line.endsWith('.ts` |'));
   const named = lines.map((line) => line.split(' | '));

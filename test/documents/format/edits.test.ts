@@ -14,8 +14,8 @@ function fixed(text: string): string {
   return formatted(text, 'a.yaml', renamesOf(read(text).documents));
 }
 
-describe('fixing', () => {
-  it('names members as they are called today', () => {
+describe('heddle fmt --fix', () => {
+  it('replaces obsolete member names by the current ones', () => {
     const text = document(
       'PostureCheck',
       'p',
@@ -25,7 +25,7 @@ describe('fixing', () => {
     expect(formatted(text)).toBe(text);
   });
 
-  it('corrects kinds, members, words and what is around them, where only one thing can be meant', () => {
+  it('corrects misspelt kinds, members, values and envelope fields when only one correction is possible', () => {
     const text = document(
       'Polcy',
       'p',
@@ -40,12 +40,12 @@ describe('fixing', () => {
     );
   });
 
-  it('leaves alone what is far from everything, and what is there by its right name', () => {
+  it('leaves a word unchanged when nothing similar exists or the correct member is already present', () => {
     const text = document('Group', 'g', '\n  name: G\n  nme: x\n  colour: red\n');
     expect(fixed(text)).toBe(text);
   });
 
-  it('lets references follow documents that were renamed, those to their children too', () => {
+  it('updates references to renamed documents, including references to their children', () => {
     const text = [
       document('Group', 'new', ' {}\n', '  previousNames: [old]\n'),
       document(
@@ -68,7 +68,7 @@ describe('fixing', () => {
     );
   });
 
-  it('does not follow a name that another document has now, or two had', () => {
+  it('keeps a reference when its name belongs to another document now, or belonged to two before', () => {
     const groups = [
       document('Group', 'a', ' {}\n', '  previousNames: [b, c]\n'),
       document('Group', 'b', ' {}\n', '  previousNames: [a, c]\n'),
@@ -82,7 +82,7 @@ describe('fixing', () => {
     expect(fixed(text)).toBe(text);
   });
 
-  it('leaves a file alone that has problems all the same', () => {
+  it('reports the problems of a file that it cannot fix, and leaves the file unchanged', () => {
     const text = document('Group', 'g', ' {}\n').replace('name: g', 'nme: g\n  wrong: 1');
     expect(format(text, 'a.yaml', new Map())).toMatchObject({
       type: 'problems',
@@ -90,7 +90,7 @@ describe('fixing', () => {
     });
   });
 
-  it('lets members follow that are called by a group, and loses none where the group has two', () => {
+  it('renames members keyed by a group, unless the new key is taken', () => {
     const group = document('Group', 'new', ' {}\n', '  previousNames: [old, older]\n');
     const renames = renamesOf(read(group).documents);
     const policy = (authorized_groups: JsonObject) => ({
@@ -117,7 +117,7 @@ describe('fixing', () => {
     }
   });
 
-  it('works in JSON', () => {
+  it('fixes JSON too', () => {
     const value = { apiVersion: 'heddle.dev/v1', kind: 'Policy', metadata: { name: 'p' }, spec: { enabeld: true } };
     const right = { ...value, spec: { enabled: true } };
     expect(formatted(JSON.stringify(value), 'a.json', new Map())).toBe(`${JSON.stringify(right, null, 2)}\n`);

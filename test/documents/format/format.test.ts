@@ -5,7 +5,7 @@ import { format, formatted } from './sample.ts';
 const head = 'apiVersion: heddle.dev/v1\nkind: Group\nmetadata:\n  name: a\n';
 
 describe('the canonical form', () => {
-  it('has members in the order of their kind, at every depth, those of others behind them', () => {
+  it('has members in the order of their kind at every depth, and unknown members last', () => {
     const text = `kind: Policy
 spec:
   own: 1
@@ -55,7 +55,7 @@ spec:
     expect(formatted(`${head}spec:\n  ${spec}`)).toBe(`${head}spec:\n  ${canonical}`);
   });
 
-  it('has brackets only where the line is not too long', () => {
+  it('has inline brackets only where the line is short enough', () => {
     const entry = (name: string) => `{ name: ${name}, type: CNAME, content: target.example.com }`;
     const long = 'a'.repeat(70);
     expect(formatted(`${head}spec:\n  x:\n  - ${entry('b')}\n  - ${entry(long)}\n`)).toBe(
@@ -83,7 +83,7 @@ spec:
     );
   });
 
-  it('keeps the line ends of the file and has no byte order mark', () => {
+  it('keeps the line endings of the file and drops the byte order mark', () => {
     const text = `\ufeff${head}spec: {  }\n---\n${head.replace('name: a', 'name: b')}`;
     expect(formatted(text.replaceAll('\n', '\r\n'))).toBe(
       `${head}spec: {}\n---\n${head.replace('name: a', 'name: b')}`.replaceAll('\n', '\r\n'),
@@ -92,7 +92,7 @@ spec:
 });
 
 describe('comments', () => {
-  it('stay with what they are about', () => {
+  it('stay with the member or line that they describe', () => {
     const text = `# About the file.
 
 # About the group.
@@ -146,14 +146,14 @@ spec:
 });
 
 describe('a stream of documents', () => {
-  it('keeps its separators, its first one too, and comments between them', () => {
+  it('keeps its separators, including a leading one, and the comments between them', () => {
     const text = `--- # one\n${head}...\n# between\n---\n\n---\n${head.replace('name: a', 'name: b')}\n# last\n`;
     expect(formatted(text)).toBe(
       `---\n# one\n${head}---\n# between\n---\n${head.replace('name: a', 'name: b')}\n# last\n`,
     );
   });
 
-  it('keeps what other programs read as it stands, and puts documents of a list in order', () => {
+  it('leaves documents of other programs unchanged, and sorts the members of documents in a List', () => {
     const other = `apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: 'x'}\n`;
     const list = `kind: List\napiVersion: v1\nitems:\n- {kind: Group, apiVersion: heddle.dev/v1, metadata: {name: b}}\n`;
     expect(formatted(`${other}---\n${list}`)).toBe(
@@ -162,7 +162,7 @@ describe('a stream of documents', () => {
   });
 });
 
-describe('a file is left as it is', () => {
+describe('a file given to heddle fmt', () => {
   it.each([
     ['an anchor', `${head}spec: &x {}\n`, 'yaml_anchor', 5],
     ['a merge key', `${head}spec:\n  <<: {}\n`, 'yaml_merge_key', 6],
@@ -170,18 +170,18 @@ describe('a file is left as it is', () => {
     ['a directive', `%YAML 1.1\n---\n${head}`, 'yaml_directive', 1],
     ['a syntax error', `${head}spec: {\n`, 'yaml_invalid', 6],
     ['a member that is none', `${head}specs: {}\n`, 'member_unknown', 5],
-  ])('that has %s, with the place', (_, text, code, line) => {
+  ])('with %s is left unchanged, and the line is reported', (_, text, code, line) => {
     const result = format(text);
     expect(result.type === 'problems' && result.problems.map((one) => [one.code, one.line])).toEqual([[code, line]]);
   });
 
-  it('that holds no documents', () => {
+  it('without documents is ignored', () => {
     expect(format('').type).toBe('ignored');
     expect(format('# nothing\n').type).toBe('ignored');
     expect(format('name: x\non: push\n').type).toBe('ignored');
   });
 
-  it('that is YAML by the name of JSON', () => {
+  it('with YAML under the name of a JSON file is left unchanged, with the advice to rename it', () => {
     expect(format(head, 'a.json')).toEqual({ type: 'kept', reason: expect.stringContaining('rename it to .yaml') });
   });
 });

@@ -24,7 +24,7 @@ const comments = (text: string) =>
     .map((comment) => comment.text)
     .sort();
 
-test('whatever way documents are written, they mean the same afterwards, with all comments, and are canonical', () => {
+test('formatting keeps the values and comments of documents in any style, and gives the canonical form', () => {
   fc.assert(
     fc.property(texts, (text) => {
       const after = formatted(text);

@@ -9,6 +9,6 @@ beforeAll(async () => {
 });
 afterAll(() => stand[Symbol.asyncDispose]());
 
-it.each(attacks)('$name holds up nobody', async (attack) => {
+it.each(attacks)('$name does not delay other requests', async (attack) => {
   expect(await overBudget(stand, attack, { floor: 50, tries: 3 })).toBeUndefined();
 });

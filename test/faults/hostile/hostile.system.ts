@@ -12,6 +12,6 @@ beforeAll(async () => {
 });
 afterAll(() => stand[Symbol.asyncDispose]());
 
-it.each(some)('$name: a megabyte holds up nobody', async (attack) => {
+it.each(some)('$name: a megabyte does not delay other requests', async (attack) => {
   expect(await overBudget(stand, attack, { floor: 250, tries: 12 })).toBeUndefined();
 });

@@ -25,7 +25,7 @@ async function openScene(...more: Parameters<typeof openReading>) {
   };
 }
 
-test('a token is used until shortly before its end, and not after it', async () => {
+test('a token of the directory is used until shortly before it expires, and not after', async () => {
   const { counterpart, sync, users } = await openScene();
   counterpart.tokenSeconds = 1;
   counterpart.next((_, answer) => setTimeout(answer, 600));
@@ -35,7 +35,7 @@ test('a token is used until shortly before its end, and not after it', async () 
   expect(await users()).toHaveLength(3);
 });
 
-test('tokens that are revoked in the middle are replaced, and nothing is read twice', async () => {
+test('a token that is revoked during a sync is replaced, and no page is read twice', async () => {
   const { counterpart, sync, users } = await openScene();
   counterpart.pageSize = 1;
   counterpart.next((_, answer) => {
@@ -50,7 +50,7 @@ test('tokens that are revoked in the middle are replaced, and nothing is read tw
   ]);
 });
 
-test('a directory that accepts no token at all is not asked for ever', async () => {
+test('a sync fails without endless attempts when the directory accepts no token', async () => {
   const { counterpart, sync, host } = await openScene();
   counterpart.next(
     { status: 401, code: 'InvalidAuthenticationToken' },
@@ -61,7 +61,7 @@ test('a directory that accepts no token at all is not asked for ever', async () 
   );
 });
 
-test('throttling is honoured, and reading goes on where it was', async () => {
+test('a sync obeys the Retry-After of the directory, and resumes where it stopped', async () => {
   const { counterpart, sync, users, host, wait, logs } = await openScene();
   counterpart.pageSize = 1;
   counterpart.next((_, answer) => answer(), {
@@ -78,14 +78,14 @@ test('throttling is honoured, and reading goes on where it was', async () => {
   expect(await logs()).toContain('info: the directory answers again');
 });
 
-test('throttling of the sign-in is honoured too', async () => {
+test('a sync obeys the Retry-After of the sign-in too', async () => {
   const { counterpart, sync, host, wait } = await openScene();
   counterpart.nextToken(429, { error: 'temporarily_unavailable' }, { 'retry-after': '200' });
   expect(await sync()).toBe(`the sync failed: ${host} answers 429; it goes on by itself`);
   expect(await wait()).toBeGreaterThan(190);
 });
 
-test('when it is tried again is noted before the directory answers', async () => {
+test('the time of the next attempt is stored before the directory answers', async () => {
   const { counterpart, sync, rows } = await openScene();
   const noted: unknown[] = [];
   const look = async (): Promise<void> =>
@@ -137,7 +137,7 @@ test.each<readonly [string, Instead, RegExp]>([
     { status: 403, code: 'Authorization_RequestDenied' },
     /grant it User.Read.All and GroupMember.Read.All/,
   ],
-])('%s keeps what is there, and the next sync goes on', async (_, instead, message) => {
+])('after %s the users are unchanged, and the next sync continues', async (_, instead, message) => {
   const { directory, counterpart, sync, users, state, logs } = await openScene();
   await sync();
   const { revision } = await state();
@@ -151,7 +151,7 @@ test.each<readonly [string, Instead, RegExp]>([
   expect(await users()).toEqual(['ben', 'cem'].map(mail));
 });
 
-test('silence keeps what is there: the request is given up, and the next sync goes on', async () => {
+test('a request without an answer is given up, the users are unchanged, and the next sync continues', async () => {
   const { directory, counterpart, open, sync, users, state, logs, host } = await openScene();
   await sync();
   const { revision } = await state();
@@ -169,7 +169,7 @@ test('silence keeps what is there: the request is given up, and the next sync go
   expect(await users()).toEqual(['ben', 'cem'].map(mail));
 });
 
-test('pages that lead back to one before them are read no further', async () => {
+test('a sync stops at a page link that leads back to an earlier page', async () => {
   const { counterpart, sync } = await openScene();
   const page =
     (name: string): Instead =>
@@ -185,7 +185,7 @@ test('pages that lead back to one before them are read no further', async () => 
   );
 });
 
-test('reading that takes too long makes room for other directories, and goes on where it was', async () => {
+test('a sync that takes too long is interrupted for other directories, and resumes where it stopped', async () => {
   const { counterpart, open, sync, users } = await openScene();
   counterpart.pageSize = 1;
   counterpart.next((_, answer) => setTimeout(answer, 900));
@@ -199,32 +199,29 @@ test('reading that takes too long makes room for other directories, and goes on 
 test.each([
   ['400 syncStateNotFound', { status: 400, code: 'syncStateNotFound' }],
   ['410', { status: 410, code: 'resyncRequired' }],
-] as const)(
-  'links that are forgotten (%s) have everything read again, and who is missing is gone',
-  async (_, answer) => {
-    const { directory, counterpart, sync, users, user } = await openScene();
-    for (const id of ['dev', 'eve', 'fay']) directory.putUser(id);
-    await sync();
-    const before = await user(mail('ben'));
-    directory.clear();
-    for (const id of ['ben', 'cem', 'dev', 'eve', 'fay']) directory.putUser(id);
-    counterpart.requests.length = 0;
-    counterpart.next(answer);
-    await sync();
-    expect(counterpart.requests.slice(0, 4)).toEqual([
-      ...['token', 'groups/delta $deltatoken', 'groups/delta $select', 'users/delta $select'],
-    ]);
-    expect(await users()).toEqual(['ben', 'cem', 'dev', 'eve', 'fay'].map(mail));
-    expect((await user(mail('ben'))).id).toBe(before.id);
-  },
-);
+] as const)('expired delta links (%s) cause a full read, and missing users are blocked', async (_, answer) => {
+  const { directory, counterpart, sync, users, user } = await openScene();
+  for (const id of ['dev', 'eve', 'fay']) directory.putUser(id);
+  await sync();
+  const before = await user(mail('ben'));
+  directory.clear();
+  for (const id of ['ben', 'cem', 'dev', 'eve', 'fay']) directory.putUser(id);
+  counterpart.requests.length = 0;
+  counterpart.next(answer);
+  await sync();
+  expect(counterpart.requests.slice(0, 4)).toEqual([
+    ...['token', 'groups/delta $deltatoken', 'groups/delta $select', 'users/delta $select'],
+  ]);
+  expect(await users()).toEqual(['ben', 'cem', 'dev', 'eve', 'fay'].map(mail));
+  expect((await user(mail('ben'))).id).toBe(before.id);
+});
 
 test.each<readonly [number, number, string]>([
   [401, 7000215, 'the client secret is wrong; write its value, not its id, in Base64 into client_secret'],
   [401, 7000222, 'the client secret has expired; make a new one at the directory and write it into client_secret'],
   [400, 90002, 'there is no tenant b4f7c2d0-13a8-4f5e-8a67-2c9d1e0f3b55; correct tenant_id'],
   [400, 70011, 'refuses the application: 400 invalid_client, AADSTS70011; see whether tenant_id'],
-])('a sign-in that is refused (%i, %i) says what to do', async (status, code, message) => {
+])('a refused sign-in (%i, %i) is reported with advice', async (status, code, message) => {
   const { counterpart, sync, wait, failed } = await openScene();
   const { secret } = counterpart;
   counterpart.nextToken(status, { error: 'invalid_client', error_description: secret, error_codes: [code] });
@@ -234,7 +231,7 @@ test.each<readonly [number, number, string]>([
   expect(await failed()).toEqual([{ meta: { platform: 'directory', reason: expect.stringContaining(message) } }]);
 });
 
-test('a secret that is corrected is used at once, and stands in no log, event or row', async () => {
+test('a corrected client secret is used at once, and appears in no log, event or row', async () => {
   const { counterpart, sync, users, change, reading, rows, logs, failed } = await openScene();
   counterpart.secret = 'another~secret';
   expect(await sync()).toContain('the client secret is wrong');
@@ -256,7 +253,7 @@ test('a secret that is corrected is used at once, and stands in no log, event or
   expect(reading.reports).toEqual([]);
 });
 
-test('a server that is away for long is reported once, and read when it is back', async () => {
+test('a directory that is down for long is reported once, and read when it is back', async () => {
   const { counterpart, sync, failed } = await openScene();
   const away = { status: 503, code: 'ServiceUnavailable' };
   for (const _ of Array.from({ length: 7 })) {
@@ -267,7 +264,7 @@ test('a server that is away for long is reported once, and read when it is back'
   expect(await sync()).toContain('4 created');
 });
 
-test('a certificate of a private authority is accepted when the operator has it accepted', async () => {
+test('a certificate of a private authority is accepted only when the operator trusts the authority', async () => {
   const { open, sync, users, failed } = await openScene({}, { secure: true });
   expect(await sync()).toMatch(
     /does not trust \((DEPTH_ZERO_)?SELF_SIGNED_CERT\w*\); the operator can name .* HEDDLE_OUTBOUND_CA; it goes on by itself$/,
@@ -277,7 +274,7 @@ test('a certificate of a private authority is accepted when the operator has it 
   expect(await users()).toHaveLength(3);
 });
 
-test('a host that the server does not know, and a tenant that cannot be one, are refused without a request', async () => {
+test('an unknown directory host and an invalid tenant are refused without a request', async () => {
   const { call, counterpart, create, reading, state } = await openScene();
   const resultOf = async (id: string) =>
     (await reading.requestSync(call, (await state()).get(id) ?? expect.fail('it is there'), { dryRun: false })).result;

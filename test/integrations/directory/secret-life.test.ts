@@ -30,7 +30,7 @@ async function openScene(...secrets: readonly (readonly [hint: string | null, da
   };
 }
 
-test('warns 30 and 7 days before the secret ends, each once', async () => {
+test('an audit event warns 30 and 7 days before the client secret of a directory expires, once each', async () => {
   const { at, warned, counterpart } = await openScene(['Pq8', 40], ['xyz', 1]);
   const counts: number[] = [];
   for (const days of [0, 5, 11, 12, 20, 34, 35, 39]) {
@@ -44,7 +44,7 @@ test('warns 30 and 7 days before the secret ends, each once', async () => {
   ]);
 });
 
-test('of two secrets that begin the same the one that ends first warns, and one that was replaced does not', async () => {
+test('of two client secrets with the same hint, the one that expires first is warned of; a replaced one is not', async () => {
   const { at, warned, list } = await openScene(['Pq8', 400], ['Pq8', 6]);
   await at(0);
   expect(await warned()).toHaveLength(1);
@@ -56,14 +56,14 @@ test('of two secrets that begin the same the one that ends first warns, and one 
   expect(await warned()).toHaveLength(2);
 });
 
-test('asks once a day', async () => {
+test('the expiry of the client secret is requested from the directory once a day', async () => {
   const { sync, asked } = await openScene(['Pq8', 400]);
   await sync();
   await sync();
   expect(asked()).toBe(1);
 });
 
-test('an application that may not read itself is said so once', async () => {
+test('a directory application without the right to read itself is reported once', async () => {
   const { at, counterpart, logs, warned, users } = await openScene(['Pq8', 3]);
   counterpart.readsItself = false;
   await at(0);
@@ -75,7 +75,7 @@ test('an application that may not read itself is said so once', async () => {
   expect(await users()).toHaveLength(1);
 });
 
-test('a directory that does not say it now is asked with the next sync', async () => {
+test('the expiry of the client secret is requested again at the next sync when the directory failed to return it', async () => {
   const { sync, counterpart, asked, warned, users } = await openScene(['Pq8', 3]);
   counterpart.next(
     (_, answer) => answer(),

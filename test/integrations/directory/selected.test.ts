@@ -27,7 +27,7 @@ async function openLarge() {
 }
 
 test.each(['known', 'unknown'])(
-  'users whom no group selects are forgotten and not added among 160,000 memberships, with statistics that are %s',
+  'users in no selected group are removed and not added among 160,000 memberships, with %s statistics',
   async (statistics) => {
     const { database, held, rows } = await openLarge();
     const tables = ['directory_syncs', 'directory_groups', 'directory_members', 'directory_users'];

@@ -13,7 +13,7 @@ async function openScene() {
   return { ...scene, troubles };
 }
 
-test('says since when syncs fail and why, until one succeeds or the integration is disabled', async () => {
+test('the status reports since when syncs fail and why, until one succeeds or the integration is disabled', async () => {
   const { counterpart, integration, engine, call, sync, status, troubles, change } = await openScene();
   expect(await troubles()).toEqual([]);
   counterpart.next({ status: 503, code: 'ServiceUnavailable' });
@@ -37,7 +37,7 @@ test('says since when syncs fail and why, until one succeeds or the integration 
   expect(await troubles()).toEqual([]);
 });
 
-test('names the plan that waits for an approval', async () => {
+test('the status names the plan that waits for an approval', async () => {
   const { directory, counterpart, sync, rows, troubles } = await openScene();
   await sync();
   directory.clear();
@@ -52,7 +52,7 @@ test('names the plan that waits for an approval', async () => {
   expect(await troubles()).toEqual([]);
 });
 
-test('warns of a client secret that ends within 30 days, until another one is written', async () => {
+test('the status warns of a client secret that expires within 30 days, until it is replaced', async () => {
   const { counterpart, clock, sync, troubles, change } = await openScene();
   const ends = new Date(Date.now() + 40 * day).toISOString();
   counterpart.secrets = [{ hint: counterpart.secret.slice(0, 3), endDateTime: ends }];

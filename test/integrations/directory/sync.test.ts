@@ -9,7 +9,7 @@ const day = 24 * 60 * 60 * 1000;
 
 const mail = (id: string) => `${id}@corp.example.com`;
 
-test('users and groups of a directory are taken over, page by page', async () => {
+test('a sync imports users and groups of a directory page by page', async () => {
   const { directory, counterpart, sync, users, groups, user, logs } = await openReading();
   counterpart.pageSize = 2;
   for (const id of ['ana', 'ben', 'cem', 'dev']) directory.putUser(id);
@@ -36,7 +36,7 @@ test('users and groups of a directory are taken over, page by page', async () =>
   ]);
 });
 
-test('later on what changed is read, and nothing else', async () => {
+test('a later sync reads only what changed', async () => {
   const { directory, counterpart, sync, users, groups, user } = await openReading();
   for (const id of ['ana', 'ben', 'cem']) directory.putUser(id);
   directory.putGroup('g1', 'mesh-dev', ['ana', 'ben']);
@@ -59,7 +59,7 @@ test('later on what changed is read, and nothing else', async () => {
   expect(counterpart.requests).toEqual(requests);
 });
 
-test('a sync that finds nothing changed writes no revision and no line of the log', async () => {
+test('a sync without changes writes no revision and no log entry', async () => {
   const { directory, counterpart, sync, state, logs, reading, due, rows, status } = await openReading();
   directory.putUser('ana');
   directory.putGroup('g1', 'mesh-dev', ['ana']);
@@ -79,7 +79,7 @@ test('a sync that finds nothing changed writes no revision and no line of the lo
   expect(synced).toBe(true);
 });
 
-test('prefixes select groups, and the people whom groups let in', async () => {
+test('prefixes select the groups to import, and the groups from which users are imported', async () => {
   const scene = await openReading({ group_prefixes: ['mesh-'], user_group_prefixes: ['staff'] });
   const { directory, counterpart, sync, users, groups, change } = scene;
   for (const id of ['ana', 'ben', 'cem', 'dev']) directory.putUser(id);
@@ -106,7 +106,7 @@ test('prefixes select groups, and the people whom groups let in', async () => {
   expect(counterpart.faults).toEqual([]);
 });
 
-test('people who are disabled, deleted and restored are kept out and let in', async () => {
+test('users disabled or deleted in the directory are blocked, and unblocked when enabled or restored', async () => {
   const { directory, sync, users, user, groups } = await openReading();
   for (const id of ['ana', 'ben', 'cem']) directory.putUser(id);
   directory.putGroup('g1', 'mesh-dev', ['ana', 'ben', 'cem']);
@@ -127,7 +127,7 @@ test('people who are disabled, deleted and restored are kept out and let in', as
   expect((await user(mail('ana'))).id).toBe(before.id);
 });
 
-test('a dry run says what would happen, and nothing does', async () => {
+test('a dry run reports what a sync would do, and changes nothing', async () => {
   const { directory, sync, preview, state, users, logs } = await openReading();
   directory.putUser('ana');
   directory.putGroup('g1', 'mesh-dev', ['ana']);
@@ -143,7 +143,7 @@ test('a dry run says what would happen, and nothing does', async () => {
   expect(await users()).toEqual([mail('ana')]);
 });
 
-test('a directory that names no users waits for an approval', async () => {
+test('a sync waits for an approval when the directory returns no users', async () => {
   const { directory, counterpart, reading, sync, preview, users, logs, approve, rows, state, due } =
     await openReading();
   for (const id of ['ana', 'ben', 'cem']) directory.putUser(id);
@@ -182,7 +182,7 @@ test('a directory that names no users waits for an approval', async () => {
   expect(await rows(`select state from plans where id = '${plan}'`)).toEqual([{ state: 'applied' }]);
 });
 
-test('a directory that comes to its senses needs no approval', async () => {
+test('a sync needs no approval any more when the directory returns its users again', async () => {
   const { directory, counterpart, sync, users } = await openReading();
   for (const id of ['ana', 'ben', 'cem']) directory.putUser(id);
   await sync();
@@ -194,7 +194,7 @@ test('a directory that comes to its senses needs no approval', async () => {
   expect(await users()).toHaveLength(3);
 });
 
-test('users are kept for 30 days, and deleted after that', async () => {
+test('users deleted in the directory are kept for 30 days, and deleted after that', async () => {
   const { directory, engine, account, clock, sync, state } = await openReading();
   for (const id of ['ana', 'ben']) directory.putUser(id);
   await sync();
@@ -212,7 +212,7 @@ test('users are kept for 30 days, and deleted after that', async () => {
 test.each([
   ['everybody', {}],
   ['the people of a group', { user_group_prefixes: ['mesh-'] }],
-])('a person who is deleted for good is not kept, also once removed before, of %s', async (_, settings) => {
+])('a user deleted for good is not kept for 30 days, even if removed before, in a sync of %s', async (_, settings) => {
   const { directory, engine, account, sync, state, users, counterpart } = await openReading(settings);
   for (const id of ['ana', 'ben', 'cem', 'dev']) directory.putUser(id);
   directory.putGroup('g1', 'mesh-dev', ['ana', 'ben', 'cem', 'dev']);
@@ -238,7 +238,7 @@ test.each([
   expect(counterpart.faults).toEqual([]);
 });
 
-test('a person who is there again under another id stays when the old one is deleted for good', async () => {
+test('a user who returns under another id is kept when the old id is deleted for good', async () => {
   const { directory, engine, account, sync, users, user } = await openReading();
   for (const id of ['ana', 'ben']) directory.putUser(id);
   await sync();
@@ -253,7 +253,7 @@ test('a person who is there again under another id stays when the old one is del
   expect((await user(mail('ana'))).id).toBe(id);
 });
 
-test('a person who is deleted for good waits for the approval that keeping them out needs', async () => {
+test('a user deleted for good is kept until the required approval to block users is given', async () => {
   const { directory, engine, account, sync, users } = await openReading();
   const ids = Array.from({ length: 8 }, (_, at) => `u${at}`);
   for (const id of ids) directory.putUser(id);
@@ -264,7 +264,7 @@ test('a person who is deleted for good waits for the approval that keeping them 
   expect(await users()).toHaveLength(8);
 });
 
-test('two people of one address, and an address that is none, are in the log', async () => {
+test('a duplicate and an invalid e-mail address are reported in the log', async () => {
   const { directory, sync, users, logs } = await openReading();
   directory.putUser('ana', { mail: 'team@example.com' });
   directory.putUser('ben', { mail: 'team@example.com' });
@@ -281,7 +281,7 @@ test('two people of one address, and an address that is none, are in the log', a
   );
 });
 
-test('what an integration has read goes with it', async () => {
+test('the stored data of a sync is deleted with its integration', async () => {
   const { directory, remove, reading, rows } = await openReading();
   directory.putUser('ana');
   directory.putGroup('g1', 'mesh-dev', ['ana']);
@@ -295,7 +295,7 @@ test('what an integration has read goes with it', async () => {
   await expect.poll(left).toBe(0);
 });
 
-test('what is written of a directory while its integration is deleted goes too', async () => {
+test('data that a sync writes while its integration is deleted is deleted too', async () => {
   const { directory, sync, remove, rows, database, made } = await openReading();
   directory.putUser('ana');
   await sync();

@@ -39,8 +39,8 @@ async function watched(vendor: Vendor, change: (product: Product) => void, more 
   };
 }
 
-describe.each(['vendor-a', 'vendor-b'] as const)('%s', (vendor) => {
-  it('warns 30 and 7 days before the credentials end, each once, and the status says so', async () => {
+describe.each(['vendor-a', 'vendor-b'] as const)('the %s integration', (vendor) => {
+  it('warns 30 and 7 days before its credentials expire, once each, and shows it in the status', async () => {
     const ends = inDays(29);
     const { warnings, synced, product, rows, asked, status } = await watched(vendor, (one) => {
       one.credentialEnds = ends;
@@ -62,7 +62,7 @@ describe.each(['vendor-a', 'vendor-b'] as const)('%s', (vendor) => {
     expect(product.faults).toEqual([]);
   });
 
-  it('warns of nothing while the end is far, or not said', async () => {
+  it('does not warn while the expiry is far away or unknown', async () => {
     const { warnings, synced, product, rows, asked, status } = await watched(vendor, (one) => {
       one.credentialEnds = inDays(31);
     });
@@ -78,7 +78,7 @@ describe.each(['vendor-a', 'vendor-b'] as const)('%s', (vendor) => {
   });
 });
 
-it('a token that says itself when it ends is believed without a request', async () => {
+it('the expiry stated in a token is used without a request to the product', async () => {
   const seconds = Math.floor(Date.now() / 1000) + 86_400;
   const claims = Buffer.from(JSON.stringify({ sub: 'heddle', exp: seconds })).toString('base64url');
   const token = `eyJhbGciOiJFUzI1NiJ9.${claims}.c2ln`;
@@ -89,7 +89,7 @@ it('a token that says itself when it ends is believed without a request', async 
 });
 
 it.each(['vendor-a', 'vendor-b', 'vendor-c', 'vendor-d'] as const)(
-  'of %s, credentials that the product refuses are reported once, and again after they were good',
+  'credentials refused by %s are reported once, and again after they worked in between',
   async (vendor) => {
     const { warnings, synced, product, api, status } = await watched(vendor, () => undefined);
     await synced();

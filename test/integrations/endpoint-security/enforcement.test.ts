@@ -6,8 +6,8 @@ import { bodies, openScene, runPost } from './scene.ts';
 const firewall = { firewall_enabled: true };
 const open = { timeout: 20_000 };
 
-describe('peers in the groups of an integration', () => {
-  it('are kept out while the product finds something wrong, and come back by themselves', async () => {
+describe('peers in the groups of an endpoint security integration', () => {
+  it('are blocked while the product finds a fault, and allowed again automatically', async () => {
     const { api, machines, integrate, standing, reach, status, events } = await openScene();
     const [ana = '', ben = '', eve = ''] = await machines('ana', 'ben', 'eve');
     const checked = await api.group('checked', [ana, ben]);
@@ -45,7 +45,7 @@ describe('peers in the groups of an integration', () => {
     expect(product.faults).toEqual([]);
   });
 
-  it('are kept out from the moment they join, and let in when they leave or the integration is disabled', async () => {
+  it('are blocked as soon as they join, and allowed when they leave or the integration is disabled', async () => {
     const { api, machines, integrate, standing, status } = await openScene();
     const [ana = '', ben = ''] = await machines('ana', 'ben');
     const checked = await api.group('checked', [ana]);
@@ -70,7 +70,7 @@ describe('peers in the groups of an integration', () => {
     expect(await standing([ana, ben])).toEqual([undefined, undefined]);
   });
 
-  it('are looked up at once when they come, without reading all devices', async () => {
+  it('are looked up at once when they enrol, without reading all devices', async () => {
     const { api, machines, integrate, standing, status } = await openScene();
     const [ana = ''] = await machines('ana');
     const product = await startVendorA();
@@ -89,7 +89,7 @@ describe('peers in the groups of an integration', () => {
     expect(product.faults).toEqual([]);
   });
 
-  it('are looked up at the end of a sync that began before they came', async () => {
+  it('are looked up at the end of a sync that began before they enrolled', async () => {
     const { api, machines, integrate, standing, status } = await openScene();
     const product = await startVendorA();
     product.devices = [device('ana'), device('ben')];
@@ -112,7 +112,7 @@ describe('peers in the groups of an integration', () => {
     }
   });
 
-  it('are looked up once another server has ended its sync', async () => {
+  it('are looked up after another server has ended its sync', async () => {
     const { api, machines, integrate, standing, status } = await openScene();
     const product = await startVendorA();
     product.devices = [device('ana')];
@@ -129,7 +129,7 @@ describe('peers in the groups of an integration', () => {
     await expect.poll(() => standing(ids), open).toEqual([undefined]);
   });
 
-  it('need the approval of all products that decide about them', async () => {
+  it('need the approval of all products that check them', async () => {
     const { api, machines, integrate, standing, status } = await openScene();
     const [ana = '', ben = ''] = await machines('ana', 'ben');
     const checked = await api.group('checked', [ana, ben]);
@@ -149,9 +149,9 @@ describe('peers in the groups of an integration', () => {
   });
 });
 
-describe('the approval of a peer that endpoint security keeps out', () => {
+describe('the approval of a peer that endpoint security blocks', () => {
   it.each(['self-hosted', 'hosted'] as const)(
-    'is shown, may be sent back, and cannot be cleared (%s)',
+    'is shown as required, may be sent back, and cannot be cleared (%s)',
     async (edition) => {
       const { api, machines, integrate, status } = await openScene({ edition });
       const [ana = ''] = await machines('ana');

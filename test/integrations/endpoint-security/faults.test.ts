@@ -32,8 +32,8 @@ function others(count: number) {
   return Array.from({ length: count }, (_, at) => device(`other-${at}`));
 }
 
-describe('a sync that loses devices', () => {
-  it('keeps the verdicts before it until a person approves it, and says so', async () => {
+describe('an endpoint security sync that loses devices', () => {
+  it('keeps the earlier verdicts until a person approves it, and reports it', async () => {
     const { api, ids, product, standing, status, events } = await decided();
     product.devices = [];
     await expect.poll(() => status('vendor-a'), open).toMatchObject({ state: 'held', devices: 10, foundDevices: 0 });
@@ -55,7 +55,7 @@ describe('a sync that loses devices', () => {
     expect((await approve()).status).toBe(412);
   });
 
-  it('goes on by itself when the devices are back, and with four of five of them', async () => {
+  it('continues automatically when the devices are back, or four of five of them', async () => {
     const { ids, product, standing, status, synced } = await decided();
     const all = product.devices;
     product.devices = all.slice(0, 7);
@@ -67,7 +67,7 @@ describe('a sync that loses devices', () => {
     expect(await standing(ids)).toEqual([undefined, offWhy]);
   });
 
-  it('is held already as the first one when the product knows no device at all', async () => {
+  it('is held even as the first sync when the product returns no device at all', async () => {
     const { api, machines, integrate, standing, status } = await openScene();
     const ids = await machines('good');
     const product = await startVendorA();
@@ -78,8 +78,8 @@ describe('a sync that loses devices', () => {
   });
 });
 
-describe('a product that cannot be asked', () => {
-  it('keeps its verdicts for as long as they count, lets nobody in after that, and comes back by itself', async () => {
+describe('a failing endpoint security product', () => {
+  it('keeps its verdicts until they expire, then blocks all peers, and recovers automatically', async () => {
     const { api, ids, product, standing, reach, status, events } = await decided();
     product.always({ status: 503 });
     await expect.poll(() => status('vendor-a'), open).toMatchObject({ state: 'failing', deciding: true });
@@ -106,7 +106,7 @@ describe('a product that cannot be asked', () => {
     'answers that end too early': ['truncate', 'hang up'],
     'an answer that never comes': ['never'],
   };
-  it.each(Object.entries(faults))('is asked again at once after %s', async (_, answers) => {
+  it.each(Object.entries(faults))('is retried at once after %s', async (_, answers) => {
     const { product, synced, events } = await decided({ timeoutMs: 300 });
     const before = await synced();
     product.next(...answers);
@@ -115,7 +115,7 @@ describe('a product that cannot be asked', () => {
     expect(product.faults).toEqual([]);
   });
 
-  it('is left alone for as long as it asks', async () => {
+  it('is not retried before its Retry-After is over', async () => {
     const { product, synced } = await decided();
     const before = await synced();
     const times: number[] = [];
@@ -191,22 +191,19 @@ describe('a product that cannot be asked', () => {
       /answers more than 65536 bytes/,
     ],
   };
-  it.each(Object.entries(wrong))(
-    'says in a sentence what is wrong with %s',
-    async (_, [start, vendor, answer, text]) => {
-      const { api, integrate, status } = await openScene();
-      const product = await start();
-      product.always(answer);
-      await integrate(vendor, bodies[vendor](product.url, [await api.group('checked')]));
-      runPost(api.engine);
-      await expect
-        .poll(() => status(vendor), open)
-        .toMatchObject({ state: 'failing', message: expect.stringMatching(text) });
-      expect((await status(vendor)).message).toMatch(/it is tried again, and it keeps no peer out until then$/);
-    },
-  );
+  it.each(Object.entries(wrong))('is reported with a sentence about %s', async (_, [start, vendor, answer, text]) => {
+    const { api, integrate, status } = await openScene();
+    const product = await start();
+    product.always(answer);
+    await integrate(vendor, bodies[vendor](product.url, [await api.group('checked')]));
+    runPost(api.engine);
+    await expect
+      .poll(() => status(vendor), open)
+      .toMatchObject({ state: 'failing', message: expect.stringMatching(text) });
+    expect((await status(vendor)).message).toMatch(/it is tried again, and it keeps no peer out until then$/);
+  });
 
-  it('is not asked again at once when the server ended over what it answers, and is when the server was stopped', async () => {
+  it('is not retried at once when the server crashed while reading its answer, but is after a regular stop', async () => {
     const { api, integrate, status } = await openScene();
     const product = await startVendorA();
     product.always('never');
@@ -219,7 +216,7 @@ describe('a product that cannot be asked', () => {
     expect(await dueInMs()).toBeLessThan(0);
   });
 
-  it('is left alone for a while when its pages have no end, and its verdicts count no longer than those of others', async () => {
+  it('is not retried at once when its pages never end, and its verdicts expire as usual', async () => {
     const { api, ids, product, status, standing } = await decided({ deadlineMs: 500 });
     await rowsOf(
       api.engine.database,
@@ -258,23 +255,29 @@ describe('a product that cannot be asked', () => {
       () => ({ resources: ['id-1'], meta: { pagination: { offset: 'again' } } }),
     ],
   };
-  it.each(Object.entries(circles))('is read no further when %s leads back', async (_, [start, vendor, list, body]) => {
-    const { api, integrate, status } = await openScene();
-    const product = await start();
-    const circle: Played = ({ url }) => {
+  it.each(Object.entries(circles))(
+    'is read no further when %s leads back to an earlier page',
+    async (_, [start, vendor, list, body]) => {
+      const { api, integrate, status } = await openScene();
+      const product = await start();
+      const circle: Played = ({ url }) => {
+        product.next(circle);
+        return list.test(url.pathname) ? { status: 200, body: body(product.url) } : undefined;
+      };
       product.next(circle);
-      return list.test(url.pathname) ? { status: 200, body: body(product.url) } : undefined;
-    };
-    product.next(circle);
-    await integrate(vendor, bodies[vendor](product.url, [await api.group('checked')]));
-    runPost(api.engine);
-    await expect
-      .poll(() => status(vendor), open)
-      .toMatchObject({ state: 'failing', lastError: expect.stringContaining('answers a page that leads back to one') });
-    expect(product.requests.length).toBeLessThan(12);
-  });
+      await integrate(vendor, bodies[vendor](product.url, [await api.group('checked')]));
+      runPost(api.engine);
+      await expect
+        .poll(() => status(vendor), open)
+        .toMatchObject({
+          state: 'failing',
+          lastError: expect.stringContaining('answers a page that leads back to one'),
+        });
+      expect(product.requests.length).toBeLessThan(12);
+    },
+  );
 
-  it('never gets the token of another host, wherever a page says that the next one is', async () => {
+  it('never has its token sent to another host, wherever the link to the next page leads', async () => {
     const { api, integrate, status } = await openScene();
     const [product, foreign] = [await startVendorB(), await startVendorB()];
     product.next(() => undefined, {
@@ -290,7 +293,7 @@ describe('a product that cannot be asked', () => {
   });
 });
 
-it('a product behind a private authority is asked when the server trusts the authority, and not otherwise', async () => {
+it('an endpoint security product behind a private authority is read only when the server trusts the authority', async () => {
   const { api, integrate, status } = await openScene();
   const product = await startVendorA({ key: privateKey, cert: certificate });
   product.devices = others(2);
@@ -304,7 +307,7 @@ it('a product behind a private authority is asked when the server trusts the aut
   await expect.poll(() => status('vendor-a'), open).toMatchObject({ state: 'synced', devices: 2 });
 });
 
-it('a peer that a product keeps out leaves the maps of the others, and comes back into them', async () => {
+it('a peer that endpoint security blocks is removed from the maps of other peers, and added again when allowed', async () => {
   const { api, ids, product } = await decided();
   const hub = createHub({
     ...{ engine: api.engine, now: Date.now },
@@ -336,7 +339,7 @@ it('a peer that a product keeps out leaves the maps of the others, and comes bac
   }
 });
 
-it('a sync that finds nothing new writes no verdict and no event, and moves no revision', async () => {
+it('an endpoint security sync without news writes no verdict, no event and no revision', async () => {
   const { api, synced, events } = await decided();
   const written = async () =>
     await rowsOf(api.engine.database, 'select peer_id, written::text from peer_status order by 1');

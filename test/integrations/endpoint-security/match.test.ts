@@ -84,7 +84,7 @@ describe('the device of a machine', () => {
     expect(found(machine, ...devices.map((device) => [device]))).toBe(text);
   });
 
-  it('may come twice, where pages moved while they were read', () => {
+  it('may be returned twice when pages shift while they are read', () => {
     const one = { peer: 'p', serial: '', hostname: 'a' };
     const { add, match } = createMatcher([one]);
     const device = { id: '1', serial: '', hostname: 'a', faults: [] };
@@ -94,13 +94,13 @@ describe('the device of a machine', () => {
   });
 });
 
-describe('a verdict', () => {
+describe('the verdict on a device', () => {
   const settings = { product: 'vendor X', trustedHours: 24 };
   const now = Date.parse('2026-03-02T00:00:00Z');
   const on = (seenAt: string | undefined, ...faults: readonly string[]) =>
     verdictOn({ device: { id: '1', serial: '', hostname: '', seenAt, faults } }, settings, now);
 
-  it('is empty for a device in order that was seen in time, and names everything else', () => {
+  it('is empty for a compliant device that was seen in time, and names every fault otherwise', () => {
     expect(on('2026-03-01T00:00:00Z')).toBe('');
     expect(on('2026-02-28T23:59:59Z', 'one', 'two')).toBe(
       'vendor X: the device was last seen at 2026-02-28T23:59:59.000Z, more than 24 hours ago; one; two',
@@ -110,7 +110,7 @@ describe('a verdict', () => {
   });
 });
 
-describe('how many devices a sync found', () => {
+describe('the number of devices that a sync found', () => {
   it.each<readonly [number, number | undefined, boolean]>([
     [0, undefined, true],
     [1, undefined, false],
@@ -118,11 +118,11 @@ describe('how many devices a sync found', () => {
     [79, 100, true],
     [0, 0, false],
     [500, 100, false],
-  ])('%s where %s were known needs an approval: %s', (count, known, expected) => {
+  ])('%s after %s before needs an approval: %s', (count, known, expected) => {
     expect(needsApproval(count, known)).toBe(expected);
   });
 
-  it('is said with what to do', () => {
+  it('is reported with advice when it is zero', () => {
     expect(lossText('vendor X', 0, undefined)).toBe(
       'vendor X knows no devices, so every peer would be kept out; the verdicts before it stay; approve it if that is right',
     );

@@ -73,11 +73,11 @@ const cases: Readonly<Record<Vendor, Case>> = {
 const open = { timeout: 20_000 };
 const long = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
 
-describe.each(Object.entries(cases))('%s', (vendor, { start, match, wrong }) => {
+describe.each(Object.entries(cases))('the endpoint security product %s', (vendor, { start, match, wrong }) => {
   const name = vendor as Vendor;
   const product = name.replace('vendor-', 'vendor ').toUpperCase().replace('VENDOR', 'vendor');
 
-  it('decides by what it says of the devices', async () => {
+  it('blocks peers by the facts that it returns about their devices', async () => {
     const { api, machines, integrate, standing, status } = await openScene();
     const labels = ['good', 'old', 'gone', ...Object.keys(wrong).map((_, at) => `wrong-${at}`)];
     const ids = await machines(...labels);
@@ -101,7 +101,7 @@ describe.each(Object.entries(cases))('%s', (vendor, { start, match, wrong }) => 
     expect(counterpart.faults).toEqual([]);
   });
 
-  it('is asked about a machine that has just come', async () => {
+  it('is queried about a machine that has just enrolled', async () => {
     const { api, machines, integrate, standing, status } = await openScene();
     const counterpart = await start();
     counterpart.devices = [device('good'), device('bad', Object.values(wrong)[0])];
@@ -115,7 +115,7 @@ describe.each(Object.entries(cases))('%s', (vendor, { start, match, wrong }) => 
     await expect.poll(() => standing(ids), open).toEqual([undefined, why, gone]);
   });
 
-  it('is read page by page, however long a token lasts', async () => {
+  it('is read page by page, even when its tokens are revoked meanwhile', async () => {
     const { api, machines, integrate, standing, status } = await openScene();
     const [last = ''] = await machines('m-2399');
     const counterpart = await start();
@@ -133,7 +133,7 @@ describe.each(Object.entries(cases))('%s', (vendor, { start, match, wrong }) => 
     expect(counterpart.faults.filter((fault) => !fault.includes('was not granted'))).toEqual([]);
   });
 
-  it('says in a sentence that it refuses the credentials, and shows none of them', async () => {
+  it('is reported in one sentence, without secrets, when it refuses the credentials', async () => {
     const { api, integrate, status } = await openScene();
     const counterpart = await start();
     counterpart.devices = [device('good')];
@@ -156,7 +156,7 @@ describe.each(Object.entries(cases))('%s', (vendor, { start, match, wrong }) => 
   });
 });
 
-it('hosts with more programs than fit into an answer are read with fewer of them in each', async () => {
+it('hosts with more programs than fit into an answer are read in smaller pages', async () => {
   const { api, integrate, status } = await openScene();
   const counterpart = await startVendorC();
   const software = [{ name: 'p'.repeat(500_000), vulnerabilities: null }];
@@ -169,7 +169,7 @@ it('hosts with more programs than fit into an answer are read with fewer of them
   expect(sizes).toEqual(['50', '25', '13', '13', '13', '13', '13']);
 });
 
-it('pages that have no end are not read for ever, whatever leads to the next one', async () => {
+it('reading devices fails after 20,000 pages when a product never returns the last one', async () => {
   let pages = 0;
   const endless = openVendorA({ api_url: 'https://product.example.com' }, () => {
     pages += 1;

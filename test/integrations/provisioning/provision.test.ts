@@ -11,8 +11,8 @@ import { document } from '../../plan/steps.ts';
 import { present } from '../../setup/present.ts';
 import { openProvisioning, person } from './scene.ts';
 
-describe('what an identity provider says', () => {
-  it('becomes users and groups in one revision, and nothing when it is said again', async () => {
+describe('data from an identity provider', () => {
+  it('creates users and groups in one revision, and changes nothing when it is repeated', async () => {
     const scene = await openProvisioning();
     const said = {
       whole: true,
@@ -33,7 +33,7 @@ describe('what an identity provider says', () => {
     expect(actor).toEqual({ type: 'system', id: scene.integration, name: 'SCIM integration staff' });
   });
 
-  it('links users who are there already by their address, and keeps their role and their own groups', async () => {
+  it('is linked to existing users by their address, and keeps their role and their other groups', async () => {
     const scene = await openProvisioning();
     const own = await scene.create('Group', { name: 'Own' });
     const body = { email: 'Ana@Example.com', name: 'Ana', role: 'admin', auto_groups: [own], is_service_user: false };
@@ -45,7 +45,7 @@ describe('what an identity provider says', () => {
     expect(await scene.members('Staff')).toEqual(['ana@example.com']);
   });
 
-  it('links users who signed in with the id of the provider, though it gives another address', async () => {
+  it('is linked to users who signed in with the id of the provider, even with another address', async () => {
     const scene = await openProvisioning();
     const body = { email: 'old@example.com', name: 'Ana', role: 'user', auto_groups: [], is_service_user: false };
     const id = await scene.create('User', body);
@@ -60,7 +60,7 @@ describe('what an identity provider says', () => {
     expect((await scene.user('old@example.com')).spec.is_blocked).toBe(true);
   });
 
-  it('never replaces the address of an owner, by whatever the owner is found', async () => {
+  it('never replaces the address of an owner, however the owner is matched', async () => {
     const scene = await openProvisioning();
     const body = { email: 'own@example.com', name: 'Own', role: 'user', auto_groups: [], is_service_user: false };
     const id = await scene.create('User', body);
@@ -76,7 +76,7 @@ describe('what an identity provider says', () => {
     expect((await scene.user('own@example.com')).id).toBe(id);
   });
 
-  it('keeps the address of users with a password, who sign in by it, and follows that of all others', async () => {
+  it('does not replace the address of users who sign in with a password, and replaces that of all others', async () => {
     const scene = await openProvisioning();
     await scene.say({ users: [person('ana'), person('ben')] });
     const { id } = await scene.user('ana@example.com');
@@ -98,7 +98,7 @@ describe('what an identity provider says', () => {
     expect((await findCredentials(scene.engine.database, 'ana@example.com'))[0]?.user).toBe(id);
   });
 
-  it('takes over a name and an address that changed, and refuses one that another user has', async () => {
+  it('replaces names and addresses, but not with an address that another user has', async () => {
     const scene = await openProvisioning();
     await scene.say({ users: [person('ana'), person('ben')] });
     const { id } = await scene.user('ana@example.com');
@@ -117,7 +117,7 @@ describe('what an identity provider says', () => {
     expect((await scene.user('anna@example.com')).id).toBe(id);
   });
 
-  it('keeps out who is inactive or gone, and lets them in again, but not those whom people blocked', async () => {
+  it('blocks inactive and removed users and unblocks them again, but not users that people blocked', async () => {
     const scene = await openProvisioning();
     await scene.say({ users: [person('ana'), person('ben')] });
     await scene.say({ users: [{ key: 'id-ana', active: false }], goneUsers: ['id-ben'] });
@@ -131,7 +131,7 @@ describe('what an identity provider says', () => {
     expect(await blocked('ana@example.com')).toBe(true);
   });
 
-  it('expires the peers of users who are kept out', async () => {
+  it('expires the peers of users that it blocks', async () => {
     const scene = await openProvisioning();
     await scene.say({ users: [person('ana')] });
     const { id } = await scene.user('ana@example.com');
@@ -147,7 +147,7 @@ describe('what an identity provider says', () => {
     expect((await scene.state()).find('Peer', 'p1')?.derived.login_expired).toBe(true);
   });
 
-  it('deletes users who are gone after 30 days, and groups as soon as nothing names them', async () => {
+  it('deletes removed users after 30 days, and removed groups once nothing refers to them', async () => {
     const scene = await openProvisioning();
     const groups = [
       { key: 'g1', name: 'Free', members: ['id-ana'] },
@@ -177,7 +177,7 @@ describe('what an identity provider says', () => {
     expect(emails).not.toContain('ana@example.com');
   });
 
-  it('takes over only what the prefixes let in', async () => {
+  it('imports only groups and users that match the prefixes', async () => {
     const scene = await openProvisioning({ group_prefixes: ['mesh-'], user_group_prefixes: ['mesh-', 'vpn-'] });
     const groups = [
       { key: 'g1', name: 'mesh-ops', members: ['id-ana'] },
@@ -192,7 +192,7 @@ describe('what an identity provider says', () => {
     expect((await scene.user('ana@example.com')).spec.is_blocked).toBe(true);
   });
 
-  it('takes an empty directory for a fault: what takes much away waits for an approval, and counts by the hour', async () => {
+  it('needs an approval when it is empty or removes many users within an hour; an approval resets the count', async () => {
     const scene = await openProvisioning();
     const names = Array.from({ length: 20 }, (_, at) => `u${at}`);
     const users = names.map((name) => person(name));
@@ -218,7 +218,7 @@ describe('what an identity provider says', () => {
     );
   });
 
-  it('asks before a group loses most of its users', async () => {
+  it('needs an approval before a group loses most of its users', async () => {
     const scene = await openProvisioning();
     const users = Array.from({ length: 12 }, (_, at) => person(`u${at}`));
     const members = users.map(({ key }) => key);
@@ -231,7 +231,7 @@ describe('what an identity provider says', () => {
     expect(await scene.members('Staff')).toHaveLength(7);
   });
 
-  describe('of groups that lose their users a few at a time', () => {
+  describe('about groups that lose a few users at a time', () => {
     /** A group with 20 users, of whom some leave again and again. */
     async function drained() {
       const scene = await openProvisioning();
@@ -241,7 +241,7 @@ describe('what an identity provider says', () => {
       return { ...scene, keys, take: (...left: readonly string[]) => scene.say({ groups: [{ key: 'g', left }] }) };
     }
 
-    it('asks when an hour of it is much, and an approval lets it go and begins anew', async () => {
+    it('needs an approval when an hour adds up to many, and the approval resets the count', async () => {
       const { take, keys, members, approve } = await drained();
       for (const at of [0, 5]) expect((await take(...keys.slice(at, at + 5))).waiting).toBeUndefined();
       const halted = await take(...keys.slice(10, 15));
@@ -258,7 +258,7 @@ describe('what an identity provider says', () => {
       expect(await members('Staff')).toEqual([]);
     });
 
-    it('forgets what was an hour ago, and writes nothing when nothing is removed', async () => {
+    it('does not count users removed over an hour ago, and writes nothing when no user is removed', async () => {
       const { take, keys, clock, state, group, rows } = await drained();
       const { plan } = await take(...keys.slice(0, 5));
       // The count is a fact beside the group, and no change that people have to read.
@@ -274,7 +274,7 @@ describe('what an identity provider says', () => {
       expect((await group('Staff'))?.derived.provided?.left?.count).toBe(5);
     });
 
-    it('does not count whom others replace', async () => {
+    it('does not count users that are replaced by others', async () => {
       const { take, keys, say, group, members } = await drained();
       await take(...keys.slice(0, 5));
       await say({ groups: [{ key: 'g', joined: keys.slice(0, 3) }] });
@@ -285,7 +285,7 @@ describe('what an identity provider says', () => {
       expect(await members('Staff')).toHaveLength(10);
     });
 
-    it('asks when a little of each group is much of all', async () => {
+    it('needs an approval when small losses of each group add up to many', async () => {
       const scene = await openProvisioning();
       const users = Array.from({ length: 4 }, (_, at) => person(`u${at}`));
       const [first = '', ...others] = users.map(({ key }) => key);
@@ -300,7 +300,7 @@ describe('what an identity provider says', () => {
     });
   });
 
-  it('asks before all groups go, although each of them is small', async () => {
+  it('needs an approval before all groups are removed, although each of them is small', async () => {
     const scene = await openProvisioning();
     const users = Array.from({ length: 4 }, (_, at) => person(`u${at}`));
     const members = users.map(({ key }) => key);
@@ -322,7 +322,7 @@ describe('what an identity provider says', () => {
     expect(await scene.group('Team 7')).toBeUndefined();
   });
 
-  it('is planned in parts, which let others in between', async () => {
+  it('is planned in steps that yield to other work', async () => {
     const scene = await openProvisioning();
     const users = Array.from({ length: 320 }, (_, at) => person(`u${at}`));
     const groups = [{ key: 'g', name: 'All of them', members: users.map(({ key }) => key) }];
@@ -335,7 +335,7 @@ describe('what an identity provider says', () => {
     expect(parts.length).toBeGreaterThanOrEqual(20);
   });
 
-  it('is in the log of the integration, with when it was last synced', async () => {
+  it('is recorded in the log of the integration, with the time of the last sync', async () => {
     const scene = await openProvisioning();
     const { engine, account, integration } = scene;
     const made = await scene.say({ users: [person('ana'), person('ben', { email: 'nowhere' })] });
@@ -356,7 +356,7 @@ describe('what an identity provider says', () => {
     expect((await scene.state()).holderOf('User', 'email', 'ana@example.com')).toBeUndefined();
   });
 
-  it('leaves alone what documents say about a user, and says so', async () => {
+  it('does not change fields of a user that documents manage, and reports it', async () => {
     const scene = await openProvisioning();
     const stated = { email: 'ana@example.com', name: 'Ana', role: 'user', auto_groups: [], is_service_user: false };
     await scene.apply(document('User', 'ana', stated));
@@ -369,7 +369,7 @@ describe('what an identity provider says', () => {
     expect((await scene.user('ana@example.com')).spec.is_blocked).toBe(true);
   });
 
-  it('never keeps an owner out, and says so', async () => {
+  it('never blocks an owner, and reports it', async () => {
     const scene = await openProvisioning();
     await scene.say({ users: [person('ana')] });
     const { id } = await scene.user('ana@example.com');
@@ -379,7 +379,7 @@ describe('what an identity provider says', () => {
     expect((await scene.user('ana@example.com')).spec.is_blocked).toBe(false);
   });
 
-  it('takes over what an integration left behind that is gone, under the same ids', async () => {
+  it('is linked to users and groups of a deleted integration, under the same ids', async () => {
     const scene = await openProvisioning();
     const said = { users: [person('ana')], groups: [{ key: 'g', name: 'Staff', members: ['id-ana'] }] };
     await scene.say(said);

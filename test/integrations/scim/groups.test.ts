@@ -3,8 +3,8 @@ import type { JsonObject } from '../../../src/lib/json.ts';
 import { patch, person, team } from './client.ts';
 import { openScim } from './scene.ts';
 
-describe('members of a group', () => {
-  it('come and go one by one, by list and by filter', async () => {
+describe('members of a SCIM group', () => {
+  it('are added and removed one by one, by list and by filter', async () => {
     const { addUsers, addGroup, change, members } = await openScim();
     const [a = '', b = '', c = '', d = ''] = await addUsers(4);
     const id = await addGroup('Staff');
@@ -41,7 +41,7 @@ describe('members of a group', () => {
     expect(await membersAfter({ op: 'remove', path: `members[value eq "${a}"]` })).toEqual([]);
   });
 
-  it('are users that the provider has, and nothing about them is changed', async () => {
+  it('must be users of the provider, and their attributes cannot be changed', async () => {
     const { scim, addUser, addGroup, change, members, api } = await openScim();
     const ana = await addUser('ana@example.com');
     const id = await addGroup('Staff', [ana]);
@@ -66,7 +66,7 @@ describe('members of a group', () => {
     expect(await members(id)).toEqual([ana]);
   });
 
-  it('who are not there are removed without an error, and added with one', async () => {
+  it('that do not exist are removed without an error, and refused when added', async () => {
     const { scim, addUsers, addGroup, change, members, api } = await openScim();
     const [ana = '', ben = '', gone = ''] = await addUsers(3);
     const id = await addGroup('Staff', [ana, gone]);
@@ -93,7 +93,7 @@ describe('members of a group', () => {
     expect(await members(id)).toEqual([]);
   });
 
-  it('are as a request has them in all, or as before', async () => {
+  it('are changed by all operations of a request, or by none', async () => {
     const { addUsers, addGroup, change, members, scim } = await openScim();
     const [a = '', b = ''] = await addUsers(2);
     const id = await addGroup('Staff', [a]);
@@ -108,7 +108,7 @@ describe('members of a group', () => {
   });
 });
 
-describe('what takes much away', () => {
+describe('a SCIM request that removes many users', () => {
   it('changes nothing and is answered 503 until its plan is approved', async () => {
     const { scim, addUsers, addGroup, change, members, api, integration } = await openScim();
     const all = await addUsers(12);
@@ -134,7 +134,7 @@ describe('what takes much away', () => {
     expect(await members(id)).toEqual([]);
   });
 
-  it('is stopped where users are kept out one by one too', async () => {
+  it('is answered 503 too when users are removed one by one', async () => {
     const { scim, addUsers, change } = await openScim();
     const all = await addUsers(8);
     const statuses: number[] = [];
@@ -150,8 +150,8 @@ describe('what takes much away', () => {
   });
 });
 
-describe('the settings of an integration', () => {
-  it('say which groups are taken over, by their prefixes', async () => {
+describe('the settings of a SCIM integration', () => {
+  it('select the groups to import by their prefixes', async () => {
     const { scim, addUser, addGroup, change } = await openScim({ group_prefixes: ['mesh-'] });
     const ana = await addUser('ana@example.com');
     const id = await addGroup('mesh-staff', [ana]);
@@ -164,7 +164,7 @@ describe('the settings of an integration', () => {
     expect((await scim('GET', `/Groups/${id}`)).body.displayName).toBe('mesh-staff');
   });
 
-  it('say which users are taken over, by the prefixes of their groups', async () => {
+  it('select the users to import by the prefixes of their groups', async () => {
     const { scim, addGroup, change, api, integration } = await openScim({ user_group_prefixes: ['mesh-'] });
     const made = await scim('POST', '/Users', person('ana@example.com', { externalId: 'x1' }));
     const id = await addGroup('mesh-staff');

@@ -27,7 +27,7 @@ function paths(count: number): JsonObject {
   return Object.fromEntries(Array.from({ length: count }, (_, at) => [`emails[type eq "a${at}"].value`, 'a@b.c']));
 }
 
-describe('a filter', () => {
+describe('a SCIM filter', () => {
   it.each<[string, string]>([
     ['is too long', `userName eq "${'x'.repeat(9000)}"`],
     ['is too deep', `${'('.repeat(2000)}userName pr${')'.repeat(2000)}`],
@@ -44,13 +44,13 @@ describe('a filter', () => {
     expect([asked.status, asked.body.scimType]).toEqual([400, 'invalidFilter']);
   });
 
-  it('may be as large as it is allowed', async () => {
+  it('is accepted at the largest allowed size', async () => {
     expect(await provider.find(many(100, 'userName sw "a"', ' and '))).toEqual(['ana@example.com']);
     expect(await provider.find(`${'('.repeat(32)}userName pr${')'.repeat(32)}`)).toEqual(['ana@example.com']);
   });
 });
 
-describe('a PATCH', () => {
+describe('a SCIM PATCH', () => {
   it.each<[string, string | JsonObject, string]>([
     ['with too many operations', patch(...Array(1001).fill({ op: 'add', path: 'active', value: true })), 'tooMany'],
     ['with too many values', patch({ op: 'add', path: 'emails', value: Array(101).fill({ value: 'x' }) }), 'tooMany'],
@@ -65,7 +65,7 @@ describe('a PATCH', () => {
     expect((await provider.scim('GET', `/Users/${user}`)).body.displayName).toBe('ana');
   });
 
-  it('that nests without an end costs by its length', async () => {
+  it('with 50,000 levels of nesting is answered without a crash', async () => {
     const deep = `{"Operations":[{"op":"add","value":${nested(50_000, core)}}]}`;
     expect((await provider.scim('PATCH', `/Users/${user}`, deep)).status).toBe(200);
     const values = `{"Operations":[{"op":"add","path":"emails","value":${'['.repeat(100_000)}${']'.repeat(100_000)}}]}`;
@@ -111,7 +111,7 @@ describe('a PATCH', () => {
     expect((await provider.scim('GET', `/Users/${user}`)).body).toEqual(before);
   });
 
-  it('may do as much as is allowed', async () => {
+  it('is accepted with the largest allowed number of operations and values', async () => {
     const value = Array.from({ length: 100 }, (_, at) => ({ value: `${at}@example.com`, type: `t${at}` }));
     const id = await provider.addUser('much@example.com');
     const again = { op: 'add', path: 'emails', value };
@@ -119,7 +119,7 @@ describe('a PATCH', () => {
     expect([answer.status, answer.body.emails.length]).toEqual([200, 100]);
   });
 
-  it('whose filters look at too many members is refused', async () => {
+  it('with filters that compare too many members is refused', async () => {
     const filter = `members[${many(100, 'display eq "x"')}]`;
     const value = Array.from({ length: 10_000 }, (_, at) => ({ value: `x${at}` }));
     const add = { op: 'add', path: 'members', value };
@@ -129,7 +129,7 @@ describe('a PATCH', () => {
   });
 });
 
-describe('a body', () => {
+describe('a SCIM request body', () => {
   it.each<[string, Json]>([
     ['a list', '[]'],
     ['a text', '"x"'],
@@ -150,7 +150,7 @@ describe('a body', () => {
     expect(status, JSON.stringify(answer)).toBe(400);
   });
 
-  it('that is too large, or of another type, is refused as such', async () => {
+  it('that is too large or of another media type is refused with that reason', async () => {
     const large = await provider.scim('POST', '/Users', JSON.stringify(person('x'.repeat(5 * 1024 * 1024))));
     expect([large.status, large.body.detail]).toEqual([
       413,
@@ -163,7 +163,7 @@ describe('a body', () => {
     );
   });
 
-  it('of attributes that nothing knows is taken without them', async () => {
+  it('with unknown attributes is accepted without them', async () => {
     const unknown = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`unknown${at}`, at]));
     const text = JSON.stringify({ ...unknown, ...person('unknown@example.com') });
     const made = await provider.scim('POST', '/Users', `{"nested":${nested(50_000, 'a')},${text.slice(1)}`);
@@ -171,8 +171,8 @@ describe('a body', () => {
   });
 });
 
-describe('a token', () => {
-  it('that is guessed is asked for at a slow rate', async () => {
+describe('a guessed SCIM token', () => {
+  it('is refused with 429 after 60 attempts, without delaying a valid token', async () => {
     const { scim } = provider;
     const guess = () => scim('GET', '/Users', undefined, { authorization: 'Bearer nbs_guess' });
     const answers = await Promise.all(Array.from({ length: 61 }, guess));
@@ -184,7 +184,7 @@ describe('a token', () => {
   });
 });
 
-describe('an address', () => {
+describe('a SCIM path', () => {
   it.each([
     '/Users/%00',
     `/Users/${'x'.repeat(400)}`,
@@ -194,7 +194,7 @@ describe('an address', () => {
     '/constructor',
     '/Users//',
     '/Users/a%2Fb',
-  ])('%s leads nowhere', async (path) => {
+  ])('%s causes no server error', async (path) => {
     const response = await api().app.inject({
       url: `/scim/v2${path}`,
       headers: { authorization: `Bearer ${provider.token}` },
@@ -203,7 +203,7 @@ describe('an address', () => {
     expect(api().defects).toEqual([]);
   });
 
-  it('of an object of another integration or of none names nothing', async () => {
+  it('of an object of another integration or of none returns 404', async () => {
     const other = await integrate(api(), { prefix: 'other' });
     const own = (await api().call('GET', '/api/groups')).body[0].id;
     for (const path of [`/Users/${user}`, `/Groups/${group}`, `/Groups/${own}`])

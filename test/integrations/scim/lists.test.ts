@@ -24,7 +24,7 @@ beforeAll(async () => {
 
 const everyone = ['ana@example.com', 'Ben@Example.com', 'cleo@example.com'];
 
-describe('a filter', () => {
+describe('a SCIM filter', () => {
   it.each<[string, readonly number[]]>([
     ['userName eq "ana@example.com"', [0]],
     ['USERNAME EQ "ANA@EXAMPLE.COM"', [0]],
@@ -66,11 +66,11 @@ describe('a filter', () => {
     ['title pr or userName sw "c"', [2]],
     ['urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:employeeNumber eq "1"', []],
     ['userName eq "quote\\"d"', []],
-  ])('%s', async (filter, found) => {
+  ])('finds users by %s', async (filter, found) => {
     expect(await provider.find(filter)).toEqual(found.map((at) => everyone[at]));
   });
 
-  it('of groups finds them by name, by id and by their members', async () => {
+  it('finds groups by name, by id and by their members', async () => {
     const { scim } = provider;
     const [ana] = (await scim('GET', '/Users?filter=userName%20eq%20%22ana@example.com%22')).body.Resources;
     const named = async (filter: string) =>
@@ -106,14 +106,14 @@ describe('a filter', () => {
     ['name.nothing eq "a"', /no attribute `name.nothing`/],
     ['active gt true', /compare it with eq or ne/],
     ['userName eq "\\x"', /expected a value/],
-  ])('%s is refused', async (filter, message) => {
+  ])('is refused when invalid: %s', async (filter, message) => {
     const { status, body } = await provider.scim('GET', `/Users?filter=${encodeURIComponent(filter)}`);
     expect([status, body.scimType]).toEqual([400, 'invalidFilter']);
     expect(body.detail).toMatch(message);
   });
 });
 
-describe('a page', () => {
+describe('a page of SCIM users', () => {
   const page = async (query: string) => {
     const { body } = await provider.scim('GET', `/Users?sortBy=userName&${query}`);
     const names = (body.Resources ?? []).map(({ userName }: { userName: string }) => everyone.indexOf(userName));
@@ -131,9 +131,9 @@ describe('a page', () => {
     ['count=100000', [3, 1, [0, 1, 2]]],
     ['sortOrder=descending&count=2', [3, 1, [2, 1]]],
     ['sortBy=emails&count=1', [3, 1, [0]]],
-  ])('%s', async (query, expected) => expect(await page(query)).toEqual(expected));
+  ])('is returned for %s', async (query, expected) => expect(await page(query)).toEqual(expected));
 
-  it('is asked for by POST too', async () => {
+  it('can be requested by POST too', async () => {
     const body = {
       ...{ schemas: ['urn:ietf:params:scim:api:messages:2.0:SearchRequest'], filter: 'active eq true' },
       ...{ attributes: ['userName'], sortBy: 'userName', sortOrder: 'descending', startIndex: 1, count: 1 },
@@ -144,7 +144,7 @@ describe('a page', () => {
     expect((await provider.scim('GET', '/Users/.search')).status).toBe(405);
   });
 
-  it('sorts what has no value behind what has one', async () => {
+  it('has users without a value of the sorted attribute last', async () => {
     const { body } = await provider.scim('GET', '/Users?sortBy=externalId&sortOrder=ascending');
     expect(body.Resources.map(({ externalId }: { externalId?: string }) => externalId)).toEqual([
       'X-Ana',
@@ -159,11 +159,11 @@ describe('a page', () => {
     'sortBy=nothing',
     'sortBy=userName&sortOrder=up',
     'attributes=a&excludedAttributes=b',
-  ])('%s is refused', async (query) => expect((await provider.scim('GET', `/Users?${query}`)).status).toBe(400));
+  ])('is refused for %s', async (query) => expect((await provider.scim('GET', `/Users?${query}`)).status).toBe(400));
 });
 
-describe('an answer', () => {
-  it('has the attributes that are asked for, and those that are always there', async () => {
+describe('a SCIM answer', () => {
+  it('has the requested attributes, and those that are always returned', async () => {
     const show = async (query: string) => {
       const { body } = await provider.scim('GET', `/Users?filter=${encodeURIComponent('userName sw "ana"')}&${query}`);
       return body.Resources[0];
@@ -189,7 +189,7 @@ describe('an answer', () => {
     expect(Object.keys(await show('attributes=nothing'))).toEqual(['schemas', 'id']);
   });
 
-  it('of groups leaves out members where they are not asked for', async () => {
+  it('about groups omits the members when they are not requested', async () => {
     const { scim } = provider;
     const all = await scim('GET', `/Groups/${staff}`);
     expect(all.body.members).toHaveLength(2);

@@ -29,7 +29,7 @@ async function changed(...operations: readonly JsonObject[]) {
   return { answer, before, after, work };
 }
 
-describe('an operation of a PATCH', () => {
+describe('an operation of a SCIM PATCH', () => {
   it.each<[string, JsonObject, (user: JsonObject) => unknown, unknown]>([
     ['replaces an attribute', { op: 'replace', path: 'displayName', value: 'B' }, (user) => user['displayName'], 'B'],
     ['adds one', { op: 'add', path: 'externalId', value: 'x1' }, (user) => user['externalId'], 'x1'],
@@ -167,7 +167,7 @@ describe('an operation of a PATCH', () => {
     expect(after.id).toBe(before.id);
   });
 
-  it('changes the address by which people are invited and found', async () => {
+  it('changes the address by which users are invited and found', async () => {
     const { after } = await changed({ op: 'replace', path: 'emails[type eq "work"].value', value: 'new@example.com' });
     const users = (await api().call('GET', '/api/users')).body;
     expect(users.find(({ id }: { id: string }) => id === after.id)).toMatchObject({ email: 'new@example.com' });
@@ -249,7 +249,7 @@ describe('an operation of a PATCH', () => {
     expect(after).toEqual(before);
   });
 
-  it('is carried out with all others of its request, or none is', async () => {
+  it('is carried out with all others of its request, or not at all', async () => {
     const { answer, before, after } = await changed(
       { op: 'replace', path: 'displayName', value: 'B' },
       { op: 'remove', path: 'emails' },
@@ -263,7 +263,7 @@ describe('an operation of a PATCH', () => {
     expect([taken.answer.status, taken.answer.body.scimType, taken.after]).toEqual([409, 'uniqueness', taken.before]);
   });
 
-  it('sees what those before it did', async () => {
+  it('sees the results of the operations before it', async () => {
     const { after } = await changed(
       { op: 'remove', path: 'emails' },
       { op: 'add', path: 'emails', value: [{ value: 'sees@example.com', type: 'work' }] },
@@ -283,7 +283,7 @@ describe('an operation of a PATCH', () => {
     ['operations that are no list', { Operations: { op: 'add' } }],
     ['another schema', { schemas: ['urn:x'], Operations: [{ op: 'add', path: 'displayName', value: 'x' }] }],
     ['a schema that is a text', { schemas: 'urn:x', Operations: [{ op: 'add', path: 'displayName', value: 'x' }] }],
-  ])('has %s', async (_, body) => {
+  ])('is refused in a body with %s', async (_, body) => {
     const id = await provider.addUser(`body-${count++}@example.com`);
     const answer = await provider.scim('PATCH', `/Users/${id}`, body);
     expect([answer.status, answer.body.scimType]).toEqual([400, 'invalidSyntax']);

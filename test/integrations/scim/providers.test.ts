@@ -8,8 +8,8 @@ const enterprise = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
 const patchOp = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
 
 /** The requests are those that the documentation of each provider shows, in its order. */
-describe('a provider', () => {
-  it('of the kind of Entra is served', async () => {
+describe('a SCIM provider', () => {
+  it('that sends requests like Entra is served', async () => {
     const { scim } = await openScim({ provider: 'entra' });
     const query = encodeURIComponent('userName eq "bcf17ea0-6c50-47a8-a3d5-3ea3cd8c7a4f"');
     // The test of the connection asks for a user who is not there.
@@ -75,7 +75,7 @@ describe('a provider', () => {
     expect((await scim('DELETE', path)).status).toBe(204);
   });
 
-  it('of the kind of Okta is served', async () => {
+  it('that sends requests like Okta is served', async () => {
     const { scim, addUser } = await openScim({ provider: 'okta' });
     const query = encodeURIComponent('userName eq "test.user@okta.local"');
     const none = await scim('GET', `/Users?filter=${query}&startIndex=1&count=100`);
@@ -140,7 +140,7 @@ describe('a provider', () => {
     expect((await scim('PUT', path, whole)).body.members).toMatchObject([{ value: other }]);
   });
 
-  it('that sends JSON as plain JSON, members as a single value and no schemas is served', async () => {
+  it('that sends plain application/json, members as a single value and no schemas is served', async () => {
     const { scim } = await openScim({ provider: 'jumpcloud' });
     const json = { 'content-type': 'application/json' };
     const made = await scim(
@@ -160,7 +160,7 @@ describe('a provider', () => {
     expect((await scim('PATCH', `/Users/${made.body.id}`, change, json)).body.active).toBe(false);
   });
 
-  it('that names people by no address gives them one later', async () => {
+  it('that creates users without an address can add one later', async () => {
     const { scim, api, addUser } = await openScim();
     const id = await addUser('ana', { emails: [] });
     const shown = async () => (await api.call('GET', '/api/users')).body.find((user: { id: string }) => user.id === id);

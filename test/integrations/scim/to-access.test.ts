@@ -36,8 +36,8 @@ describe.each([
     },
   ],
   ['the API', (api: TestApi) => integrate(api, settings)],
-] as const)('an integration that is configured by %s', (_, configure) => {
-  it('brings users and groups that decide on access, and says what it did', async () => {
+] as const)('a SCIM integration configured by %s', (_, configure) => {
+  it('imports users and groups that control access, and logs what it did', async () => {
     const api = await testApi();
     onTestFinished(() => api[Symbol.asyncDispose]());
     const { scim, addUser, addGroup, change, integration } = await configure(api);
@@ -111,8 +111,8 @@ describe.each([
   });
 });
 
-describe('a field that a document manages', () => {
-  it('is not changed by a provider, which is answered 409 with where it stands', async () => {
+describe('data that a SCIM provider cannot change', () => {
+  it('includes fields managed by a document: the answer is 409 with the source and file', async () => {
     const api = await testApi();
     onTestFinished(() => api[Symbol.asyncDispose]());
     const { scim, addUser, change } = await integrate(api);
@@ -133,7 +133,7 @@ describe('a field that a document manages', () => {
     expect((await change(`/Users/${id}`, { op: 'add', path: 'externalId', value: 'x1' })).status).toBe(200);
   });
 
-  it('and the owner of the account stay as they are', async () => {
+  it('includes the owner of the account', async () => {
     const api = await testApi();
     onTestFinished(() => api[Symbol.asyncDispose]());
     const { scim } = await integrate(api);

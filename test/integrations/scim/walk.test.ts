@@ -4,8 +4,8 @@ import { openScim } from './scene.ts';
 
 const core = 'urn:ietf:params:scim:schemas:core:2.0';
 
-describe('a client that walks through RFC 7644', () => {
-  it('makes, reads, replaces, changes, lists and deletes users', async () => {
+describe('a SCIM client (RFC 7644)', () => {
+  it('creates, reads, replaces, changes, lists and deletes users', async () => {
     const { scim, api } = await openScim();
     const made = await scim('POST', '/Users', {
       ...person('ana@example.com', { externalId: 'x-ana', name: { givenName: 'Ana', familyName: 'Lima' } }),
@@ -37,7 +37,7 @@ describe('a client that walks through RFC 7644', () => {
     expect(kept).toMatchObject({ status: 'blocked', is_blocked: true });
   });
 
-  it('makes, reads, replaces, changes, lists and deletes groups', async () => {
+  it('creates, reads, replaces, changes, lists and deletes groups', async () => {
     const { scim, addUser, members } = await openScim();
     const [ana, ben] = [await addUser('ana@example.com'), await addUser('ben@example.com')];
     const made = await scim('POST', '/Groups', team('Staff', [ana], { externalId: 'g1' }));
@@ -70,7 +70,7 @@ describe('a client that walks through RFC 7644', () => {
     expect((await scim('GET', `/Groups/${id}`)).status).toBe(404);
   });
 
-  it('learns what the server can do, and nothing there can be changed', async () => {
+  it('reads the capabilities of the server, which cannot be changed', async () => {
     const { scim } = await openScim();
     const { body: config } = await scim('GET', '/ServiceProviderConfig');
     expect(config).toMatchObject({
@@ -110,7 +110,7 @@ describe('a client that walks through RFC 7644', () => {
     expect((await scim('DELETE', '/Users')).headers['allow']).toBe('GET, POST');
   });
 
-  it('is served at both addresses, to the token of an integration alone', async () => {
+  it('is served at both base paths, with the token of an integration only', async () => {
     const { scim, addUser, api, token } = await openScim();
     const id = await addUser('ana@example.com');
     const other = scimClient(api.app, token, '/api/scim/v2');
@@ -132,7 +132,7 @@ describe('a client that walks through RFC 7644', () => {
     expect((await unauthorized('GET', '/Users')).status).toBe(401);
   });
 
-  it('is let in by the newest token, while the integration is there and enabled', async () => {
+  it('is accepted with the newest token only, while the integration exists and is enabled', async () => {
     const { scim, api, integration } = await openScim();
     const path = `/api/integrations/scim-idp/${integration}`;
     const renewed = await api.call('POST', `${path}/token`);
@@ -150,7 +150,7 @@ describe('a client that walks through RFC 7644', () => {
     expect((await next('GET', '/Users')).status).toBe(401);
   });
 
-  it('changes what it has seen and nothing newer, by its version', async () => {
+  it('changes only the version that it names in If-Match, and gets 412 otherwise', async () => {
     const { scim, addUser, addGroup } = await openScim();
     const id = await addUser('ana@example.com');
     const { headers } = await scim('GET', `/Users/${id}`);
@@ -175,7 +175,7 @@ describe('a client that walks through RFC 7644', () => {
     expect((await scim('GET', '/Users/x', undefined, { 'if-match': '"a"' })).status).toBe(404);
   });
 
-  it('refuses what is there already, and takes back what was deleted', async () => {
+  it('gets 409 for a duplicate, and restores a deleted user under the same id', async () => {
     const { scim, addUser, addGroup } = await openScim();
     const id = await addUser('ana@example.com', { externalId: 'x1' });
     const again = await scim('POST', '/Users', person('ana@example.com', { externalId: 'x1' }));
@@ -191,7 +191,7 @@ describe('a client that walks through RFC 7644', () => {
   });
 });
 
-it('requests of providers are counted by what they are about and how they were answered', async () => {
+it('SCIM requests are counted in a metric by resource, method and status', async () => {
   const { scim, addUser, api } = await openScim();
   await addUser('ana@example.com');
   await scim('GET', '/Users/none');

@@ -77,8 +77,8 @@ const partOf: Answer = (response) => {
 const busy: Answer = (response) => response.writeHead(429, { 'retry-after': '0' }).end();
 const never: Answer = () => undefined;
 
-describe.each(Object.keys(openers))('%s', (platform) => {
-  test('what fails for a while is sent again until it is taken, in order', async () => {
+describe.each(Object.keys(openers))('streaming to %s', (platform) => {
+  test('retries failed events until they are accepted, in order', async () => {
     const { run, engine, group, next, names, faults, state } = await openScene(platform);
     next(500, 503, busy, partOf, never, (response) => response.destroy());
     await group('one', 'two');
@@ -91,7 +91,7 @@ describe.each(Object.keys(openers))('%s', (platform) => {
     expect(server.reports).toEqual([]);
   });
 
-  test('a platform that is away keeps its queue', async () => {
+  test('keeps the queue while the platform is down', async () => {
     const { run, group, stop, start, names, state } = await openScene(platform);
     await stop();
     run();
@@ -101,7 +101,7 @@ describe.each(Object.keys(openers))('%s', (platform) => {
     await expect.poll(names).toEqual(['one', 'two']);
   });
 
-  test('a redirect pauses it, and 401 too', async () => {
+  test('is paused by a redirect, and by 401', async () => {
     const { run, group, next, usually, names, state, changeStream, id, config } = await openScene(platform);
     next((response) => response.writeHead(301, { location: 'http://127.0.0.1/' }).end());
     run();
@@ -123,7 +123,7 @@ describe.each(Object.keys(openers))('%s', (platform) => {
     await expect.poll(() => names().at(-1)).toBe('three');
   });
 
-  test('of two servers one sends at a time, and each event comes once', async () => {
+  test('is done by one of two servers at a time, each event once', async () => {
     const { run, another, group, names, faults } = await openScene(platform);
     run();
     run(await another());
@@ -133,7 +133,7 @@ describe.each(Object.keys(openers))('%s', (platform) => {
     expect(faults).toEqual([]);
   });
 
-  test('an address inside is not connected to without the operator, and no secret is written anywhere', async () => {
+  test('does not connect to an internal address unless the operator allows it, and stores no secret', async () => {
     const { run, engine, group, state, attempts, rows } = await openScene(platform);
     run(engine, { allow: [] });
     await group('one');
@@ -157,7 +157,7 @@ test.each<[string, Answer, string]>([
   ['firehose', firehoseError(400, 'InvalidArgumentException'), '400 InvalidArgumentException'],
   ['firehose', firehoseError(413, 'RequestEntityTooLargeException'), '413 RequestEntityTooLargeException'],
 ])(
-  'of what %s refuses, only the event that is not wanted is set aside, and the others go on (%#)',
+  'when %s refuses a batch, only the unacceptable events are set aside, and the others are sent (%#)',
   async (...given) => {
     const [platform, answer, said] = given;
     const { run, group, refuses, names, attempts, rows, faults, state } = await openScene(platform);
@@ -209,16 +209,19 @@ test.each<[string, Answer, boolean, string]>([
   ['s3', s3Error(400, 'InvalidBucketName'), true, '400 InvalidBucketName; see whether the settings'],
   ['s3', s3Error(400, 'InvalidToken'), true, '400 InvalidToken; see whether the credentials'],
   ['firehose', firehoseError(400, 'ThrottlingException'), false, '400 ThrottlingException'],
-])('of %s the code says what an answer means (%#)', async (platform, answer, paused, message) => {
-  const { run, group, usually, state, rows } = await openScene(platform);
-  usually(answer);
-  await group('one', 'two');
-  run();
-  await expect.poll(state).toMatchObject({ paused, last_error: expect.stringContaining(`answers ${message}`) });
-  expect(await rows('select event_id from set_aside_events')).toEqual([]);
-});
+])(
+  'the error code of %s decides whether the stream is paused or retried (%#)',
+  async (platform, answer, paused, message) => {
+    const { run, group, usually, state, rows } = await openScene(platform);
+    usually(answer);
+    await group('one', 'two');
+    run();
+    await expect.poll(state).toMatchObject({ paused, last_error: expect.stringContaining(`answers ${message}`) });
+    expect(await rows('select event_id from set_aside_events')).toEqual([]);
+  },
+);
 
-test('clients of AWS read nothing of the environment or the files of the server', async () => {
+test('AWS clients ignore the environment and the configuration files of the server', async () => {
   const file = join(await temporaryDirectory(), 'config');
   const elsewhere = 'http://127.0.0.1:1';
   await writeFile(file, `[default]\nregion = us-elsewhere-1\nendpoint_url = ${elsewhere}\nuse_fips_endpoint = true\n`);

@@ -43,7 +43,7 @@ async function openForeignS3() {
   };
 }
 
-test('an S3 that others wrote refuses a wrong secret and bucket, and takes and gives back what is right', async () => {
+test('a third-party S3 server refuses a wrong secret and a wrong bucket, and stores events with the right ones', async () => {
   const [post, s3] = [await openPost(), await openForeignS3()];
   const id = await post.stream('s3', { ...s3.config, secret_key: 'another' });
   await post.group('one');

@@ -23,7 +23,7 @@ async function openScene() {
   };
 }
 
-test('an object whose answer is lost is put again as it was, whatever happened meanwhile', async () => {
+test('an object without an answer is uploaded again unchanged, even when new events happen meanwhile', async () => {
   const { run, group, bucket } = await openScene();
   await group('one');
   bucket.next((response) => {
@@ -37,7 +37,7 @@ test('an object whose answer is lost is put again as it was, whatever happened m
   expect(bucket.faults).toEqual([]);
 });
 
-test('events are gathered, which costs neither a write nor a lease, and go together', async () => {
+test('events are gathered into one object, without a write or a lease meanwhile', async () => {
   const { run, engine, group, bucket, rows } = await openScene();
   run(engine, { gatherMs: 1500 });
   await group('one');
@@ -52,7 +52,7 @@ test('events are gathered, which costs neither a write nor a lease, and go toget
   await expect.poll(kept).toEqual([]);
 });
 
-test('what fills an object goes at once', async () => {
+test('a full object is uploaded at once', async () => {
   const { run, engine, group, bucket, rows, addEvents } = await openScene();
   run(engine, { gatherMs: 3_600_000 });
   await group('one');
@@ -62,7 +62,7 @@ test('what fills an object goes at once', async () => {
   expect(bucket.faults).toEqual([]);
 });
 
-test('an object of large events whose answer is lost is put again as it was, with each event once', async () => {
+test('an object of large events without an answer is uploaded again unchanged, with each event once', async () => {
   const { run, engine, bucket, addEvents } = await openScene();
   // Many small ones have more read at once, which goes on for the large ones behind them.
   await addEvents(600, 0);

@@ -9,7 +9,7 @@ import { startSink } from './sink.ts';
 const nameOf = (event: JsonObject) => (event['meta'] as { readonly name?: string }).name;
 const groupsOf = (events: readonly JsonObject[]) => events.filter(({ type }) => type === 'group.add').map(nameOf);
 
-test('a bucket gets objects of lines, named by hour, account and integration, each event once', async () => {
+test('a bucket gets objects of lines, named by account, integration and hour, with each event once', async () => {
   const post = await openPost();
   const bucket = await startBucket('mesh-events');
   const id = await post.stream('s3', {
@@ -29,7 +29,7 @@ test('a bucket gets objects of lines, named by hour, account and integration, ea
   expect(server.reports).toEqual([]);
 });
 
-test('Datadog gets compressed entries with attributes, a thousand at the most', async () => {
+test('Datadog gets compressed entries with attributes, at most a thousand at once', async () => {
   const post = await openPost();
   const intake = await startIntake();
   await post.stream('datadog', { api_key: apiKey, api_url: intake.url });
@@ -46,7 +46,7 @@ test('Datadog gets compressed entries with attributes, a thousand at the most', 
   expect(intake.faults).toEqual([]);
 });
 
-test('what Datadog would drop as too old has the time of sending, and its own as an attribute', async () => {
+test('an event too old for Datadog gets the time of sending, and its own time as an attribute', async () => {
   const post = await openPost();
   const intake = await startIntake();
   await post.stream('datadog', { api_key: apiKey, api_url: intake.url });
@@ -60,7 +60,7 @@ test('what Datadog would drop as too old has the time of sending, and its own as
   expect(intake.faults).toEqual([]);
 });
 
-test('a stream gets a record a line, and only what it did not take again', async () => {
+test('a Firehose stream gets one record for each event, and only the failed records again', async () => {
   const post = await openPost();
   const stream = await startStream('mesh');
   await post.stream('firehose', { ...credentials, stream_name: 'mesh', endpoint: stream.url });
@@ -79,7 +79,7 @@ test('a stream gets a record a line, and only what it did not take again', async
   expect(stream.faults).toEqual([]);
 });
 
-test('any platform gets events one by one, in order, by a template', async () => {
+test('a generic HTTP platform gets events one by one, in order, from a template', async () => {
   const post = await openPost();
   const sink = await startSink();
   await post.stream('generic_http', {
@@ -99,7 +99,7 @@ test('any platform gets events one by one, in order, by a template', async () =>
   expect(sink.faults).toEqual([]);
 });
 
-test('any platform gets lists where it asks for them, and the whole event without a template', async () => {
+test('a generic HTTP platform gets lists when a batch size is set, and whole events without a template', async () => {
   const post = await openPost();
   const sink = await startSink();
   await post.stream('generic_http', { url: `${sink.url}/in`, batch: '3' });
@@ -113,7 +113,7 @@ test('any platform gets lists where it asks for them, and the whole event withou
   expect(headers['idempotency-key']).toBe(`evt_${post.account}_${ids[0]}-${ids[2]}`);
 });
 
-test('a batch that failed goes on one by one when lists are asked for no longer', async () => {
+test('a failed batch is sent as single events after the batch size is unset', async () => {
   const post = await openPost();
   const sink = await startSink();
   const url = `${sink.url}/in`;

@@ -42,7 +42,7 @@ async function openScene(settings: JsonObject = {}) {
   };
 }
 
-test('a platform gets traffic and requests through proxies besides audit events', async () => {
+test('a platform gets network traffic and reverse proxy requests besides audit events', async () => {
   const { run, group, isReady, requests, traffic, bodies, account, sink } = await openScene();
   run();
   await isReady();
@@ -67,7 +67,7 @@ test('a platform gets traffic and requests through proxies besides audit events'
   expect(sink.faults).toEqual([]);
 });
 
-test('records that servers store at once come once each, in the order of their numbers, however late they are', async () => {
+test('records that two servers store at once are sent once each, in the order of their numbers, however late', async () => {
   const { run, another, isReady, account, database, ids, rows } = await openScene();
   const other = await another();
   run();
@@ -86,7 +86,7 @@ test('records that servers store at once come once each, in the order of their n
   expect(ids()).toEqual(stored.map(({ number }) => `proxy-${number}`));
 });
 
-test('records of accounts that stream nothing have no numbers', async () => {
+test('records of accounts without streams get no numbers', async () => {
   await using post = await openPost();
   const { account, database, rows } = post;
   post.run();
@@ -96,7 +96,7 @@ test('records of accounts that stream nothing have no numbers', async () => {
   expect(await rows('select feed from feed_numbers')).toEqual([]);
 });
 
-test('a record that is refused is set aside, shown, and sent again or discarded', async () => {
+test('a refused record is set aside, shown, and sent again or discarded', async () => {
   const { run, engine, call, id, isReady, requests, sink, ids, status } = await openScene();
   run();
   await isReady();
@@ -119,7 +119,7 @@ test('a record that is refused is set aside, shown, and sent again or discarded'
   await expect(retry(engine, call, id, { feed: 'proxy', number: 2 })).rejects.toThrow('event proxy-2 not found');
 });
 
-test('a platform that is away keeps records too, and they are sent again from a time on', async () => {
+test('records are kept while a platform is down, and can be sent again from a given time on', async () => {
   const { run, engine, call, id, isReady, requests, traffic, sink, ids, status } = await openScene();
   const server = run();
   await isReady();
@@ -144,7 +144,7 @@ test('a platform that is away keeps records too, and they are sent again from a 
     .toEqual(['proxy-2', 'traffic-1']);
 });
 
-test('a bucket has records by their kind, and a batch whose answer is lost is put again as it was', async () => {
+test('a bucket gets records by kind, and a batch without an answer is uploaded again unchanged', async () => {
   const post = await openPost();
   const bucket = await startBucket('events');
   const id = await post.stream('s3', { ...credentials, bucket_name: 'events', endpoint: bucket.url });

@@ -9,7 +9,7 @@ const answer = present(addRack.answer);
 
 describe('the answer of an operation', () => {
   it.each([{ racks: [] }, { racks: [{ id: 'a', made_at: '2026-03-01T00:00:00Z', later: 1 }] }])(
-    'may be %j',
+    'fits its declaration as %j',
     (value) => {
       expect(misfitOf(answer, value)).toBeUndefined();
     },
@@ -21,16 +21,16 @@ describe('the answer of an operation', () => {
     [{ racks: {} }, '/racks'],
     [{ racks: [{ id: 'a' }, {}] }, '/racks/1/id'],
     [{ racks: [{ id: 'a', made_at: 7 }] }, '/racks/0/made_at'],
-  ])('cannot be %j', (value, at) => {
+  ])('does not fit its declaration as %j', (value, at) => {
     expect(misfitOf(answer, value)).toBe(at);
   });
 
-  it('is a list of texts where objects are referred to', () => {
+  it('is a list of texts where the declaration refers to objects', () => {
     const field = refs('Group', { doc: 'The groups.' });
     expect([['a', 'b'], 'a', ['a', 7]].map((value) => misfitOf(field, value))).toEqual([undefined, '', '/1']);
   });
 
-  it('may be null where the declaration says so', () => {
+  it('may be null where the declaration allows it', () => {
     const field = nullable(integer({ doc: 'The revision.' }));
     expect([null, 7, '7', 1.5].map((value) => misfitOf(field, value))).toEqual([undefined, undefined, '', '']);
   });

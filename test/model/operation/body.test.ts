@@ -11,11 +11,11 @@ const sound = { name: 'Left', boards: [{ width: 3 }] };
 const read = (body: JsonObject, strict = false) => readBody(fields, body, { strict });
 
 describe('the body of an operation', () => {
-  it('is brought to its canonical form, with defaults', () => {
+  it('is read in its canonical form, with defaults', () => {
     expect(read(sound)).toEqual({ body: { ...sound, height: 3 }, faults: [], ignored: [] });
   });
 
-  it('has the type that its fields say', () => {
+  it('has the TypeScript type of its declared fields', () => {
     const body: InputOf<typeof addRack>['body'] = { ...sound, height: 3 };
     // @ts-expect-error a required field is missing
     const { name: _, ...unnamed }: InputOf<typeof addRack>['body'] = { boards: [], height: 3 };
@@ -24,7 +24,7 @@ describe('the body of an operation', () => {
     expect([body.colours, unnamed, wide.boards]).toEqual([undefined, { boards: [], height: 3 }, [{ width: 'wide' }]]);
   });
 
-  it('is refused with everything that is wrong with it', () => {
+  it('is refused with all of its faults', () => {
     const { faults } = read({ name: '  ', boards: [{}, { width: -1 }], height: 10 });
     expect(faults.map(({ code, path }) => [code, path])).toEqual([
       ['field_required', '/boards/0'],
@@ -34,19 +34,19 @@ describe('the body of an operation', () => {
     ]);
   });
 
-  it('needs every field that is not optional and has no default, lists among them', () => {
+  it('requires every field that is not optional and has no default, including lists', () => {
     expect(read({}).faults.map(({ message }) => message)).toEqual([
       '`name` is required; add it',
       '`boards` is required; add it',
     ]);
   });
 
-  it('may give null for what is absent', () => {
+  it('may contain null for an absent member', () => {
     expect(read({ ...sound, colours: null, height: null }).body).toEqual({ ...sound, height: 3 });
     expect(read({ ...sound, boards: null }).faults.map(({ code }) => code)).toEqual(['list_too_short']);
   });
 
-  it('may have members that nothing knows: they are named, or refused when the caller wants that', () => {
+  it('may contain unknown members, which are reported as ignored, or refused in strict mode', () => {
     const more = { ...sound, colour: 'red', boards: [{ width: 3, depth: 4 }] };
     expect(read(more)).toEqual({
       body: { ...sound, height: 3 },
@@ -60,16 +60,16 @@ describe('the body of an operation', () => {
   });
 });
 
-describe('a member with words of its own for when it is missing', () => {
+describe('a member with a specific message for when it is missing', () => {
   const seats = { seats: list(string({ doc: '' }), { doc: 'The seats.', missing: 'send {"seats": ["1A"]}' }) };
 
-  it.each([{}, { seats: null }])('is asked for with them in place of being empty: %j', (given) => {
+  it.each([{}, { seats: null }])('is reported with that message instead of being read as empty: %j', (given) => {
     const { faults } = readBody(seats, given, { strict: false });
     const message = '`seats` is missing; send {"seats": ["1A"]}';
     expect(faults).toEqual([{ code: 'field_required', path: '', message }]);
   });
 
-  it('is taken when it is there', () => {
+  it('is accepted when it is present', () => {
     expect(readBody(seats, { seats: [] }, { strict: false })).toMatchObject({ body: { seats: [] }, faults: [] });
   });
 });

@@ -87,7 +87,7 @@ it('a declaration must name the parameters of its path', () => {
   expect(declare).toThrow('readRoom: `params` must name what stands in /api/rooms/{roomId}');
 });
 
-it('the OpenAPI document describes an answer by each media type in which it is sent', () => {
+it('the OpenAPI document describes an answer under each of its media types', () => {
   const facts = {
     ...({ method: 'GET', access: 'anyone', tag: 'rooms', summary: 'Read it', answer: string({ doc: '' }) } as const),
     ...({ id: 'readRoom', path: '/api/room' } as const),
@@ -105,7 +105,7 @@ it('the OpenAPI document describes an answer by each media type in which it is s
   });
 });
 
-it('the OpenAPI document says of what is read once that a later read finds it gone, and shows no ETag', () => {
+it('the OpenAPI document lists 410 for what can be read only once, and shows no ETag', () => {
   const taken = defineOperation({
     ...{ id: 'takeKey', method: 'GET', path: '/api/key', access: 'anyone', tag: 'rooms', summary: 'Take it' },
     ...{ answer: string({ doc: 'The key.' }), readOnce: true, example: { answer: 'a key' } },
@@ -119,7 +119,7 @@ it('the OpenAPI document says of what is read once that a later read finds it go
   ]);
 });
 
-describe('an operation that takes YAML beside JSON', () => {
+describe('an operation that accepts YAML as well as JSON', () => {
   const body = {
     source: string({ doc: 'The source.' }),
     kinds: optional(list(string({ doc: '' }), { doc: 'The kinds.' })),
@@ -130,7 +130,7 @@ describe('an operation that takes YAML beside JSON', () => {
   };
   const textBody = { name: 'YAML', types: ['application/yaml', 'text/yaml'], example: 'a: 1\n', as: () => ({}) };
 
-  it('is described by both, with members of the body in the query', () => {
+  it('is described with both media types, and with members of the body as query parameters', () => {
     const declared = defineOperation({ ...facts, body, bodyInQuery: ['source', 'kinds'], textBody });
     const { '/api/plan': item } = pathsOf([declared]);
     const schema = { type: 'string' };
@@ -151,7 +151,7 @@ describe('an operation that takes YAML beside JSON', () => {
     });
   });
 
-  it('takes no member in the query that the body has not', () => {
+  it('accepts no query member that the body does not have', () => {
     // @ts-expect-error the body has no such member
     const declare = () => defineOperation({ ...facts, body, bodyInQuery: ['sauce'], textBody });
     expect(declare).toThrow('the body has no member sauce that could stand in the query');
