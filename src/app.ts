@@ -89,7 +89,10 @@ export async function serve(
       // The database answered and went away again. The start is repeated, and finds everything that it has written so
       // far.
       if (left <= 0 || !isPassing(error) || performance.now() - begun >= waitForDatabaseMs) throw error;
-      log({ level: 'warn', message: `the database went away during the start, which begins again: ${error.message}` });
+      log({
+        level: 'warn',
+        message: `the database became unreachable during the start, which begins again: ${error.message}`,
+      });
     }
     await delay(restartMs);
   }
@@ -202,7 +205,7 @@ function openLeases(
   const failed = (error: unknown) =>
     log({
       level: 'error',
-      message: `the thread that renews leases does not run, and until one can be started they are renewed by the main thread: ${describe(error)}`,
+      message: `the thread that renews leases is not running; the main thread renews them until it can be started: ${describe(error)}`,
     });
   const leases = openLeaseKeeper({ database: { url, preparedStatements }, failed });
   closing.unshift(() => leases.close());
@@ -256,7 +259,7 @@ async function openMetrics(
   log: Log,
 ): Promise<() => Promise<unknown>> {
   const metrics = createMetricsServer(api);
-  log({ level: 'info', message: `metrics answer at ${await metrics.listen(address)}/metrics` });
+  log({ level: 'info', message: `metrics are served at ${await metrics.listen(address)}/metrics` });
   return () => metrics.close();
 }
 

@@ -144,7 +144,7 @@ export const settings: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     flag: 'config',
     variable: 'HEDDLE_CONFIG',
     placeholder: 'FILE',
-    doc: 'File of settings and sources (YAML); flags and variables go before what it says.',
+    doc: 'File of settings and sources (YAML); flags and variables override its values.',
   }),
   sources: {
     flag: 'source',
@@ -198,7 +198,7 @@ export const settings: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     flag: 'log',
     variable: 'HEDDLE_LOG',
     placeholder: 'text|json',
-    doc: 'Form of the log lines (default text).',
+    doc: 'Format of the log lines (default text).',
     default: 'text',
     parse: ([text = '']) =>
       text === 'text' || text === 'json' ? { value: text } : { fault: `is \`${text}\`; write text or json` },
@@ -207,7 +207,7 @@ export const settings: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     flag: 'log-level',
     variable: 'HEDDLE_LOG_LEVEL',
     placeholder: logLevels.join('|'),
-    doc: 'Which lines are logged: these and what matters more. Requests that read are `debug`, others `info` (default info).',
+    doc: 'Lowest level of the lines that are logged. Requests that read are `debug`, others `info` (default info).',
     default: 'info',
     parse: ([text = '']) => {
       const level = logLevels.find((known) => known === text);
@@ -218,7 +218,7 @@ export const settings: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     flag: 'pool-size',
     variable: 'HEDDLE_POOL_SIZE',
     placeholder: 'N',
-    doc: 'Connections to Postgres at the most (default 10).',
+    doc: 'Maximum number of connections to Postgres (default 10).',
     default: 10,
     parse: ([text = '']) => parseCount(text, 1, 1000),
   },
@@ -226,21 +226,21 @@ export const settings: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     flag: 'wait-for-database',
     variable: 'HEDDLE_WAIT_FOR_DATABASE',
     placeholder: 'TIME',
-    doc: 'How long a start waits for a Postgres that does not answer yet (default 60s).',
+    doc: 'How long the server waits at its start for Postgres to answer (default 60s).',
     default: 60_000,
     parse: ([text = '']) => parseGrace(text),
   },
   preparedStatements: {
     variable: 'HEDDLE_PREPARED_STATEMENTS',
     placeholder: 'true|false',
-    doc: 'Whether named statements are used; `false` for a PgBouncer that does not know them (default true).',
+    doc: 'Whether named prepared statements are used; set `false` behind a PgBouncer that does not support them (default true).',
     default: true,
     parse: ([text = '']) => parseSwitch(text),
   },
   openEndpoints: {
     variable: 'HEDDLE_OPEN_ENDPOINTS',
     placeholder: 'PATHS',
-    doc: `Endpoints that need no token, a list out of ${openable.join(', ')} (default none).`,
+    doc: `Endpoints that need no token, a list of ${openable.join(', ')} (default none).`,
     multiple: true,
     default: [],
     parse: parseEndpoints,
@@ -256,7 +256,7 @@ export const settings: { readonly [K in keyof Config]: Setting<Config[K]> } = {
   edition: {
     variable: 'HEDDLE_EDITION',
     placeholder: 'self-hosted|hosted',
-    doc: 'Which edition the server is (default self-hosted).',
+    doc: 'Edition as which the server runs (default self-hosted).',
     default: 'self-hosted',
     parse: ([text = '']) =>
       text === 'self-hosted' || text === 'hosted'
@@ -266,21 +266,21 @@ export const settings: { readonly [K in keyof Config]: Setting<Config[K]> } = {
   rateLimit: {
     variable: 'HEDDLE_RATE_LIMIT',
     placeholder: 'COUNT/BURST|off',
-    doc: 'Requests a minute and at once of one caller (default 120/1200 in the hosted edition, else off).',
+    doc: 'Requests of one caller per minute, and in one burst (default 120/1200 in the hosted edition, else off).',
     default: undefined,
     parse: ([text = '']) => parseRateLimit(text),
   },
   planRateLimit: {
     variable: 'HEDDLE_PLAN_RATE_LIMIT',
     placeholder: 'COUNT/BURST|off',
-    doc: 'Plans a minute and at once of one account, validating and applying included (default 300/600).',
+    doc: 'Plans of one account per minute, and in one burst, including those for validating and applying (default 300/600).',
     default: { perMinute: 300, burst: 600 },
     parse: ([text = '']) => parseRateLimit(text),
   },
   pendingTenants: {
     variable: 'HEDDLE_PENDING_TENANTS',
     placeholder: 'COUNT',
-    doc: 'How many tenants of each account may wait for the proof of their domain (default 50).',
+    doc: 'Maximum number of tenants of each account with a domain that is not proved yet (default 50).',
     default: 50,
     parse: ([text = '']) => parseCount(text, 0, 100_000),
   },
@@ -288,14 +288,14 @@ export const settings: { readonly [K in keyof Config]: Setting<Config[K]> } = {
   metricsListen: {
     variable: 'HEDDLE_METRICS_LISTEN',
     placeholder: 'HOST:PORT',
-    doc: 'Address on which `/metrics` answers without a token; beside the one on the main address, which wants one.',
+    doc: 'Additional address on which `/metrics` answers without a token; on the main address, `/metrics` needs one.',
     default: undefined,
     parse: ([text = '']) => parseListen(text),
   },
   corsOrigins: {
     variable: 'HEDDLE_CORS_ORIGINS',
     placeholder: 'ORIGINS',
-    doc: 'Origins whose pages may call the API, a list, `*` or `off` (default *; the API goes by tokens, never by cookies).',
+    doc: 'Origins with pages that may call the API, a list, `*` or `off` (default *; the API authenticates with tokens, never with cookies).',
     multiple: 'commas',
     default: '*',
     parse: parseOrigins,
@@ -303,7 +303,7 @@ export const settings: { readonly [K in keyof Config]: Setting<Config[K]> } = {
   trustProxy: {
     variable: 'HEDDLE_TRUST_PROXY',
     placeholder: 'COUNT|ADDRESSES',
-    doc: 'Proxies in front whose word about addresses counts: how many, or their addresses (default 0).',
+    doc: 'Trusted proxies in front of the server, by number or by address; the client addresses that they report are used (default 0).',
     multiple: 'commas',
     default: 0,
     parse: parseProxies,
@@ -313,12 +313,12 @@ export const settings: { readonly [K in keyof Config]: Setting<Config[K]> } = {
   secretKey: textSetting({
     variable: 'HEDDLE_SECRET_KEY',
     placeholder: 'KEYS',
-    doc: 'Key for secrets at rest, 32 bytes as base64 or hex; more after a comma only open what they sealed.',
+    doc: 'Key for secrets at rest, 32 bytes as base64 or hex; further keys after a comma only open secrets that they sealed.',
   }),
   secretKeyFile: textSetting({
     variable: 'HEDDLE_SECRET_KEY_FILE',
     placeholder: 'FILE',
-    doc: 'File that holds these keys, one a line; with the embedded database one is made in the data directory.',
+    doc: 'File that holds these keys, one per line; with the embedded database, one is created in the data directory.',
   }),
   valuesDir: textSetting({
     flag: 'values-dir',
@@ -329,21 +329,21 @@ export const settings: { readonly [K in keyof Config]: Setting<Config[K]> } = {
   geoDatabase: textSetting({
     variable: 'HEDDLE_GEO_DATABASE',
     placeholder: 'FILE',
-    doc: 'Database of places (GeoLite2 City or like it, .mmdb) by which peers have a country and a city; none unless set.',
+    doc: 'Location database (GeoLite2 City or similar, .mmdb) that provides the country and the city of peers; none by default.',
   }),
   ...valueSettings,
   ...retentionSettings,
   leaseSeconds: {
     variable: 'HEDDLE_LEASE',
     placeholder: 'TIME',
-    doc: 'After how long another server takes over the sources of one that is gone, 3s to 5m (default 25s).',
+    doc: 'Time after which another server takes over the sources of a failed server, 3s to 5m (default 25s).',
     default: 25,
     parse: ([text = '']) => parseLease(text),
   },
   claimLapseSeconds: {
     variable: 'HEDDLE_CLAIM_LAPSE',
     placeholder: 'TIME',
-    doc: 'After how long a refused push no longer keeps others from changing what it states, 1m to 7d (default 1h).',
+    doc: 'How long a refused push keeps others from changing what it states, 1m to 7d (default 1h).',
     default: 3600,
     parse: ([text = '']) => parseClaimLapse(text),
   },

@@ -92,8 +92,8 @@ describe('the configuration', () => {
     const wrong = { HEDDLE_OIDC_ISSUER: 'id.example.com', HEDDLE_OIDC_CLAIMS: 'mail' };
     const read = readConfig(wrong, {}, ['oidcIssuer', 'oidcClaims']);
     expect(read.ok ? [] : read.faults).toEqual([
-      'HEDDLE_OIDC_ISSUER is `id.example.com`, which is no address of an identity provider; write one such as https://id.example.com.',
-      'HEDDLE_OIDC_CLAIMS has `mail`; write pairs such as email=mail, with user, email, name, domain before the sign.',
+      'HEDDLE_OIDC_ISSUER is `id.example.com`, which is not an address of an identity provider; write one such as https://id.example.com.',
+      'HEDDLE_OIDC_CLAIMS has `mail`; write pairs such as email=mail, with one of user, email, name, domain before the equals sign.',
     ]);
   });
 
@@ -253,7 +253,7 @@ describe('the configuration', () => {
       'trustProxy',
       'HEDDLE_TRUST_PROXY',
       'proxy',
-      'names `proxy`; write how many proxies there are, or their addresses such as 10.0.0.0/8.',
+      'names `proxy`; write the number of proxies, or their addresses such as 10.0.0.0/8.',
     ],
     ['claimLapseSeconds', 'HEDDLE_CLAIM_LAPSE', '1s', 'is `1s`; write a time from 1m to 7d such as 1h.'],
     ['leaseSeconds', 'HEDDLE_LEASE', '1s', 'is `1s`; write a time from 3s to 5m such as 25s.'],

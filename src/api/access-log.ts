@@ -90,7 +90,9 @@ function lineOf(request: FastifyRequest, reply: FastifyReply): AccessLine {
 
 function messageOf(isAnswered: boolean, brokenBy: Broken | undefined): string {
   if (brokenBy?.code !== undefined) return `request that could not be read (${brokenBy.code})`;
-  return isAnswered || brokenBy !== undefined ? 'request' : 'request, whose client left before its answer ended';
+  return isAnswered || brokenBy !== undefined
+    ? 'request'
+    : 'request; the client disconnected before the answer was complete';
 }
 
 /** Why a request was answered directly on its socket. */

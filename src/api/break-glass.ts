@@ -31,11 +31,7 @@ export function breakGlassOf(request: FastifyRequest): OverrideRequest | undefin
   const time = textOf(request, timeHeader);
   if (reason === undefined) {
     if (time === undefined) return undefined;
-    throw refused(
-      headers,
-      'reason',
-      `${timeHeader} says how long and nothing says why; send ${reasonHeader}: <reason> too`,
-    );
+    throw refused(headers, 'reason', `${timeHeader} is sent without a reason; also send ${reasonHeader}: <reason>`);
   }
   return readOverride(headers, reason, time);
 }
@@ -46,9 +42,9 @@ export function overrideIn(reason: string | undefined, time: string | undefined)
 }
 
 function readOverride(names: Names, reason: string, time: string | undefined): OverrideRequest {
-  if (reason === '') throw refused(names, 'reason', `${names.reason} must say why: ${names.reason}: <reason>`);
+  if (reason === '') throw refused(names, 'reason', `${names.reason} must contain a reason: ${names.reason}: <reason>`);
   if (reason.length > longestReason)
-    throw refused(names, 'reason', `${names.reason} has more than ${longestReason} characters; say it shorter`);
+    throw refused(names, 'reason', `${names.reason} has more than ${longestReason} characters; shorten it`);
   return { reason, seconds: time === undefined ? usual : secondsOf(names, time) };
 }
 
@@ -57,7 +53,7 @@ function secondsOf(names: Names, time: string): number {
   if (seconds === undefined || seconds <= 0)
     throw refused(names, 'time', `${names.time} must be a duration such as 30m or 4h, not \`${time.slice(0, 100)}\``);
   if (seconds > longest)
-    throw refused(names, 'time', `${names.time} may be at most 24h; change the document for what is to stay`);
+    throw refused(names, 'time', `${names.time} may be at most 24h; for a lasting change, edit the document`);
   return seconds;
 }
 

@@ -94,12 +94,12 @@ export interface Refusal {
 
 const unknownExpectation: Refusal = {
   ...{ status: 417, reason: 'Expectation Failed' },
-  message: 'only `Expect: 100-continue` is understood; leave the header out',
+  message: 'only `Expect: 100-continue` is supported; leave the header out',
 };
 
 const noProxy: Refusal = {
   ...{ status: 405, reason: 'Method Not Allowed' },
-  message: 'this server is no proxy; CONNECT is not possible',
+  message: 'this server is not a proxy; CONNECT is not possible',
 };
 
 function refusalOf(code = 'unknown'): Refusal {
@@ -117,7 +117,7 @@ function refusalOf(code = 'unknown'): Refusal {
     default:
       return {
         ...{ status: 400, reason: 'Bad Request', code },
-        message: 'this is not an HTTP request; check what stands between client and server',
+        message: 'this is not an HTTP request; check the proxies between client and server',
       };
   }
 }

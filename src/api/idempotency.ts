@@ -82,7 +82,7 @@ function keyOf(request: FastifyRequest): string | undefined {
   const key = request.headers['idempotency-key'];
   if (request.method !== 'POST' || key === undefined || request.call === undefined) return undefined;
   if (typeof key === 'string' && /^[\x21-\x7e]{1,255}$/.test(key)) return key;
-  throw new InvalidInput('`Idempotency-Key` must be 1 to 255 visible ASCII characters without spaces; a UUID is one');
+  throw new InvalidInput('`Idempotency-Key` must be 1 to 255 visible ASCII characters without spaces, such as a UUID');
 }
 
 /**
@@ -121,7 +121,7 @@ async function sendRecovered(request: FastifyRequest, reply: FastifyReply, done:
     const where = done.revision === undefined ? '' : ` as revision ${done.revision}`;
     throw new Conflict(
       'refused',
-      `the request was carried out${where}, but its answer was lost; read what it was about instead of sending it again`,
+      `the request was carried out${where}, but its answer was lost; read the current state instead of sending the request again`,
     );
   }
   if (done.once !== undefined) {

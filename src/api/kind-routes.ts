@@ -148,7 +148,7 @@ async function idOf(engine: Engine, kind: Kind, request: FastifyRequest): Promis
 async function onlyId(engine: Engine, kind: Kind, request: FastifyRequest): Promise<string> {
   const [only] = (await listObjects(engine, callOf(request), kind)).objects();
   if (only === undefined && kind.implied !== true)
-    throw new NotFound(`${kind.name.toLowerCase()} not found: there is none; make it with POST`);
+    throw new NotFound(`${kind.name.toLowerCase()} not found: none exists; create it with POST`);
   return only?.id ?? '';
 }
 

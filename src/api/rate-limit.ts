@@ -50,7 +50,7 @@ export function limitAnonymous(
       await authenticate(request);
     } catch (error) {
       if (error instanceof Unauthenticated)
-        refuse(reply, limit, buckets.take(neighbourhoodOf(request.ip), now()), 'requests without good credentials');
+        refuse(reply, limit, buckets.take(neighbourhoodOf(request.ip), now()), 'requests without valid credentials');
       throw error;
     }
   };
@@ -69,7 +69,7 @@ export function createFailureLimit(limit: RateLimit, now: () => number = () => p
     const isOfMachine = /^\/(agent|proxy)\//.test(request.routeOptions.url ?? '');
     if (!isOfMachine || status < 400 || status >= 500 || status === 429) return error;
     try {
-      refuse(reply, limit, buckets.take(neighbourhoodOf(request.ip), now()), 'requests that failed');
+      refuse(reply, limit, buckets.take(neighbourhoodOf(request.ip), now()), 'failed requests');
     } catch (tooMany) {
       return tooMany;
     }

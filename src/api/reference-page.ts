@@ -68,7 +68,7 @@ function operationsOf(description: JsonObject): readonly Listed[] {
 function renderSchemes(components: JsonObject): string {
   const schemes = Object.values(membersOf(components['securitySchemes'])).map(membersOf);
   const items = schemes.map((scheme) => `<li>${escapeHtml(text(scheme['description']))}</li>`).join('');
-  return `<p>Every operation wants one of these, unless it says that it is open:</p><ul>${items}</ul>`;
+  return `<p>Every operation requires one of these, unless it is marked as open:</p><ul>${items}</ul>`;
 }
 
 function renderTag(tag: string, operations: readonly Listed[], components: JsonObject): string {
@@ -90,7 +90,7 @@ function renderAccess(operation: JsonObject): string {
   const { security } = operation;
   if (!Array.isArray(security)) return '';
   const names = security.flatMap((one) => Object.keys(membersOf(one)));
-  if (names.includes('Operator')) return "<p>For the operator of the server: wants the operator's token.</p>";
+  if (names.includes('Operator')) return "<p>For the operator of the server: requires the operator's token.</p>";
   return names.length === 0 ? '<p>Open: no credentials of an account are needed.</p>' : '';
 }
 

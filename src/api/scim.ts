@@ -38,7 +38,8 @@ export const scimRoutes: Readonly<Record<string, string>> = Object.fromEntries(
   mounts.flatMap((mount) =>
     [mount, `${mount}/*`].flatMap((url) =>
       methods.map(
-        (method) => [`${method} ${url}`, 'requires the token of a SCIM integration, which opens nothing else'] as const,
+        (method) =>
+          [`${method} ${url}`, 'requires the token of a SCIM integration, which gives access to nothing else'] as const,
       ),
     ),
   ),

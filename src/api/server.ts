@@ -187,7 +187,7 @@ function servicesOf(options: ApiOptions, people: LocalPeople): Omit<Services, 'p
     authenticator,
     sources = plainRules,
     openTarget = () => undefined,
-    requestSync = async () => ({ result: 'this server reads no directories' }),
+    requestSync = async () => ({ result: 'this server does not sync directories' }),
     peering = plainPeering(engine),
     connectionTracker = noListener,
     report,
@@ -236,14 +236,14 @@ function trusted(proxies: TrustedProxies | undefined) {
 export const openRoutes: Readonly<Record<string, string>> = {
   ...openOperations,
   ...scimRoutes,
-  'GET /oidc/me': 'wants a token of the identity provider itself',
-  'GET /oidc/*': 'is how programs get people signed in; OpenID Connect says what guards each step',
-  'POST /oidc/*': 'is how programs get people signed in; OpenID Connect says what guards each step',
-  'POST /oidc/token/revocation': 'wants the token that it takes back, and the program to which it was given',
-  'GET /signin/account': 'wants the session of a browser that signed in',
-  'POST /signin/account': 'wants that session and a form that was shown in it',
-  'GET /signin/:uid': 'wants the cookie of the sign-in, and asks who it is',
-  'POST /signin/:uid': 'wants that cookie and a form that was shown with it; guesses are slowed down',
+  'GET /oidc/me': 'requires a token of the identity provider itself',
+  'GET /oidc/*': 'is used to sign in users of other programs; OpenID Connect defines the protection of each step',
+  'POST /oidc/*': 'is used to sign in users of other programs; OpenID Connect defines the protection of each step',
+  'POST /oidc/token/revocation': 'requires the token to revoke, and the client to which it was issued',
+  'GET /signin/account': 'requires the session of a browser that signed in',
+  'POST /signin/account': 'requires that session and a form that was shown in it',
+  'GET /signin/:uid': 'requires the cookie of the sign-in, and asks for the identity of the user',
+  'POST /signin/:uid': 'requires that cookie and a form that was shown with it; guesses are slowed down',
 };
 
 /** Routes that the configuration may open, with the paths that it names. */
@@ -262,6 +262,8 @@ export function openListedRoutes(app: FastifyInstance, opened: readonly string[]
     const isListed = names.every((name) => name in openRoutes || opened.includes(openable[name] ?? ''));
     if (isListed) route.config = { ...route.config, open: true };
     else if (route.config?.open === true && route.config.refuses === undefined)
-      throw new Error(`${names.join(', ')} is open but not in the list of open routes; say there what guards it`);
+      throw new Error(
+        `${names.join(', ')} is open but not in the list of open routes; add it there, with its protection`,
+      );
   });
 }

@@ -3,12 +3,12 @@ import type { LogLine } from '../log.ts';
 const full: LogLine = {
   level: 'error',
   message:
-    'the disk of the database is full: writes are answered with 503 and /readyz says not ready until there is room, which is tried every 2 s',
+    'the disk of the database is full: the server answers writes with 503, and /readyz reports not ready, until there is space; this is checked every 2 s',
 };
 
 const hasRoom: LogLine = {
   level: 'info',
-  message: 'the disk of the database has room again: this server takes writes',
+  message: 'the disk of the database has space again: this server accepts writes',
 };
 
 /** Returns the log line for a database whose disk is full, or has room again. */

@@ -198,7 +198,7 @@ function ephemeralEnvironment(): PlanEnvironment {
 }
 
 function logUnreadable({ reason, ...where }: UnreadableSecret, log: Log): void {
-  log({ level: 'warn', message: `a stored secret does not open and stays as it is: ${reason}`, ...where });
+  log({ level: 'warn', message: `a stored secret cannot be decrypted and stays unchanged: ${reason}`, ...where });
 }
 
 /** Maximum number of changes that are logged for one revision. */

@@ -65,7 +65,7 @@ function readIssuers(
   if (issuer === undefined) return [];
   if (audience.length === 0)
     throw new InvalidInput(
-      'HEDDLE_OIDC_ISSUER is set without HEDDLE_OIDC_AUDIENCE; say what its tokens name as audience.',
+      'HEDDLE_OIDC_ISSUER is set without HEDDLE_OIDC_AUDIENCE; set it to the audience in the tokens of the issuer.',
     );
   return [createExternalIssuer({ issuer, outbound, audience, claims, trustsEmail: oidcTrustEmail })];
 }

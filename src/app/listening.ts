@@ -24,7 +24,7 @@ export async function requireListenable(address: Address, setting: string): Prom
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'is taken by another program; stop that one or choose another address with',
+  EADDRINUSE: 'is in use by another program; stop that program or choose another address with',
   EADDRNOTAVAIL: 'is no address of this machine; choose another one with',
   ENOTFOUND: 'is no address of this machine; choose another one with',
   EAI_AGAIN: 'is no address of this machine; choose another one with',

@@ -17,7 +17,7 @@ export function watchSealing(
     void watchKey(database, planEnvironment.vault).catch((error: unknown) => {
       // An unreachable database and a wrong key (`WrongKey` is an `Unavailable`) are not reported here: the readiness
       // endpoint repeats this check and answers with the reason.
-      if (!(error instanceof Unavailable)) report(error, 'the form of secrets');
+      if (!(error instanceof Unavailable)) report(error, 'checking the key and the form of sealed secrets');
     });
   const ends = [
     notices.on(({ what }) => {

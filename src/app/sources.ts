@@ -66,7 +66,7 @@ async function readFormerHosts(
   report: (level: 'info', message: string) => void,
 ): Promise<ConfiguredSources['formerHosts']> {
   const hosts = account === undefined ? [] : await listFormerGitHosts(database, account);
-  const message = `Git sources of the operator's account may reach ${hosts.join(', ')}, which they named before addresses were checked; other sources need HEDDLE_OUTBOUND_ALLOW for what is private`;
+  const message = `Git sources of the operator's account may reach ${hosts.join(', ')}, which they referred to before addresses were checked; other sources need HEDDLE_OUTBOUND_ALLOW to reach private addresses`;
   if (hosts.length > 0) report('info', message);
   const [known, none] = [new Set(hosts), new Set<string>()];
   return (of) => (of === account ? known : none);

@@ -30,7 +30,7 @@ export async function waitForDatabase(database: Pick<Database, 'ping'>, waitMs: 
       if (waited >= waitMs) throw tooLong(error, waited);
       if (waited - warnedAt >= warnEveryMs) {
         const left = Math.ceil((waitMs - waited) / 1000);
-        log({ level: 'warn', message: `waiting for the database, for ${left} s more at the most: ${error.message}` });
+        log({ level: 'warn', message: `waiting for the database, for at most ${left} s more: ${error.message}` });
         warnedAt = waited;
       }
     }
@@ -41,7 +41,7 @@ export async function waitForDatabase(database: Pick<Database, 'ping'>, waitMs: 
 function tooLong(cause: Unavailable, waited: number): Unavailable {
   const seconds = Math.round(waited / 1000);
   return new Unavailable(
-    `${cause.message} It was tried for ${seconds} s; start Postgres, correct HEDDLE_DATABASE_URL, or give it more time with --wait-for-database (HEDDLE_WAIT_FOR_DATABASE).`,
+    `${cause.message} Heddle tried for ${seconds} s; start Postgres, correct HEDDLE_DATABASE_URL, or allow more time with --wait-for-database (HEDDLE_WAIT_FOR_DATABASE).`,
     { cause },
   );
 }

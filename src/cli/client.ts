@@ -159,7 +159,7 @@ export function readValue<T>(
  */
 export function unreadable(server: string, asked: string, what: string): Internal {
   return new Internal(
-    `${server} answered ${asked} with ${what}, which this program cannot read; name a Heddle server with --server, and use the heddle that belongs to it.`,
+    `${server} answered ${asked} with ${what}, which this program cannot read; name a Heddle server with --server, and use the version of heddle that matches it.`,
   );
 }
 

@@ -9,17 +9,17 @@ const shells = { bash, zsh, fish } as const;
 export function completionCommand(commands: () => Promise<readonly Command[]>): Command {
   return defineCommand({
     name: 'completion',
-    summary: 'Print the script by which a shell completes commands and flags.',
+    summary: 'Print the shell script that completes commands and flags.',
     argument: { placeholder: 'SHELL', doc: 'one of bash, zsh, fish', most: 1 },
     flags: {},
     settings: [],
     examples: [
-      ['source <(heddle completion bash)', 'For this bash'],
-      ['heddle completion fish > ~/.config/fish/completions/heddle.fish', 'For every fish'],
+      ['source <(heddle completion bash)', 'Enable completion in this bash session'],
+      ['heddle completion fish > ~/.config/fish/completions/heddle.fish', 'Enable completion in every fish session'],
     ],
     async run({ positionals: [shell = ''], terminal }) {
       if (!Object.hasOwn(shells, shell))
-        throw new InvalidInput(`\`${shell}\` is not a shell that is known here; choose bash, zsh or fish.`);
+        throw new InvalidInput(`\`${shell}\` is not a supported shell; choose bash, zsh or fish.`);
       // The cast is safe: `hasOwn` was checked above.
       terminal.out(shells[shell as keyof typeof shells](await commands()));
       return exit.ok;

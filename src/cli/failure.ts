@@ -24,7 +24,9 @@ export async function reportFailure(terminal: Terminal, error: unknown, form: Re
   if (form === 'json') writeJson(terminal, failureDocument(message, code, problems));
   else if (form !== undefined) terminal.out(await formatted(form, message, problems));
   if (!isExpected(error)) {
-    terminal.note(`Heddle met a defect of its own: ${error instanceof Error ? (error.stack ?? message) : message}\n`);
+    terminal.note(
+      `Heddle failed because of an internal error: ${error instanceof Error ? (error.stack ?? message) : message}\n`,
+    );
   } else {
     const isPrinted = problems.length > 0 && error instanceof InvalidInput;
     const isListed = problems.length > 0 && form === undefined;

@@ -8,33 +8,37 @@ export const jsonFlag: Flags = {
 
 /** Flag `--strict-files`. */
 export const strictFlag: Flags = {
-  'strict-files': { doc: 'Refuse files that hold no documents of ours, which are ignored with a note otherwise.' },
+  'strict-files': {
+    doc: 'Reject files that contain no Heddle documents; without this flag they are ignored with a note.',
+  },
 };
 
 /** Flag `--source-name`, which names the source of pushed documents. */
 export const sourceFlag = {
   'source-name': {
     placeholder: 'NAME',
-    doc: 'Source in whose name the documents are stated (default: `source` in the heddle.yaml of the directory).',
+    doc: 'Source that states the documents (default: `source` in the heddle.yaml of the directory).',
   },
 };
 
 /** Flags of commands that plan documents on a server. */
 export const planFlags: Flags = {
   ...sourceFlag,
-  'no-prune': { doc: 'Delete nothing that the source stated before and no longer states.' },
-  'allow-empty': { doc: 'Accept that no document is left, which deletes all that the source owns.' },
+  'no-prune': { doc: 'Do not delete what the source stated before and no longer states.' },
+  'allow-empty': { doc: 'Allow that no document is left, which deletes everything that the source owns.' },
   adopt: {
     placeholder: 'MODE',
-    doc: 'Which objects made through the API are taken over by documents of the same name: identical (those that stay as they are), take (any) or never.',
+    doc: 'Which objects made through the API are adopted by documents of the same name: identical (objects that the documents do not change), take (any) or never.',
   },
-  'allow-replace': { doc: 'Make an object anew when a field changes that only its creation writes.' },
-  'force-ownership': { doc: 'Take over what other sources state with another value; their next plan will be refused.' },
-  'strict-base': { doc: 'Let the plan be applied only while the account is at the revision on which it was made.' },
+  'allow-replace': { doc: 'Delete and recreate an object when a field changes that can only be set at its creation.' },
+  'force-ownership': {
+    doc: 'Take over values that other sources state differently; the next plans of these sources will be refused.',
+  },
+  'strict-base': { doc: 'Apply the plan only while the account is at the revision on which the plan was made.' },
   kind: { placeholder: 'KIND', multiple: true, doc: 'Apply only documents of this kind, and delete nothing.' },
   select: {
     placeholder: 'LABELS',
-    doc: 'Apply only documents whose labels fit, such as team=data, and delete nothing.',
+    doc: 'Apply only documents with matching labels, such as team=data, and delete nothing.',
   },
   ...strictFlag,
   'detailed-exitcode': { doc: 'Exit with 2 when there are changes.' },

@@ -8,7 +8,7 @@ import { columns, type Row, wrap } from './terminal/layout.ts';
 export function programHelp(commands: readonly Command[]): string {
   const rows = commands.map((command): Row => [command.name, command.summary]);
   return [
-    'Heddle keeps a private mesh network account in the shape its YAML says.',
+    'Heddle keeps a private mesh network account in sync with its YAML documents.',
     '',
     'Usage: heddle <command> [flags]',
     '',
@@ -40,7 +40,7 @@ export function commandHelp(command: Command): string {
     '',
     `Usage: ${usageOf(command)}`,
     ...section('Arguments', argument === undefined ? [] : [[argument.placeholder, argument.doc]]),
-    ...section('Flags', [...flags, ['-h, --help', 'Show this text.']]),
+    ...section('Flags', [...flags, ['-h, --help', 'Show this help.']]),
     ...section('Environment', variables),
     ...examples(command),
     '',
@@ -60,7 +60,7 @@ export const exitRows: readonly Row[] = [
   [String(exit.changes), 'there are changes (--detailed-exitcode, fmt --check), or drift'],
   [String(exit.approval), 'a guard tripped: the plan needs an approval'],
   [String(exit.conflict), 'a conflict with another source, or a plan that is out of date'],
-  [String(exit.invalid), 'the documents are wrong'],
+  [String(exit.invalid), 'the documents are invalid'],
   [String(exit.schemaTooNew), 'the database belongs to a newer Heddle'],
 ];
 

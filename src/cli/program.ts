@@ -59,7 +59,7 @@ function findCommand(argv: readonly string[]): Found | string {
   const [only] = below;
   if (only !== undefined && asked) return { name: only, rest: ['--help'] };
   if (below.length > 0)
-    return `\`heddle ${known}\` wants one more word: ${below.map((name) => `heddle ${name}`).join(', ')}`;
+    return `\`heddle ${known}\` needs one more word: ${below.map((name) => `heddle ${name}`).join(', ')}`;
   if (first.startsWith('-')) return `unknown flag ${first}; flags come after the command`;
   return `unknown command \`${first}\`${guessHint(first, commandNames)}`;
 }

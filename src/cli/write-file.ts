@@ -31,7 +31,7 @@ export async function replaceFile(path: string, before: string, text: string): P
       await chmod(draft, mode);
       if (process.getuid?.() === 0) await chown(draft, uid, gid);
       if ((await readFile(target, 'utf8')) !== before)
-        throw new InvalidInput(`${path} changed meanwhile and stays as it is; run the command again.`);
+        throw new InvalidInput(`${path} changed while the command ran and was not overwritten; run the command again.`);
       await rename(draft, target);
     } finally {
       await rm(draft, { force: true });

@@ -34,7 +34,7 @@ export class LeaseLost extends Conflict {
   constructor({ name }: Lease) {
     super(
       'stale',
-      `the lease ${name} is not held any more: it ran out, or another server has taken over; this one changed nothing`,
+      `the lease ${name} is no longer held: it expired, or another server has taken it over; this server changed nothing`,
     );
   }
 }

@@ -128,7 +128,7 @@ async function readStates({ snapshots }: CommitterOptions, mutation: SharedMutat
 
 function stateIn(states: States, account: string): Snapshot {
   const state = states.get(account);
-  if (state === undefined) throw new Error(`the account ${account} is no part of this mutation`);
+  if (state === undefined) throw new Error(`the account ${account} is not part of this mutation`);
   return state;
 }
 

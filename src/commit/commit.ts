@@ -119,7 +119,7 @@ export interface CommitterOptions {
 }
 
 /** Message for a caller that may plan and not write. */
-export const planOnlyRefusal = 'the token may read and plan, and write nothing; use another one to write';
+export const planOnlyRefusal = 'the token may only read and plan; use another token to write';
 
 /**
  * Creates the committer. Waiting mutations of one account are planned one on top of the other, and written in one
@@ -231,7 +231,7 @@ async function drainStep(options: BatchWriter, draining: Draining, last: Step): 
     started(planned, statement) {
       meanwhile.on = planned;
       meanwhile.next = planAhead(options, planned, queue, statement);
-      guarded(options, 'what prepares for revisions failed', () => options.coming(planned.base, planned.tip));
+      guarded(options, 'the preparation for a revision failed', () => options.coming(planned.base, planned.tip));
     },
   });
   // Lets the statement be sent first.
@@ -321,7 +321,7 @@ function finish(options: CommitterOptions, planned: Planned): void {
     if (!result.ok || result.revision === undefined) continue;
     const { account, actor } = waiting.mutation;
     const { revision, plan, before, after } = result;
-    guarded(options, `what listens to revisions failed at revision ${revision}`, () =>
+    guarded(options, `a listener failed at revision ${revision}`, () =>
       options.committed({ account, revision, actor, plan, before, after }),
     );
   }

@@ -131,7 +131,7 @@ async function begin(engine: Engine, call: Call, { key, hash }: Repeatable): Pro
   if (taken === undefined)
     throw new Conflict(
       'running',
-      'the first request with this Idempotency-Key is being carried out; ask again for its answer',
+      'the first request with this Idempotency-Key is still running; repeat the request to get its answer',
     );
   return begun(engine, { ...call, isRepeated: true }, key, taken);
 }

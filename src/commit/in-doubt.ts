@@ -133,7 +133,7 @@ async function whilePassing<Value>(
     }
   }
   throw new Unavailable(
-    'the connection to the database broke while this was written, and it does not answer; whether it happened is unknown: read before trying again',
+    'the connection to the database broke during the write, and the database does not answer; whether the write happened is unknown: read before trying again',
     { cause, inDoubt: true, ...(requestId === undefined ? {} : { requestId }) },
   );
 }

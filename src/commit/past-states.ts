@@ -83,7 +83,7 @@ export function createPastStates(database: Database, registry: Registry, snapsho
         const state = await replayTo(account, revision);
         if (state !== undefined) return state;
       }
-      throw new Unavailable('the history is being folded away while it is read; try again');
+      throw new Unavailable('old revisions were removed from the history while it was read; try again');
     },
     drop(account) {
       const others = known.filter(({ state }) => state.account !== account);
@@ -104,7 +104,7 @@ export function requireKept(account: string, revision: number, kept: Kept | unde
   if (revision >= kept.base) return kept;
   throw new Conflict(
     'gone',
-    `revision ${revision} is not kept any more; the history goes back to revision ${kept.base}. HEDDLE_HISTORY_REVISIONS and HEDDLE_HISTORY_DAYS say how much is kept`,
+    `revision ${revision} is no longer kept; the history begins at revision ${kept.base}. HEDDLE_HISTORY_REVISIONS and HEDDLE_HISTORY_DAYS set how much is kept`,
   );
 }
 

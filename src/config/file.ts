@@ -73,7 +73,7 @@ const common: JsonObject = {
     type: 'string',
     minLength: 1,
     maxLength: 100,
-    description: 'The id of the account that it is for; without it the account of this server.',
+    description: 'Id of the account that the source is for; the account of this server when absent.',
   },
 };
 const path = { type: 'string', minLength: 1, maxLength: 4096, description: 'The directory, or one file.' };
@@ -96,7 +96,12 @@ function fileSchema(source: JsonObject): JsonObject {
     const shape = type === 'list' ? { type: 'array', items: { type: 'string' } } : { type };
     return [member, { ...shape, description: settings[name].doc }];
   });
-  const sources = { type: 'array', items: source, maxItems: 1000, description: 'What the server applies by itself.' };
+  const sources = {
+    type: 'array',
+    items: source,
+    maxItems: 1000,
+    description: 'Sources that the server reads and applies automatically.',
+  };
   return {
     type: 'object',
     additionalProperties: false,
@@ -110,7 +115,10 @@ export function serverFileSchema(): JsonObject {
   const source = {
     type: 'object',
     required: ['name', 'type'],
-    properties: { name: sourceName, type: { enum: sourceTypes, description: 'Where its documents are.' } },
+    properties: {
+      name: sourceName,
+      type: { enum: sourceTypes, description: 'Type of the source: where its documents are.' },
+    },
     allOf: sourceTypes.map((type) =>
       Object.fromEntries([
         ['if', isOf(type)],
@@ -170,7 +178,7 @@ function within(pointer: string, faults: readonly Fault[]): readonly Fault[] {
 function repeated(sources: readonly JsonObject[], source: JsonObject, at: number): readonly Fault[] {
   const first = sources.findIndex(({ name, account }) => name === source['name'] && account === source['account']);
   if (first === at) return [];
-  const message = `a source is called ${JSON.stringify(source['name'])} already; give each a name of its own`;
+  const message = `another source already has the name ${JSON.stringify(source['name'])}; give each source a different name`;
   return [{ code: 'name_repeated', path: `/sources/${at}/name`, message }];
 }
 

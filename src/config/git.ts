@@ -14,7 +14,7 @@ export const gitSettings: { readonly [K in keyof GitSettings]: Setting<GitSettin
   gitTransports: {
     variable: 'HEDDLE_GIT_TRANSPORTS',
     placeholder: 'LIST',
-    doc: 'How Git sources may reach their repositories, a list out of https, ssh and file (default https,ssh).',
+    doc: 'Transports with which Git sources may reach their repositories, a list of https, ssh and file (default https,ssh).',
     multiple: true,
     default: ['https', 'ssh'],
     parse: parseTransports,
@@ -22,14 +22,14 @@ export const gitSettings: { readonly [K in keyof GitSettings]: Setting<GitSettin
   gitSources: {
     variable: 'HEDDLE_GIT_SOURCES',
     placeholder: 'COUNT',
-    doc: 'How many Git sources each account may make over the API (default 20).',
+    doc: 'Maximum number of Git sources that each account may create over the API (default 20).',
     default: 20,
     parse: ([text = '']) => parseCount(text, 0, 100_000),
   },
   gitProcesses: {
     variable: 'HEDDLE_GIT_PROCESSES',
     placeholder: 'COUNT',
-    doc: 'How many processes of git a server runs at once; accounts take turns (default 8).',
+    doc: 'Maximum number of git processes that a server runs at once; accounts take turns (default 8).',
     default: 8,
     parse: ([text = '']) => parseCount(text, 2, 1000),
   },

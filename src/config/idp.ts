@@ -33,14 +33,14 @@ export const idpSettings: { readonly [K in keyof IdpConfig]: Setting<IdpConfig[K
   publicUrl: {
     variable: 'HEDDLE_PUBLIC_URL',
     placeholder: 'URL',
-    doc: 'Address at which people and programs reach the server (default http://127.0.0.1:PORT); tokens and links name it.',
+    doc: 'Address at which people and programs reach the server, used in tokens and links (default http://127.0.0.1:PORT).',
     default: undefined,
     parse: ([text = '']) => parsePublicUrl(text),
   },
   idpRedirectUris: {
     variable: 'HEDDLE_IDP_REDIRECT_URIS',
     placeholder: 'URLS',
-    doc: 'Pages of a dashboard to which people return when they have signed in, a list (default none).',
+    doc: 'Redirect URIs of a dashboard, to which people return after they sign in, a list (default none).',
     multiple: 'commas',
     default: [],
     parse: parseRedirectUris,
@@ -48,14 +48,14 @@ export const idpSettings: { readonly [K in keyof IdpConfig]: Setting<IdpConfig[K
   idpKeyRotation: {
     variable: 'HEDDLE_IDP_KEY_ROTATION',
     placeholder: 'DAYS',
-    doc: 'After how many days the key that signs tokens is followed by a new one, 1 to 365 (default 30).',
+    doc: 'Number of days after which a new key for signing tokens replaces the current one, 1 to 365 (default 30).',
     default: 30,
     parse: ([text = '']) => parseCount(text, 1, 365),
   },
   configDir: {
     variable: 'HEDDLE_CONFIG_DIR',
     placeholder: 'DIR',
-    doc: 'Directory in which `heddle login` keeps your sign-ins (default heddle in the directory of your settings, such as ~/.config).',
+    doc: 'Directory in which `heddle login` stores your sign-ins (default heddle in your configuration directory, such as ~/.config).',
     default: undefined,
     parse: ([text = '']) => ({ value: text }),
   },
@@ -74,5 +74,5 @@ function parseRedirectUris(texts: readonly string[]): Parsed<readonly string[]> 
     return url === null || !['http:', 'https:'].includes(url.protocol) || url.hash !== '' || url.username !== '';
   });
   if (wrong === undefined) return { value: [...new Set(texts)] };
-  return { fault: `names \`${wrong}\`; write addresses such as https://console.example.com/callback` };
+  return { fault: `has the invalid entry \`${wrong}\`; write addresses such as https://console.example.com/callback` };
 }

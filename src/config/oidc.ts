@@ -17,14 +17,14 @@ export const oidcSettings: { readonly [K in keyof OidcConfig]: Setting<OidcConfi
   oidcIssuer: {
     variable: 'HEDDLE_OIDC_ISSUER',
     placeholder: 'URL',
-    doc: 'Identity provider (OpenID Connect) whose signed tokens people may use, as it calls itself in `iss`.',
+    doc: 'Issuer (`iss`) of an identity provider (OpenID Connect); people may authenticate with the tokens that it signs.',
     default: undefined,
     parse: ([text = '']) => parseIssuer(text),
   },
   oidcAudience: {
     variable: 'HEDDLE_OIDC_AUDIENCE',
     placeholder: 'NAMES',
-    doc: 'What its tokens must name as their audience (`aud`), one of a list.',
+    doc: 'Accepted audiences (`aud`) of its tokens, a list; each token must name one of them.',
     multiple: 'commas',
     default: [],
     parse: (texts) => ({ value: [...new Set(texts)] }),
@@ -32,7 +32,7 @@ export const oidcSettings: { readonly [K in keyof OidcConfig]: Setting<OidcConfi
   oidcClaims: {
     variable: 'HEDDLE_OIDC_CLAIMS',
     placeholder: 'LIST',
-    doc: 'Claims that it calls otherwise, a list such as `email=mail` (default user=sub,email=email,name=name,domain=hd).',
+    doc: 'Claims that have other names in its tokens, a list such as `email=mail` (default user=sub,email=email,name=name,domain=hd).',
     multiple: 'commas',
     default: {},
     parse: parseClaims,
@@ -40,7 +40,7 @@ export const oidcSettings: { readonly [K in keyof OidcConfig]: Setting<OidcConfi
   oidcTrustEmail: {
     variable: 'HEDDLE_OIDC_TRUST_EMAIL',
     placeholder: 'true|false',
-    doc: 'Whether its e-mail addresses count as verified also without the claim `email_verified` (default false).',
+    doc: 'Whether its e-mail addresses are treated as verified even without the claim `email_verified` (default false).',
     default: false,
     parse: ([text = '']) => parseSwitch(text),
   },
@@ -59,7 +59,7 @@ function parseIssuer(text: string): Parsed<string> {
   const usable = url !== null && ['http:', 'https:'].includes(url.protocol);
   if (usable && url.username === '' && url.search === '' && url.hash === '') return { value: text };
   return {
-    fault: `is \`${text}\`, which is no address of an identity provider; write one such as https://id.example.com`,
+    fault: `is \`${text}\`, which is not an address of an identity provider; write one such as https://id.example.com`,
   };
 }
 
@@ -72,7 +72,7 @@ function parseClaims(texts: readonly string[]): Parsed<Readonly<Record<string, s
   );
   if (wrong >= 0)
     return {
-      fault: `has \`${texts[wrong]}\`; write pairs such as email=mail, with ${facts.join(', ')} before the sign`,
+      fault: `has \`${texts[wrong]}\`; write pairs such as email=mail, with one of ${facts.join(', ')} before the equals sign`,
     };
   return { value: Object.fromEntries(pairs.map(([fact = '', claim = '']) => [fact, claim])) };
 }

@@ -14,7 +14,7 @@ export const operatorSettings: { readonly [K in keyof OperatorConfig]: Setting<O
   bootstrapToken: {
     variable: 'HEDDLE_BOOTSTRAP_TOKEN',
     placeholder: 'TOKEN',
-    doc: 'Token of the machine owner that the first start makes; write one with `heddle token new`.',
+    doc: 'Token for the machine owner that the first start creates; make one with `heddle token new`.',
     ...text(),
   },
   bootstrapTokenFile: {
@@ -26,7 +26,7 @@ export const operatorSettings: { readonly [K in keyof OperatorConfig]: Setting<O
   operatorToken: {
     variable: 'HEDDLE_OPERATOR_TOKEN',
     placeholder: 'TOKEN',
-    doc: "Token of the server's operator, for metrics, rotation of keys and setup; write one with `heddle token new --operator`; without it the file `operator-token` in the data directory is used.",
+    doc: "Token of the server's operator, for metrics, rotation of keys and setup; make one with `heddle token new --operator`; without it the file `operator-token` in the data directory is used.",
     ...text(),
   },
   operatorTokenFile: {
@@ -38,7 +38,7 @@ export const operatorSettings: { readonly [K in keyof OperatorConfig]: Setting<O
   operatorAccount: {
     variable: 'HEDDLE_OPERATOR_ACCOUNT',
     placeholder: 'ID',
-    doc: "Id of the operator's account, for a server with several accounts of which none is recorded as it; it is recorded then.",
+    doc: "Id of the operator's account, needed when the server has several accounts and none is recorded as the operator's; it is then recorded.",
     ...text(),
   },
 };

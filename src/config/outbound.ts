@@ -19,7 +19,7 @@ export const outboundSettings: { readonly [K in keyof OutboundConfig]: Setting<O
   outboundAllow: {
     variable: 'HEDDLE_OUTBOUND_ALLOW',
     placeholder: 'LIST',
-    doc: 'What users may have the server connect to although it is not public: addresses, ranges and host names (default none).',
+    doc: 'Addresses, ranges and host names that users may have the server connect to although they are not public (default none).',
     multiple: 'commas',
     default: nothingAllowed,
     parse: parseAllow,
@@ -27,14 +27,14 @@ export const outboundSettings: { readonly [K in keyof OutboundConfig]: Setting<O
   outboundCa: {
     variable: 'HEDDLE_OUTBOUND_CA',
     placeholder: 'FILE',
-    doc: 'Certificates (PEM) of private authorities that the server trusts at the hosts it connects to over https and by mail, besides those of the machine; read at the start. Git reads GIT_SSL_CAINFO.',
+    doc: 'Certificates (PEM) of private authorities that the server trusts for connections over https and for mail, in addition to those of the machine; read at the start. Git reads GIT_SSL_CAINFO instead.',
     default: undefined,
     parse: ([text = '']) => ({ value: text.trim() }),
   },
   outboundGuard: {
     variable: 'HEDDLE_OUTBOUND_GUARD',
     placeholder: 'heddle|proxy',
-    doc: 'Who resolves and checks where users have the server connect to: the server, or the proxy of HTTPS_PROXY (default heddle).',
+    doc: 'Where the hosts that users have the server connect to are resolved and checked: in the server, or in the proxy of HTTPS_PROXY (default heddle).',
     default: 'heddle',
     parse: ([text = '']) =>
       text === 'heddle' || text === 'proxy' ? { value: text } : { fault: `is \`${text}\`; write heddle or proxy` },
@@ -42,7 +42,7 @@ export const outboundSettings: { readonly [K in keyof OutboundConfig]: Setting<O
   directoryHosts: {
     variable: 'HEDDLE_DIRECTORY_HOSTS',
     placeholder: 'LIST',
-    doc: 'Directories beside those of the public clouds, by the `host` of integrations: `NAME=URL`, or `NAME=SIGN-IN-URL API-URL` where that is another one (default none).',
+    doc: 'Directories in addition to those of the public clouds, by the `host` of integrations: `NAME=URL`, or `NAME=SIGN-IN-URL API-URL` when the API has a different URL (default none).',
     multiple: 'commas',
     default: {},
     parse: parseHosts,
@@ -50,7 +50,7 @@ export const outboundSettings: { readonly [K in keyof OutboundConfig]: Setting<O
   dnsServers: {
     variable: 'HEDDLE_DNS_SERVERS',
     placeholder: 'LIST',
-    doc: 'Name servers that are asked for the records by which users prove domains, by address, with a port where it is not 53: `192.0.2.53`, `[2001:db8::53]:5353` (default those of this machine).',
+    doc: 'Name servers that resolve the records with which users prove domains, by address, with a port if it is not 53: `192.0.2.53`, `[2001:db8::53]:5353` (default those of this machine).',
     multiple: 'commas',
     default: [],
     parse: parseNameServers,
@@ -61,7 +61,7 @@ function parseHosts(texts: readonly string[]): Parsed<DirectoryHosts> {
   const list = parseDirectoryHosts(texts);
   if (!('wrong' in list)) return { value: list.hosts };
   return {
-    fault: `names \`${list.wrong}\`; write entries such as directory.internal=https://graph.internal`,
+    fault: `has the invalid entry \`${list.wrong}\`; write entries such as directory.internal=https://graph.internal`,
   };
 }
 
@@ -69,7 +69,7 @@ function parseNameServers(texts: readonly string[]): Parsed<readonly string[]> {
   const servers = texts.map((text) => text.trim());
   const wrong = servers.find((text) => !isNameServer(text));
   if (wrong === undefined) return { value: servers };
-  return { fault: `names \`${wrong}\`; write addresses such as 192.0.2.53 or [2001:db8::53]:5353` };
+  return { fault: `has the invalid entry \`${wrong}\`; write addresses such as 192.0.2.53 or [2001:db8::53]:5353` };
 }
 
 /** Checks for an IP address, optionally with a port. An IPv6 address with a port must be in brackets. */
@@ -84,6 +84,6 @@ function parseAllow(texts: readonly string[]): Parsed<AllowList> {
   const list = parseAllowList(texts);
   if (!('wrong' in list)) return { value: list };
   return {
-    fault: `names \`${list.wrong}\`; write addresses, ranges such as 10.1.0.0/16, or names such as git.internal`,
+    fault: `has the invalid entry \`${list.wrong}\`; write addresses, ranges such as 10.1.0.0/16, or names such as git.internal`,
   };
 }

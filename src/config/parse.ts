@@ -81,7 +81,7 @@ export function parseGrants(texts: readonly string[]): Parsed<readonly ValueGran
   const wrong = grants.indexOf(undefined);
   if (wrong < 0) return { value: grants.filter((grant) => grant !== undefined) };
   return {
-    fault: `has \`${texts[wrong]}\`; write ACCOUNT/SOURCE=env:HEDDLE_VALUE_X, ACCOUNT/SOURCE=file:dir/name, or ACCOUNT/SOURCE=file:dir/name@HOST for a credential`,
+    fault: `has the invalid entry \`${texts[wrong]}\`; write ACCOUNT/SOURCE=env:HEDDLE_VALUE_X, ACCOUNT/SOURCE=file:dir/name, or ACCOUNT/SOURCE=file:dir/name@HOST for a credential`,
   };
 }
 
@@ -138,5 +138,7 @@ export function parseProxies(texts: readonly string[]): Parsed<number | readonly
   if (texts.length === 1 && /^\d{1,2}$/.test(first)) return { value: Number(first) };
   const wrong = texts.find((text) => !/^[\da-fA-F.:]+(\/\d{1,3})?$/.test(text) || isIP(text.replace(/\/.*/, '')) === 0);
   if (wrong === undefined) return { value: texts };
-  return { fault: `names \`${wrong}\`; write how many proxies there are, or their addresses such as 10.0.0.0/8` };
+  return {
+    fault: `has the invalid entry \`${wrong}\`; write the number of proxies, or their addresses such as 10.0.0.0/8`,
+  };
 }

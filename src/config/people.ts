@@ -14,7 +14,7 @@ export const peopleSettings: { readonly [K in keyof PeopleConfig]: Setting<Peopl
   smtpUrl: {
     variable: 'HEDDLE_SMTP_URL',
     placeholder: 'URL',
-    doc: 'Mail server that invitations go by, smtp://USER:PASSWORD@HOST:587 or smtps://HOST; without it links are handed over. Passwords go over TLS only, unless it ends with ?ignoreTLS=true.',
+    doc: 'Mail server for invitations, smtp://USER:PASSWORD@HOST:587 or smtps://HOST; without it, you hand over invitation links yourself. Passwords are sent over TLS only, unless the URL ends with ?ignoreTLS=true.',
     default: undefined,
     parse: ([text = '']) => parseSmtpUrl(text),
   },
@@ -37,7 +37,7 @@ export const peopleSettings: { readonly [K in keyof PeopleConfig]: Setting<Peopl
     variable: 'HEDDLE_USER_DELETE_FROM_IDP',
     placeholder: 'true|false',
     isSwitch: true,
-    doc: 'Delete users from the identity provider of this server too, with their password (default false).',
+    doc: 'Whether deleting a user also deletes the user and their password from the identity provider of this server (default false).',
     default: false,
     parse: ([text = '']) => parseSwitch(text),
   },

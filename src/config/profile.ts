@@ -14,7 +14,7 @@ export const profileSettings: { readonly [K in keyof ProfileConfig]: Setting<Pro
   profile: {
     variable: 'HEDDLE_PROFILE',
     placeholder: 'specification|compatible',
-    doc: 'Whether the API speaks as it is specified, or as existing Terraform providers, Go clients and dashboards expect (default specification).',
+    doc: 'Profile of the API: as specified, or as existing Terraform providers, Go clients and dashboards expect it (default specification).',
     default: 'specification',
     parse([text = '']) {
       const profile = profiles.find((one) => one === text);
@@ -24,7 +24,7 @@ export const profileSettings: { readonly [K in keyof ProfileConfig]: Setting<Pro
   profileHeader: {
     variable: 'HEDDLE_PROFILE_HEADER',
     placeholder: 'true|false',
-    doc: 'Whether a request may ask for either form by its header `Heddle-Profile`; the compatible one lifts limits, for example on how long setup keys work (default false).',
+    doc: 'Whether a request may choose the profile with its header `Heddle-Profile`; the compatible profile lifts limits, for example on the lifetime of setup keys (default false).',
     default: false,
     parse: ([text = '']) => parseSwitch(text),
   },

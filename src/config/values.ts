@@ -14,14 +14,14 @@ export const valueSettings: { readonly [K in keyof ValuesConfig]: Setting<Values
   shareValues: {
     variable: 'HEDDLE_SHARE_VALUES',
     placeholder: 'true|false',
-    doc: "Whether documents pushed to the operator's account may also take secrets from the server's own variables and files (default false).",
+    doc: "Whether documents pushed to the operator's account may also use secrets from the server's own variables and files (default false).",
     default: false,
     parse: ([text = '']) => parseSwitch(text),
   },
   valueGrants: {
     variable: 'HEDDLE_VALUE_GRANTS',
     placeholder: 'LIST',
-    doc: "What sources of other accounts, and namespaces of clusters, may use of the server's values, a list of ACCOUNT/SOURCE=env:NAME and =file:NAME, and =file:NAME@HOST for credentials (default none).",
+    doc: 'Values of the server that sources of other accounts, and namespaces of clusters, may use, a list of ACCOUNT/SOURCE=env:NAME and =file:NAME, and =file:NAME@HOST for credentials (default none).',
     multiple: 'commas',
     default: [],
     parse: parseGrants,
@@ -29,7 +29,7 @@ export const valueSettings: { readonly [K in keyof ValuesConfig]: Setting<Values
   literalSecrets: {
     variable: 'HEDDLE_ALLOW_LITERAL_SECRETS',
     placeholder: 'true|false',
-    doc: 'Whether documents may hold secrets as they are (default false).',
+    doc: 'Whether documents may contain secrets in plain text (default false).',
     default: false,
     parse: ([text = '']) => parseSwitch(text),
   },

@@ -6,6 +6,6 @@ export async function databaseTime(database: AccountAccess, account: string): Pr
   const [[row]] = await database.inAccount(account, [
     statement<{ readonly now: Date }>('select clock_timestamp() as now', []),
   ]);
-  if (row === undefined) throw new Error('the database did not say what time it is');
+  if (row === undefined) throw new Error('the database did not return its time');
   return row.now.toISOString();
 }

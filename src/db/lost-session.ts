@@ -27,5 +27,5 @@ export async function endSession(database: Pick<Database, 'lookUp'>, process: nu
     if ((await database.lookUp(query)).length === 0) return;
     await delay(pauseMs);
   }
-  throw new Unavailable('Postgres still works on a statement whose connection broke; try again');
+  throw new Unavailable('Postgres is still running a statement after its connection broke; try again');
 }

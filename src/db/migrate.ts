@@ -43,7 +43,7 @@ export async function migrate(database: Database, options: MigrateOptions = {}):
       const message = `migrating the database waits for ${await describeHolders(database)}; nothing was changed`;
       if (attempt >= attempts)
         throw new Conflict('locked', `${message}: end those sessions and start again`, { cause: error });
-      waiting(`${message} yet, and it is tried again in ${pauseSeconds} s`);
+      waiting(`${message} yet; the next attempt is in ${pauseSeconds} s`);
     }
     await delay(pauseSeconds * 1000);
   }
@@ -119,7 +119,7 @@ async function apply(run: Run, migration: Migration): Promise<void> {
 
 function refusal(row: Readonly<Record<string, unknown>>, migrations: readonly Migration[]): string {
   return (
-    `This database was migrated by a newer Heddle: its migration ${row['migration']} wants a program with schema ` +
+    `This database was migrated by a newer Heddle: its migration ${row['migration']} requires a program with schema ` +
     `${row['oldest_program']} or newer, and this program has schema ${migrations.length} (${migrations.at(-1)?.name}). ` +
     'Start the newer Heddle, or restore the backup made before the upgrade.'
   );

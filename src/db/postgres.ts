@@ -349,8 +349,9 @@ function isForgotten(error: pg.DatabaseError): boolean {
 }
 
 function forgotten(cause: unknown): Unavailable {
-  const advice = 'try again; behind a PgBouncer that does not track prepared statements, switch them off';
-  return new Unavailable(`The database has forgotten a prepared statement: ${advice}.`, { cause });
+  const advice =
+    'try again; behind a PgBouncer that does not track prepared statements, set HEDDLE_PREPARED_STATEMENTS=false';
+  return new Unavailable(`The database no longer has a prepared statement: ${advice}.`, { cause });
 }
 
 /** Rolls the failed transaction back. Returns whether the connection may be used again. */

@@ -2,7 +2,7 @@ import { codeOf, constraintOf } from '../lib/error-code.ts';
 import { Conflict } from '../model/errors.ts';
 
 /** Refusal of a repeated request while the answer of the earlier attempt is not stored yet. */
-export const alreadyDone = 'the request was carried out already; send it again for its answer';
+export const alreadyDone = 'the request was carried out already; send it again to get its answer';
 
 /**
  * Returns the `Conflict` for a unique violation: some attempt executed the write already, or another account has the
@@ -17,7 +17,7 @@ export function conflictOfRepetition(error: unknown): unknown {
   if (constraint === 'tokens_pkey' || constraint === 'proxy_tokens_pkey') return valueLost('token', error);
   if (constraint === 'invites_pkey') return valueLost('invite', error);
   if (constraint === 'directory_value' || constraint === 'directory_pkey')
-    return new Conflict('taken', 'a value by which an object is found already exists in another account', {
+    return new Conflict('taken', 'a value that identifies an object already exists in another account', {
       cause: error,
     });
   return error;

@@ -9,7 +9,7 @@ export const diskFull = 'disk_full';
 const shortages: Readonly<Record<string, { readonly code: ProblemCode; readonly message: string }>> = {
   '53100': {
     code: diskFull,
-    message: 'the disk of the database is full; nothing was written, and nothing can be until there is room',
+    message: 'the disk of the database is full; nothing was written, and writes fail until disk space is freed',
   },
   '53200': { code: 'database_out_of_memory', message: 'the database has no memory left; nothing was written' },
 };

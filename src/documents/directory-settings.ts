@@ -36,7 +36,7 @@ function faultsOf(value: JsonObject): readonly Fault[] {
         (name): Fault => ({
           code: 'field_unknown',
           path: `/${name}`,
-          message: `\`${name}\` is no setting of a directory of documents; its settings are: ${settingNames.join(', ')}`,
+          message: `\`${name}\` is not a setting of a directory of documents; its settings are: ${settingNames.join(', ')}`,
         }),
       ),
     ...(source === undefined || (typeof source === 'string' && source !== '')

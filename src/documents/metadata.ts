@@ -77,7 +77,7 @@ function readPreviousNames(
     report(
       'metadata_invalid',
       pointerTo(annotationsPointer, previousNamesAnnotation),
-      `\`${previousNamesAnnotation}\` and \`previousNames\` name different keys; say the same in both, or leave one of them out.`,
+      `\`${previousNamesAnnotation}\` and \`previousNames\` name different keys; write the same keys in both, or leave one of them out.`,
     );
   return listed;
 }
@@ -104,7 +104,7 @@ function readAnnotatedNames(text: string | undefined, report: Report): readonly 
     const fault = nameFault(name);
     if (fault === undefined) continue;
     const pointer = pointerTo(annotationsPointer, previousNamesAnnotation);
-    report('name_invalid', pointer, `${fault} Several names have commas between them: "old-name,older-name".`);
+    report('name_invalid', pointer, `${fault} Separate several names with commas: "old-name,older-name".`);
   }
   return names;
 }
@@ -122,7 +122,7 @@ function readTextMap(
     report(
       'metadata_invalid',
       pointer,
-      `This must be a map of texts and is ${describe(map)}; write \`name: "text"\` lines, or leave it out.`,
+      `This must be a map of strings and is ${describe(map)}; write \`name: "text"\` lines, or leave it out.`,
     );
     return undefined;
   }

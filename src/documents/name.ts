@@ -11,7 +11,7 @@ export function nameFault(name: string): string | undefined {
   }
   if (subdomain.test(name)) return undefined;
   const better = suggestion(name);
-  const rule = `The name ${JSON.stringify(name)} may hold lower-case letters a-z, digits, \`-\` and \`.\`, and must begin and end with a letter or digit`;
+  const rule = `The name ${JSON.stringify(name)} may contain only lower-case letters a-z, digits, \`-\` and \`.\`, and must begin and end with a letter or digit`;
   return better === ''
     ? `${rule}; choose another one.`
     : `${rule}; write "${better}", and keep the readable name in \`spec.name\`.`;

@@ -48,7 +48,7 @@ function readText(text: string, file: string): ReadResult {
   }
   const result = readCleanJson(text, file) ?? readYamlText(text, file);
   if (result.documents.length <= limits.revisionDocuments) return result;
-  const message = `The file holds ${result.documents.length} documents and a source may hold ${limits.revisionDocuments}; use several sources.`;
+  const message = `The file contains ${result.documents.length} documents and a source may contain ${limits.revisionDocuments}; use several sources.`;
   return refusal('revision_too_many_documents', message, file);
 }
 

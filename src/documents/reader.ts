@@ -178,7 +178,7 @@ function placeIn(file: string, parsed: ParsedFile): PlacedFile {
 }
 
 function refusal(code: ProblemCode, found: string, limit: string): ReadRevision {
-  const message = `The source holds ${found} and may hold ${limit}; split it into several sources.`;
+  const message = `The source contains ${found} and may contain ${limit}; split it into several sources.`;
   return { documents: [], problems: [{ code, message }], foreign: [] };
 }
 

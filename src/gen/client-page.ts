@@ -2,9 +2,9 @@ import { type Row, rows, type StatusRow } from '../api/profile/table.ts';
 import { page, table } from './markdown.ts';
 
 const about = `
-What differs between the interface as it is specified and the profile \`compatible\`. [Clients](../clients.md) says how to turn
-it on. Each row has a test of its name in the file beside it, in
-\`test/api/profile/\`; operations that no row is about are the same in both, which \`alike.test.ts\` there shows.`;
+Differences between the API as specified and the profile \`compatible\`. [Clients](../clients.md) says how to turn
+it on. Each row has a test with its name in the file of the last column, in
+\`test/api/profile/\`; operations without a row are the same in both, which \`alike.test.ts\` there shows.`;
 
 /** Returns the reference page of the client profile, with every difference from the specification. */
 export function clientPage(): string {
@@ -60,7 +60,7 @@ function sides(row: Row): readonly [string, string] {
     case 'guard':
       return [
         `a replace drops the ${row.list} that it leaves out`,
-        `409 for one with fewer ${row.list} than are stored, unless \`If-Match\` is current`,
+        `409 for a replace with fewer ${row.list} than are stored, unless \`If-Match\` is current`,
       ];
     default:
       return row satisfies never;
@@ -74,7 +74,7 @@ function statuses({ from, to, body, none }: StatusRow): readonly [string, string
 
 /** Returns what a missing member means: a replace keeps the stored value; a creation uses 0. */
 function meaningOf(operations: readonly string[]): string {
-  return operations.every((name) => name.startsWith('PUT ')) ? 'what is stored stays' : '0';
+  return operations.every((name) => name.startsWith('PUT ')) ? 'the stored value stays' : '0';
 }
 
 function code(text: string): string {

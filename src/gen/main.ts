@@ -65,7 +65,7 @@ async function referencePages(registry: Registry): Promise<Files> {
 
 function check(files: Files): void {
   const stale = findStale(root, files);
-  for (const path of stale) console.error(`${path} is not what the declarations say`);
+  for (const path of stale) console.error(`${path} does not match the declarations`);
   if (stale.length === 0) return;
   console.error('Run `npm run gen` and commit what it writes.');
   process.exitCode = 1;

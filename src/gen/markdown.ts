@@ -18,7 +18,7 @@ export function page(title: string, from: string, ...parts: readonly string[]): 
  */
 export function withBlock(page: string, name: string, block: string): string {
   const found = new RegExp(`(<!-- ${name}: [^\\n]*-->\\n)[^]*?(<!-- /${name} -->)`);
-  if (!found.test(page)) throw new Error(`the page has no place for its ${name}`);
+  if (!found.test(page)) throw new Error(`the page has no markers for its ${name}`);
   return page.replace(found, (_, begin: string, end: string) => `${begin}\n${block}\n${end}`);
 }
 

@@ -13,7 +13,7 @@ From a checkout, \`npx heddle …\` runs them. \`--json\` writes exactly one JSO
 /** Returns the reference page of commands: their help texts, and the exit codes. */
 export async function commandPage(): Promise<string> {
   const commands = await allCommands(async () => {
-    throw new Error('the commands are only described here');
+    throw new Error('commands are only described here, not run');
   });
   const rows = commands.map((command) => [`[\`${callOf(command)}\`](#${anchorOf(command)})`, command.summary]);
   const codes = table(['Exit code', 'Meaning'], exitRows);
@@ -49,9 +49,9 @@ export function settingPage(): string {
 }
 
 const aboutProblems = `
-What can be wrong, by the \`code\` of a problem: in answers of the API, in plans and drafts of documents, and behind the sentence
-that a command prints. The sentence beside a code says what it is about and the way out. Codes are only ever added; a program
-treats one that it does not know as any other refusal.`;
+Every problem that can occur, by its \`code\`: in answers of the API, in plans and drafts of documents, and after the sentence
+that a command prints. The sentence beside a code describes the problem and the way out. Codes are only ever added; a program
+treats an unknown code like any other refusal.`;
 
 /** Returns the reference page of problems: every code with its meaning. */
 export function problemPage(): string {

@@ -76,13 +76,13 @@ export function createClient(options: ClientOptions): Client {
     const value = parsed(text);
     const status = response.statusCode ?? 0;
     if (status < 200 || status > 299) throw refusal(status, response.headers['retry-after'], value ?? text);
-    if (value === undefined) throw new Unreachable(`${connection.server}${path} answered something that is no JSON`);
+    if (value === undefined) throw new Unreachable(`the answer of ${connection.server}${path} is not JSON`);
     return value;
   };
   const one = async (method: string, path: string, sent?: Sent): Promise<Resource> => {
     const value = await ask(method, path, sent);
     if (isResource(value)) return value;
-    throw new Unreachable(`${connection.server}${path} answered something that is no object of Kubernetes`);
+    throw new Unreachable(`the answer of ${connection.server}${path} is not a Kubernetes object`);
   };
   const manager = `fieldManager=${encodeURIComponent(fieldManager)}`;
 
@@ -168,7 +168,7 @@ const plainQuietMs = 180_000;
 
 async function* eventsOf(response: IncomingMessage, server: string, quietMs: number): AsyncIterable<WatchEvent> {
   const quiet = setTimeout(
-    () => response.destroy(new Error(`the watch said nothing for ${quietMs / 1000} s`)),
+    () => response.destroy(new Error(`the watch sent no data for ${quietMs / 1000} s`)),
     quietMs,
   );
   try {
@@ -249,7 +249,7 @@ function pageOf(value: Json, path: string): Page {
   const { items, metadata } = isObject(value) ? value : {};
   const { resourceVersion, continue: next } = isObject(metadata) ? metadata : {};
   if (!Array.isArray(items) || typeof resourceVersion !== 'string' || !items.every(isResource))
-    throw new Unreachable(`${path} answered something that is no list of Kubernetes`);
+    throw new Unreachable(`the answer of ${path} is not a Kubernetes list`);
   return { items, resourceVersion, ...(typeof next === 'string' && next !== '' ? { next } : {}) };
 }
 
@@ -259,7 +259,7 @@ function eventOf(line: string): WatchEvent {
   if (type === 'ERROR' && isObject(object)) throw refusal(Number(object['code']) || 500, undefined, object);
   if (type === 'BOOKMARK') return { type, resourceVersion: versionOf(object) };
   if ((type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED') && isResource(object)) return { type, object };
-  throw new Unreachable(`the watch said something that is no event: ${line.slice(0, 100)}`);
+  throw new Unreachable(`the watch sent something that is not an event: ${line.slice(0, 100)}`);
 }
 
 /** Returns the version of a bookmark. The object of a bookmark has no other content. */

@@ -147,7 +147,7 @@ async function readKubeconfig(
   }
   const cluster = config.getCurrentCluster();
   if (cluster === null)
-    throw new Unreachable(`${file} names no cluster in its current context; name one of its contexts in \`context\``);
+    throw new Unreachable(`${file} has no cluster in its current context; name another of its contexts in \`context\``);
   return {
     text,
     server: cluster.server.replace(/\/+$/, ''),

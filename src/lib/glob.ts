@@ -71,7 +71,7 @@ function withoutTrailingBlanks(line: string): string {
 function parseStep(text: string): Step | { readonly fault: string } {
   if (text === '**') return '**';
   if (text === '' || text === '.' || text === '..')
-    return { fault: `has the step \`${text}\`, which no path of a file has` };
+    return { fault: `has the segment \`${text}\`, which no file path contains` };
   const chars = [...text];
   const tokens: Token[] = [];
   for (let at = 0; at < chars.length; at += 1) {
@@ -84,7 +84,7 @@ function parseStep(text: string): Step | { readonly fault: string } {
     } else if (char === '\\') {
       at += 1;
       const escaped = chars[at];
-      if (escaped === undefined) return { fault: 'ends with a backslash that nothing follows' };
+      if (escaped === undefined) return { fault: 'ends with a backslash that escapes nothing' };
       tokens.push({ char: escaped });
     } else if (char === '*') {
       if (tokens.at(-1) !== '*') tokens.push('*');
@@ -114,9 +114,9 @@ function parseSet(
   };
   while (chars[next] !== ']' || next === first) {
     if (chars[next] === '[' && chars[next + 1] === ':')
-      return { fault: 'has a named set such as `[[:alpha:]]`; write its characters' };
+      return { fault: 'has a character class such as `[[:alpha:]]`, which is not supported; write its characters' };
     const from = take();
-    if (from === undefined) return { fault: 'has a `[` without its `]`; write `\\[` for the character' };
+    if (from === undefined) return { fault: 'has a `[` without a closing `]`; write `\\[` for the character itself' };
     const isRange = chars[next] === '-' && chars[next + 1] !== ']' && chars[next + 1] !== undefined;
     if (isRange) next += 1;
     ranges.push([from, isRange ? (take() ?? from) : from]);

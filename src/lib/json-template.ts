@@ -46,7 +46,7 @@ export function parseJsonTemplate<Name extends string>(
     end = match.index + match[0].length;
   }
   const rest = text.slice(end);
-  if (rest.includes('{{')) return { fault: 'a `{{` has no `}}` behind it; close it' };
+  if (rest.includes('{{')) return { fault: 'a `{{` has no closing `}}`; add it' };
   const template: JsonTemplate<Name> = {
     render: (values) => [...parts, rest].map((part) => textOf(part, values)).join(''),
   };
@@ -69,7 +69,7 @@ function readPlace<Name extends string>(
   const guess = nearest(named, names);
   const known = names.map((one) => `{{.${one}}}`).join(', ');
   const hint = guess === undefined ? `there are ${known}` : `did you mean {{.${guess}}}?`;
-  return { fault: `\`{{${inner.slice(0, 60)}}}\` is no value; ${hint}` };
+  return { fault: `\`{{${inner.slice(0, 60)}}}\` is not a known value; ${hint}` };
 }
 
 function textOf<Name extends string>(part: string | Place<Name>, values: Values<Name>): string {
@@ -93,6 +93,6 @@ function whyNoJson(text: string): string | undefined {
     return undefined;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    return `what it gives is not JSON (${error.message})`;
+    return `its output is not JSON (${error.message})`;
   }
 }

@@ -15,6 +15,6 @@ export function passwordFault(password: unknown): string | undefined {
   const characters = [...password].length;
   if (characters < passwordLength.least) return `must have at least ${passwordLength.least} characters`;
   if (characters > passwordLength.most) return `must have at most ${passwordLength.most} characters`;
-  if (isCommonPassword(password)) return 'must not be one of the most common ones, which are tried first';
+  if (isCommonPassword(password)) return 'must not be a common one, because attackers try these first';
   return undefined;
 }

@@ -38,7 +38,7 @@ function findByAddress(state: Snapshot, text: string): string | undefined {
   const found = nearestEndpointsAt(state, text);
   if (found.length < 2) return found[0];
   const names = found.flatMap((id) => state.get(id) ?? []).map(({ kind, key, id }) => `${kind}/${key ?? `id:${id}`}`);
-  throw new InvalidInput(`${text} is reached by ${found.length} ways; name one of ${names.join(', ')}`);
+  throw new InvalidInput(`${text} is reached through ${found.length} objects; name one of ${names.join(', ')}`);
 }
 
 function raise(error: Error): never {

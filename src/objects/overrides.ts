@@ -16,7 +16,7 @@ export interface OverrideRequest {
 
 /** Message for a caller who may neither begin nor end an override. */
 export const overrideRefusal =
-  'overriding what sources state takes the right to change the configuration (config.override); ask an admin of the account, or change the document';
+  'overriding what sources state needs the right to change the configuration (config.override); ask an admin of the account, or change the document';
 
 /** Returns the override for a caller who may begin one. Throws `NotAllowed` for other callers. */
 export function startBreakGlass(

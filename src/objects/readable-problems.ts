@@ -61,11 +61,11 @@ function readableFindings(state: Snapshot, reader: Reader, problems: readonly Pr
   const hidden = problems.length - shown.length;
   const readable = readableProblems(state, reader, shown);
   if (hidden === 0) return readable;
-  const message = `${hidden} ${hidden === 1 ? 'problem is' : 'problems are'} about objects that you may not read; ask a user who may`;
+  const message = `${hidden} ${hidden === 1 ? 'problem is' : 'problems are'} about objects that you may not read; ask a user who may read them`;
   return [...readable, { code: 'problems_hidden', message }];
 }
 
-const refusedText = 'its documents were refused for objects that you may not read; ask a user who may';
+const refusedText = 'its documents were refused because of objects that you may not read; ask a user who may read them';
 
 /**
  * Returns the status of a source as the reader may see it: reasons of refusals do not name objects of a kind that the

@@ -5,15 +5,15 @@ import { boolean, integer, list, object, string } from '../model/schema/field.ts
 /** Members of a peer's response that the list of accessible peers shows too. */
 export const accessiblePeerFields = {
   id: string({ doc: 'The id of the peer.' }),
-  name: string({ doc: 'The name people see.' }),
+  name: string({ doc: 'Display name.' }),
   ip: string({ doc: 'Its IPv4 address in the mesh.' }),
   ipv6: optional(string({ doc: 'Its IPv6 address in the mesh, if it has one.' })),
-  dns_label: string({ doc: 'Its name in the mesh.' }),
-  user_id: string({ doc: 'The user who enrolled it; empty for a peer that came with a setup key.' }),
+  dns_label: string({ doc: 'DNS name of the peer in the mesh.' }),
+  user_id: string({ doc: 'User who enrolled the peer; empty for a peer that enrolled with a setup key.' }),
   os: string({ doc: 'Its operating system, with the version.' }),
-  country_code: string({ doc: 'The country where it is, in two letters.' }),
+  country_code: string({ doc: 'Two-letter code of the country in which the peer is.' }),
   city_name: string({ doc: 'The city where it is.' }),
-  geoname_id: integer({ doc: 'The place where it is, by its number at GeoNames.' }),
+  geoname_id: integer({ doc: 'GeoNames id of the place where the peer is.' }),
   connected: boolean({ doc: 'Whether it is connected.' }),
   last_seen: time({ doc: 'When it was last connected.' }),
 };
@@ -26,7 +26,7 @@ export const accessiblePeers = {
     path: '/api/peers/{peerId}/accessible-peers',
     access: { module: 'peers', operation: 'read', own: true },
     summary: 'List the peers that a peer may open a connection to',
-    doc: 'Rules that drop and posture checks are weighed; what depends on something that is not known about the peer counts as closed. Callers who may not read peers may ask about their own.',
+    doc: 'Drop rules and posture checks are taken into account; access that depends on unknown facts about the peer is treated as denied. Callers who may not read peers may query their own.',
     params: { peerId: string({ doc: 'The id of the peer.' }) },
     answer: list(
       object(accessiblePeerFields, { doc: 'A peer to which another one may connect.', schema: 'AccessiblePeer' }),

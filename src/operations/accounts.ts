@@ -10,7 +10,7 @@ export const accounts = {
     access: { module: 'accounts', operation: 'delete' },
     tag: 'settings',
     summary: 'Delete the account with everything in it',
-    doc: 'Only owners may. There is no way back but an archive.',
+    doc: 'Only owners may do this. The account can be restored only from an archive.',
     params: { accountId: string({ doc: 'The id of the account.' }) },
     errors: ['conflict'],
     example: {},

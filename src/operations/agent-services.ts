@@ -8,15 +8,15 @@ const path = '/agent/services';
 
 const port = (doc: string) => integer({ doc, minimum: 1, maximum: 65535 });
 const secretLength = { minLength: 1, maxLength: 255 };
-const mode = oneOf(serviceModes, { doc: 'What is forwarded.' });
+const mode = oneOf(serviceModes, { doc: 'Mode of the service: what is forwarded.' });
 
 const exposed = object(
   {
     id: string({ doc: 'The id of the service.' }),
-    domain: string({ doc: 'Where it is reached.' }),
+    domain: string({ doc: 'Domain at which the service is reached.' }),
     mode,
-    listen_port: optional(port('The port of the cluster, for every mode but `http`.')),
-    expires_at: time({ doc: 'When it ends unless it is renewed.' }),
+    listen_port: optional(port('Port on the cluster, for every mode except `http`.')),
+    expires_at: time({ doc: 'Time at which the exposure ends unless it is renewed.' }),
   },
   { doc: 'A service that a peer exposes.', schema: 'ExposedService' },
 );
@@ -27,7 +27,7 @@ const example = {
 };
 
 const session = `${outside} \`Authorization: Peer <session>\`.`;
-const allowed = `${session} The account has to allow it by \`peer_expose_enabled\` and \`peer_expose_groups\`.`;
+const allowed = `${session} The account must allow it with \`peer_expose_enabled\` and \`peer_expose_groups\`.`;
 
 const params = { serviceId: string({ doc: 'The id of the service.' }) };
 
@@ -39,19 +39,19 @@ export const agentServices = {
     method: 'POST',
     path,
     summary: 'Expose a local service',
-    doc: `${allowed} A connected peer offers what it serves locally through the reverse proxy, for ten minutes unless it renews that. Asked for the same again, it goes on.`,
+    doc: `${allowed} The reverse proxy offers a local service of a connected peer for ten minutes, unless the peer renews it. A repeated request for the same service extends the exposure.`,
     uncheckedBody: {
-      port: port('Where the service listens on the machine.'),
+      port: port('Port on which the service listens on the machine.'),
       mode: optional(mode),
-      name: optional(text('The first label of the domain; made of the name of the peer and the port unless given.')),
-      cluster: optional(text('The address of the cluster of proxies; one of the account unless given.')),
+      name: optional(text('First label of the domain. Default: made from the name of the peer and the port.')),
+      cluster: optional(text('Address of the proxy cluster. Default: a cluster of the account.')),
       password: optional(
         string({
-          doc: 'Grants access to everyone who knows it. Without password and PIN everyone has access.',
+          doc: 'Password that grants access. Without password and PIN everyone has access.',
           ...secretLength,
         }),
       ),
-      pin: optional(string({ doc: 'Grants access to everyone who knows it.', ...secretLength })),
+      pin: optional(string({ doc: 'PIN that grants access.', ...secretLength })),
     },
     answer: exposed,
     noStore: true,
@@ -63,8 +63,8 @@ export const agentServices = {
     id: 'renewService',
     method: 'POST',
     path: `${path}/{serviceId}/renew`,
-    summary: 'Go on exposing a service',
-    doc: `${allowed} The ten minutes begin anew.`,
+    summary: 'Renew the exposure of a service',
+    doc: `${allowed} The ten minutes start again.`,
     params,
     answer: exposed,
     noStore: true,

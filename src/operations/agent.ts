@@ -3,7 +3,7 @@ import { defineOperation } from '../model/operation/operation.ts';
 import { boolean, integer, list, mapOf, object, string } from '../model/schema/field.ts';
 
 /** First sentence of the description of every agent operation. */
-export const outside = 'Not a part of the management interface: machines use it.';
+export const outside = 'Used by machines; not part of the management interface.';
 
 const ofAgent = {
   method: 'POST',
@@ -15,7 +15,7 @@ const ofAgent = {
 /** Declarations that all operations of peers with a session share. */
 export const ofSession = {
   tag: ofAgent.tag,
-  access: { open: 'wants the session of a peer and a proof by its key' },
+  access: { open: 'needs the session of a peer and a proof by its key' },
   parameters: ofAgent.parameters,
   errors: ['unauthenticated', 'not_allowed'],
 } as const;
@@ -24,30 +24,30 @@ const word = (doc: string) => optional(text(doc));
 
 const certificate = object(
   {
-    chain: list(text('PEM; the certificate itself first.'), { doc: '' }),
+    chain: list(text('Certificate in PEM format; the first one is the certificate itself.'), { doc: '' }),
     signature: text(
-      'Of the lines `heddle-agent-v1`, `certificate` and the signing key, by the key of the certificate.',
+      'Signature over the lines `heddle-agent-v1`, `certificate` and the signing key, made with the key of the certificate.',
     ),
   },
   { doc: '' },
 );
 
 const address = object(
-  { net_ip: text('The address with its prefix.'), mac: text('The hardware address.') },
+  { net_ip: text('IP address with its prefix length.'), mac: text('Hardware (MAC) address.') },
   { doc: '' },
 );
 
 const facts = {
   system: word('The operating system in one word: `linux`, `darwin`, `windows`, `android`, `ios` or another.'),
   system_version: word('Its version.'),
-  os: word('The name and version that people see; made of these two unless given.'),
+  os: word('Name and version of the operating system for display. Default: made from `system` and `system_version`.'),
   kernel_version: word('The version of its kernel.'),
   version: word('The version of the client.'),
   ui_version: word('The version of its user interface.'),
   serial_number: word('The serial number of the machine.'),
   network_addresses: optional(list(address, { doc: '' })),
   local_flags: optional(mapOf(boolean({ doc: '' }), { doc: '' })),
-  processes: optional(list(text('The path of an executable that runs.'), { doc: '' })),
+  processes: optional(list(text('Path of a running executable.'), { doc: '' })),
   certificates: optional(list(certificate, { doc: '' })),
 };
 const ownFacts = optional(object(facts, { doc: '', schema: 'PeerFacts' }));
@@ -57,12 +57,12 @@ const session = object(
     peer: objectOfKind('Peer'),
     session: object(
       {
-        token: string({ doc: 'Goes into `Authorization: Peer …`; worth nothing without the key.' }),
-        expires_at: time({ doc: 'When to log in again.' }),
+        token: string({ doc: 'Token for the header `Authorization: Peer …`; useless without the key of the peer.' }),
+        expires_at: time({ doc: 'Time at which the peer must log in again.' }),
       },
       { doc: '' },
     ),
-    server_time: time({ doc: 'What the clock of the server says.' }),
+    server_time: time({ doc: 'Current time of the server.' }),
   },
   { doc: 'The session of a peer.', schema: 'PeerSession' },
 );
@@ -86,18 +86,18 @@ export const agent = {
     id: 'makeChallenge',
     method: 'POST',
     path: '/agent/challenge',
-    access: { open: 'shows nothing of any account' },
+    access: { open: 'shows no data of any account' },
     tag: ofAgent.tag,
-    summary: 'Ask for what has to be answered to enrol',
-    doc: `${outside} A machine that enrols proves with it that it holds the key of the tunnel.`,
+    summary: 'Request a challenge for enrolment',
+    doc: `${outside} With the answer to the challenge, an enrolling machine proves that it has the key of the tunnel.`,
     answer: object(
       {
-        challenge: string({ doc: 'To be sent back as it is.' }),
-        public_key: string({ doc: 'An X25519 key of the server, used for a minute; base64url.' }),
-        server_time: time({ doc: 'What the clock of the server says.' }),
-        expires_at: time({ doc: 'When the challenge ends.' }),
+        challenge: string({ doc: 'Challenge, to be sent back unchanged.' }),
+        public_key: string({ doc: 'X25519 key of the server, used for one minute; base64url.' }),
+        server_time: time({ doc: 'Current time of the server.' }),
+        expires_at: time({ doc: 'Time at which the challenge expires.' }),
       },
-      { doc: 'What a machine that enrols has to answer.', schema: 'Challenge' },
+      { doc: 'Challenge that an enrolling machine must answer.', schema: 'Challenge' },
     ),
     noStore: true,
     example: {
@@ -111,24 +111,24 @@ export const agent = {
     ...ofAgent,
     id: 'enrolPeer',
     path: '/agent/enrol',
-    access: { open: 'wants a proof by the key of the machine, and a setup key or the token of a user' },
+    access: { open: 'needs a proof by the key of the machine, and a setup key or the token of a user' },
     summary: 'Become a peer',
-    doc: `${outside} A setup key lets the machine in, or the user whose token is in \`Authorization\`.`,
+    doc: `${outside} The machine is admitted by a setup key, or by the user with the token in \`Authorization\`.`,
     uncheckedBody: {
-      setup_key: word('The setup key, unless a user signs the machine in.'),
-      hostname: text('The name that the machine has.'),
-      name: word('The name for people; the host name unless given.'),
+      setup_key: word('Setup key. Absent when a user signs the machine in.'),
+      hostname: text('Host name of the machine.'),
+      name: word('Display name. Default: the host name.'),
       wg_pub_key: text('The public X25519 key of the tunnel, base64.'),
       tunnel_proof: object(
         {
           challenge: text('From `/agent/challenge`.'),
           mac: text(
-            'HMAC-SHA256, base64url, of the lines `heddle-agent-v1`, `tunnel`, the challenge and the signing key, under the secret that the key of the tunnel shares with that of the challenge.',
+            'HMAC-SHA256, base64url, over the lines `heddle-agent-v1`, `tunnel`, the challenge and the signing key, keyed with the shared secret of the tunnel key and the key of the challenge.',
           ),
         },
         { doc: '' },
       ),
-      extra_dns_labels: optional(list(text('A label; the setup key has to allow it.'), { doc: '' })),
+      extra_dns_labels: optional(list(text('Additional DNS label; the setup key must allow it.'), { doc: '' })),
       facts: ownFacts,
     },
     answer: session,
@@ -147,9 +147,9 @@ export const agent = {
     ...ofAgent,
     id: 'logInPeer',
     path: '/agent/login',
-    access: { open: 'wants a proof by the key of the peer' },
+    access: { open: 'needs a proof by the key of the peer' },
     summary: 'Get a session',
-    doc: `${outside} A peer whose login has expired brings the token of its user in \`Authorization\`.`,
+    doc: `${outside} A peer with an expired login must send the token of its user in \`Authorization\`.`,
     uncheckedBody: { wg_pub_key: tunnelKey, facts: ownFacts },
     answer: session,
     noStore: true,
@@ -161,7 +161,7 @@ export const agent = {
     id: 'reportFacts',
     method: 'POST',
     path: '/agent/facts',
-    summary: 'Report what the machine is like',
+    summary: 'Report facts about the machine',
     doc: `${outside} Replaces what was reported before. \`Authorization: Peer <session>\`.`,
     uncheckedBody: facts,
     example: {
@@ -174,25 +174,28 @@ export const agent = {
     method: 'POST',
     path: '/agent/traffic',
     summary: 'Report traffic',
-    doc: `${outside} Further members are \`source_port\`, \`destination_port\`, \`…_resource_id\`, \`policy_id\`, \`icmp_type\`, \`icmp_code\` and the counters \`rx_bytes\`, \`rx_packets\`, \`tx_bytes\`, \`tx_packets\`. Stored while the account wants it; \`dropped\` says why not. \`Authorization: Peer <session>\`.`,
+    doc: `${outside} Further members of a record are \`source_port\`, \`destination_port\`, \`…_resource_id\`, \`policy_id\`, \`icmp_type\`, \`icmp_code\` and the counters \`rx_bytes\`, \`rx_packets\`, \`tx_bytes\`, \`tx_packets\`. Records are stored only while the account enables it; \`dropped\` contains the reason why none is stored. \`Authorization: Peer <session>\`.`,
     uncheckedBody: {
       batch: string({
-        doc: 'Names the report among those of the peer: repeated, it is stored once.',
+        doc: 'Id of the report, unique for the peer. A repeated report is stored only once.',
         maxLength: 100,
       }),
       records: list(
         object(
           {
             flow_id: text('The id of the flow.'),
-            window_start: time({ doc: 'Where the stretch of time begins.' }),
-            window_end: time({ doc: 'Where it ends.' }),
-            protocol: optional(integer({ doc: 'The number of the IP protocol.' })),
+            window_start: time({ doc: 'Start of the time window.' }),
+            window_end: time({ doc: 'End of the time window.' }),
+            protocol: optional(integer({ doc: 'IP protocol number.' })),
             direction: word('`INGRESS` or `EGRESS`.'),
             connection_type: word('`P2P` or `ROUTED`.'),
-            source_ip: text('Where it came from.'),
-            destination_ip: text('Where it went.'),
+            source_ip: text('Source address.'),
+            destination_ip: text('Destination address.'),
             events: list(
-              object({ type: text('Such as `TYPE_START`.'), timestamp: time({ doc: 'When.' }) }, { doc: '' }),
+              object(
+                { type: text('Type of the event, such as `TYPE_START`.'), timestamp: time({ doc: 'When.' }) },
+                { doc: '' },
+              ),
               { doc: '' },
             ),
           },
@@ -205,14 +208,14 @@ export const agent = {
       {
         refused: list(
           object(
-            { index: integer({ doc: 'Its place.' }), reason: string({ doc: 'What is wrong with it.' }) },
+            { index: integer({ doc: 'Its place.' }), reason: string({ doc: 'Reason why the record was refused.' }) },
             { doc: '', schema: 'RefusedItem' },
           ),
           { doc: '' },
         ),
-        dropped: word('Why nothing of it was stored.'),
+        dropped: word('Reason why nothing of the report was stored.'),
       },
-      { doc: 'What became of a report of traffic.', schema: 'TrafficReportAnswer' },
+      { doc: 'Result of a traffic report.', schema: 'TrafficReportAnswer' },
     ),
     example: { body: { batch: '17', records: [] }, answer: { refused: [] } },
   }),

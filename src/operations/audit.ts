@@ -4,27 +4,27 @@ import { integer, list, mapOf, object, string } from '../model/schema/field.ts';
 
 const event = object(
   {
-    id: integer({ doc: 'The number of the event; numbers grow.' }),
-    timestamp: time({ doc: 'When it happened.' }),
-    activity: string({ doc: 'What was done, for people.' }),
-    activity_code: string({ doc: 'What was done, for programs.' }),
-    initiator_id: string({ doc: 'The id of who did it.' }),
-    initiator_name: string({ doc: 'The name of who did it.' }),
-    initiator_email: string({ doc: 'The e-mail address of who did it; empty for programs.' }),
-    target_id: string({ doc: 'The id of what it was done to.' }),
-    meta: mapOf(string({ doc: '' }), { doc: 'More about it, by name.' }),
+    id: integer({ doc: 'Number of the event. Later events have higher numbers.' }),
+    timestamp: time({ doc: 'Time of the event.' }),
+    activity: string({ doc: 'Description of the action, for people.' }),
+    activity_code: string({ doc: 'Code of the action, for programs.' }),
+    initiator_id: string({ doc: 'Id of the actor.' }),
+    initiator_name: string({ doc: 'Name of the actor.' }),
+    initiator_email: string({ doc: 'E-mail address of the actor; empty for programs.' }),
+    target_id: string({ doc: 'Id of the target of the action.' }),
+    meta: mapOf(string({ doc: '' }), { doc: 'Further details, by name.' }),
     request_id: optional(
-      string({ doc: 'The `X-Request-Id` of the request that led to it; absent when the server did it by itself.' }),
+      string({ doc: '`X-Request-Id` of the request that caused the event. Absent when the server acted by itself.' }),
     ),
   },
-  { doc: 'Something that was done in the account.', schema: 'AuditEvent' },
+  { doc: 'Audit event of the account.', schema: 'AuditEvent' },
 );
 
 const facts = {
   method: 'GET',
   access: { module: 'events', operation: 'read' },
-  summary: 'List what was done in the account',
-  doc: 'Newest first, at most 10,000; `before` gives what is older than an event.',
+  summary: 'List the audit events of the account',
+  doc: 'Newest first, at most 10,000; `before` selects events older than a given one.',
   query: { before: optional(integer({ doc: 'Only events with a smaller number.', minimum: 1 })) },
   answer: list(event, { doc: '' }),
   example: {

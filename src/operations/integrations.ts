@@ -16,18 +16,18 @@ const example = {
 
 const entry = object(
   {
-    id: integer({ doc: 'The number of the entry; numbers grow.' }),
-    level: oneOf(syncLogLevels, { doc: 'How grave it is.' }),
+    id: integer({ doc: 'Number of the entry; later entries have higher numbers.' }),
+    level: oneOf(syncLogLevels, { doc: 'Severity.' }),
     timestamp: time({ doc: 'When it happened.' }),
     message: string({ doc: 'What happened.' }),
   },
-  { doc: 'Something that a run of an integration had to say.', schema: 'IntegrationLogEntry' },
+  { doc: 'A log entry of a run of an integration.', schema: 'IntegrationLogEntry' },
 );
 
 const logs = {
   method: 'GET',
   access: { module: 'idp', operation: 'read' },
-  summary: 'List what runs of the integration had to say',
+  summary: 'List the log of an integration',
   doc: 'Newest first; the newest 1,000 entries are kept.',
   params,
   answer: list(entry, { doc: '' }),
@@ -42,15 +42,15 @@ export const integrations = {
     path: `${directory}/sync`,
     access: { module: 'idp', operation: 'update' },
     summary: 'Sync users and groups with the directory now',
-    doc: 'The answer says what became of it; a sync that takes longer than 25 seconds goes on after the answer. With `dry_run` the directory is read, and the answer says what would change.',
+    doc: 'The answer contains the result; a sync that takes longer than 25 seconds continues after the answer. With `dry_run`, the directory is only read, and the answer shows what would change.',
     params,
-    query: { dry_run: boolean({ doc: 'Whether nothing is taken over.', default: false }) },
+    query: { dry_run: boolean({ doc: 'Whether the sync only shows what would change.', default: false }) },
     answer: object(
       {
-        result: string({ doc: 'What became of it, in a sentence.' }),
-        plan: optional({ ...plan, doc: 'What would change, of a dry run.' }),
+        result: string({ doc: 'Result in a sentence.' }),
+        plan: optional({ ...plan, doc: 'Changes that a dry run found.' }),
       },
-      { doc: 'What became of a sync.', schema: 'SyncResult' },
+      { doc: 'Result of a sync.', schema: 'SyncResult' },
     ),
     example: { answer: { result: '25 users and 4 groups were read: 3 created, 1 changed, 0 deleted' } },
   }),
@@ -62,7 +62,7 @@ export const integrations = {
     path: `${scim}/token`,
     access: { module: 'idp', operation: 'update' },
     summary: 'Make a new token for the provider',
-    doc: 'The old token stops working. The new one is shown this once.',
+    doc: 'The old token stops working. The new token is shown only once.',
     params,
     ifMatch: true,
     answer: object(

@@ -6,17 +6,17 @@ const path = '/api/users/invites';
 
 const fields = {
   id: string({ doc: 'The id of the invite.' }),
-  email: string({ doc: 'Whom it is for.' }),
-  name: string({ doc: 'The name people will see.' }),
-  role: string({ doc: 'What the user will be allowed to do.' }),
-  auto_groups: refs('Group', { doc: 'Groups that every peer joins which the user enrols.' }),
+  email: string({ doc: 'E-mail address of the invited person.' }),
+  name: string({ doc: 'Display name of the user.' }),
+  role: string({ doc: 'Role of the user.' }),
+  auto_groups: refs('Group', { doc: 'Groups that peers join when the user enrols them.' }),
   expires_at: time({ doc: 'When it ends.' }),
   created_at: time({ doc: 'When it was made.' }),
-  expired: boolean({ doc: 'Whether it has ended.' }),
+  expired: boolean({ doc: 'Whether it has expired.' }),
 };
 
 const expiresIn = integer({
-  doc: 'For how many seconds it is good; 72 hours unless said otherwise.',
+  doc: 'Seconds until it expires; default 72 hours.',
   minimum: 3600,
   maximum: 31_536_000,
   default: 259_200,
@@ -24,18 +24,18 @@ const expiresIn = integer({
 
 /** Body of a request for an invite. The rules for users check the rest. */
 export const inviteRequest = {
-  email: string({ doc: 'Whom to invite.', minLength: 1 }),
-  name: string({ doc: 'The name people will see.', minLength: 1 }),
-  role: string({ doc: 'Any role but `owner`.' }),
+  email: string({ doc: 'E-mail address to invite.', minLength: 1 }),
+  name: string({ doc: 'Display name of the user.', minLength: 1 }),
+  role: string({ doc: 'Role of the user: any except `owner`.' }),
   auto_groups: fields.auto_groups,
   expires_in: expiresIn,
 };
 
 /** Body of a request that accepts an invite. */
 export const inviteAcceptance = {
-  password: password({ doc: 'Your password from now on.' }),
+  password: password({ doc: 'Your new password.' }),
   proof: optional(
-    string({ doc: 'What stands behind `#` in the link that you got by mail: it proves that the address is yours.' }),
+    string({ doc: 'Text after the `#` in the link from the e-mail; it proves that the address is yours.' }),
   ),
 };
 
@@ -48,7 +48,7 @@ const exampleToken = 'nbi_apTmlmUXHSC4PKmHwtIZNaGr8eqcVI2gMURp';
 const inviteId = string({ doc: 'The id of the invite.' });
 const token = string({ doc: 'The token of the invite.' });
 
-const open = { open: 'wants the token of an invite in its path' };
+const open = { open: 'requires the token of an invite in its path' };
 
 /** Invites: created by callers who may create users, accepted by the holder of the token. */
 export const invites = {
@@ -70,10 +70,10 @@ export const invites = {
     path,
     access: { module: 'users', operation: 'create' },
     summary: 'Invite a person',
-    doc: 'The user is made when the invite is accepted. With a mail server the link goes by mail; without one `Heddle-Notice` says so, and the caller who invites delivers it.',
+    doc: 'The user is created when the invite is accepted. With a mail server, the link is sent by e-mail; without one, the caller must deliver it, and `Heddle-Notice` says so.',
     body: inviteRequest,
     answer: object(
-      { ...fields, invite_token: string({ doc: 'Its token, shown this once.' }) },
+      { ...fields, invite_token: string({ doc: 'Its token, shown only once.' }) },
       { doc: 'A new invite.', schema: 'CreatedInvite' },
     ),
     shownOnce: 'invite_token',
@@ -89,7 +89,7 @@ export const invites = {
     method: 'DELETE',
     path: `${path}/{inviteId}`,
     access: { module: 'users', operation: 'delete' },
-    summary: 'Take an invite back',
+    summary: 'Withdraw an invite',
     params: { inviteId },
     errors: ['precondition'],
     example: {},
@@ -100,13 +100,13 @@ export const invites = {
     path: `${path}/{inviteId}/regenerate`,
     access: { module: 'users', operation: 'update' },
     summary: 'Give an invite a new token',
-    doc: 'The old token works no more.',
+    doc: 'The old token stops working.',
     params: { inviteId },
     body: { expires_in: expiresIn },
     optionalBody: true,
     answer: object(
       {
-        invite_token: string({ doc: 'The token, shown this once.' }),
+        invite_token: string({ doc: 'The token, shown only once.' }),
         invite_expires_at: time({ doc: 'When it ends.' }),
       },
       { doc: 'The new token of an invite.', schema: 'RegeneratedInvite' },
@@ -125,17 +125,17 @@ export const invites = {
     path: `${path}/{token}`,
     access: open,
     tag: 'users',
-    summary: 'Read the invite that you have the token of',
+    summary: 'Read an invite by its token',
     params: { token },
     answer: object(
       {
-        email: string({ doc: 'Whom it is for.' }),
+        email: string({ doc: 'E-mail address of the invited person.' }),
         name: string({ doc: 'Their name.' }),
         expires_at: time({ doc: 'When it ends.' }),
         valid: boolean({ doc: 'Whether it can be accepted.' }),
         invited_by: string({ doc: 'Who invites.' }),
       },
-      { doc: 'What the holder of its token may know of an invite.', schema: 'PublicInvite' },
+      { doc: 'Part of an invite that the holder of its token may read.', schema: 'PublicInvite' },
     ),
     noStore: true,
     errors: ['precondition'],
@@ -156,7 +156,7 @@ export const invites = {
     doc: 'Works once. From then on you sign in with the address and this password.',
     params: { token },
     body: inviteAcceptance,
-    answer: object({ success: boolean({ doc: 'True.' }) }, { doc: 'The user is there.', schema: 'AcceptedInvite' }),
+    answer: object({ success: boolean({ doc: 'True.' }) }, { doc: 'The user was created.', schema: 'AcceptedInvite' }),
     noStore: true,
     errors: ['conflict', 'precondition'],
     example: { body: { password: 'correct horse' }, answer: { success: true } },

@@ -24,10 +24,10 @@ export function pageOf<T>(record: Field<T>) {
   return {
     data: list(record, { doc: 'The records of the page.' }),
     page: integer({ doc: 'The page, from 1.' }),
-    page_size: integer({ doc: 'How many records a page has.' }),
+    page_size: integer({ doc: 'Number of records per page.' }),
     total_records: integer({
-      doc: 'How many records there are; exact up to 100,000, above it from hourly counts.',
+      doc: 'Number of records; exact up to 100,000, above that from hourly counts.',
     }),
-    total_pages: integer({ doc: 'How many pages there are.' }),
+    total_pages: integer({ doc: 'Number of pages.' }),
   };
 }

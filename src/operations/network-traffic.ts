@@ -13,12 +13,12 @@ export const trafficWords = {
 const ends = ['UNKNOWN', 'PEER', 'HOST_RESOURCE', 'SUBNET_RESOURCE', 'DOMAIN_RESOURCE', 'ROUTE'] as const;
 
 const endFields = {
-  id: string({ doc: 'The id of the peer or resource; empty for what is neither.' }),
-  type: oneOf(ends, { doc: 'What it is.' }),
+  id: string({ doc: 'Id of the peer or resource; empty when it is neither.' }),
+  type: oneOf(ends, { doc: 'Type of the endpoint.' }),
   name: string({ doc: 'Its name.' }),
   geo_location: object(
     { city_name: string({ doc: 'The city.' }), country_code: string({ doc: 'The country.' }) },
-    { doc: 'Where it is.' },
+    { doc: 'Location of the endpoint.' },
   ),
   os: string({ doc: 'Its operating system.' }),
   address: string({ doc: 'Address and port.' }),
@@ -34,38 +34,38 @@ const record = object(
   {
     flow_id: string({ doc: 'The id of the flow.' }),
     reporter_id: string({ doc: 'The id of the peer that reported it.' }),
-    source: object(endFields, { doc: 'Where it came from.' }),
-    destination: object(endFields, { doc: 'Where it went.' }),
+    source: object(endFields, { doc: 'Endpoint that the traffic came from.' }),
+    destination: object(endFields, { doc: 'Endpoint that the traffic was sent to.' }),
     user: object(
       {
         id: string({ doc: 'The id.' }),
         email: string({ doc: 'The e-mail address.' }),
         name: string({ doc: 'The name.' }),
       },
-      { doc: 'Whose it was.' },
+      { doc: 'User of the source peer, or of the reporting peer when the source has no user.' },
     ),
     policy: object(
       { id: string({ doc: 'The id.' }), name: string({ doc: 'The name.' }) },
-      { doc: 'The policy that decided.' },
+      { doc: 'Policy that decided about the traffic.' },
     ),
     icmp: object(
       { type: integer({ doc: 'The type.' }), code: integer({ doc: 'The code.' }) },
-      { doc: 'Of ICMP, type and code.' },
+      { doc: 'ICMP type and code.' },
     ),
     protocol: integer({ doc: 'The number of the IP protocol.' }),
-    direction: oneOf(trafficWords.direction, { doc: 'Seen from the reporter.' }),
+    direction: oneOf(trafficWords.direction, { doc: 'Direction, as seen from the reporting peer.' }),
     rx_bytes: integer({ doc: 'Bytes received; 0 while counters are off.' }),
     rx_packets: integer({ doc: 'Packets received.' }),
     tx_bytes: integer({ doc: 'Bytes sent.' }),
     tx_packets: integer({ doc: 'Packets sent.' }),
-    num_of_starts: integer({ doc: 'How often it began.' }),
-    num_of_ends: integer({ doc: 'How often it ended.' }),
-    num_of_drops: integer({ doc: 'How often it was turned away.' }),
-    window_start: time({ doc: 'Where the stretch begins.' }),
-    window_end: time({ doc: 'Where the stretch ends.' }),
-    events: list(event, { doc: 'What happened, at least one event.' }),
+    num_of_starts: integer({ doc: 'Number of times the flow began.' }),
+    num_of_ends: integer({ doc: 'Number of times the flow ended.' }),
+    num_of_drops: integer({ doc: 'Number of times the flow was dropped.' }),
+    window_start: time({ doc: 'Start of the period.' }),
+    window_end: time({ doc: 'End of the period.' }),
+    events: list(event, { doc: 'Events of the flow, at least one.' }),
   },
-  { doc: 'Traffic of one flow in a stretch of time.', schema: 'NetworkTraffic' },
+  { doc: 'Traffic of one flow in a period.', schema: 'NetworkTraffic' },
 );
 
 /** Operation that lists the traffic that peers report. */
@@ -82,20 +82,22 @@ export const networkTraffic = {
       ...pageFields({
         usual: 1000,
         most: 50_000,
-        sizeDoc: 'How many records a page has, 1,000 unless said otherwise; above 50,000 it is 50,000.',
+        sizeDoc: 'Number of records per page; default 1,000. Values above 50,000 become 50,000.',
       }),
       user_id: optional(string({ doc: 'The id of the user.' })),
       reporter_id: optional(string({ doc: 'The id of the peer that reported it.' })),
-      source_id: optional(string({ doc: 'The id of the peer or resource where it came from.' })),
-      destination_id: optional(string({ doc: 'The id of the peer or resource where it went.' })),
+      source_id: optional(string({ doc: 'Id of the peer or resource that the traffic came from.' })),
+      destination_id: optional(string({ doc: 'Id of the peer or resource that the traffic was sent to.' })),
       protocol: optional(integer({ doc: 'The number of the IP protocol.', minimum: 0, maximum: 255 })),
       type: optional(oneOf(trafficWords.type, { doc: 'Only flows with an event of this type.' })),
       connection_type: optional(
-        oneOf(trafficWords.connection_type, { doc: 'Between peers, or by way of a routing peer.' }),
+        oneOf(trafficWords.connection_type, { doc: 'Whether the traffic is between peers or through a routing peer.' }),
       ),
-      direction: optional(oneOf(trafficWords.direction, { doc: 'Seen from the reporter.' })),
+      direction: optional(oneOf(trafficWords.direction, { doc: 'Direction, as seen from the reporting peer.' })),
       search: optional(
-        string({ doc: 'A part of the user’s e-mail address, or of name or address of an end, in any case.' }),
+        string({
+          doc: 'Part of the user’s e-mail address, or of the name or address of an endpoint; case is ignored.',
+        }),
       ),
       ...rangeFields('ended'),
     },

@@ -9,7 +9,7 @@ export const proxyDomains = {
     path: '/api/reverse-proxies/domains/{domainId}/validate',
     access: { module: 'services', operation: 'update' },
     summary: 'Check the records of a custom domain now',
-    doc: 'Starts it and does not wait: `status` and `message` of the domain say what came of it.',
+    doc: 'Starts the check and does not wait for it: `status` and `message` of the domain show the result.',
     params: { domainId: string({ doc: 'The id of the domain.' }) },
     status: 202,
     starts: true,

@@ -6,18 +6,18 @@ const path = '/api/reverse-proxies/proxy-tokens';
 
 const fields = {
   id: string({ doc: 'The id of the token.' }),
-  name: string({ doc: 'The name by which people know it.' }),
+  name: string({ doc: 'Name of the token.' }),
   created_by: string({ doc: 'The id of the user who made it.' }),
   created_at: time({ doc: 'When it was made.' }),
-  expires_at: optional(time({ doc: 'When it ends; absent when it does not by itself.' })),
-  last_used: optional(time({ doc: 'When a proxy registered with it last; absent when never.' })),
+  expires_at: optional(time({ doc: 'When it expires; absent when it does not expire.' })),
+  last_used: optional(time({ doc: 'When a proxy last registered with it; absent when none did.' })),
 };
 
-const token = object(fields, { doc: 'A token by which reverse proxies are known.', schema: 'ProxyToken' });
+const token = object(fields, { doc: 'A token with which reverse proxies authenticate.', schema: 'ProxyToken' });
 
 const created = object(
-  { ...fields, plain_token: string({ doc: 'The value, shown this once.' }) },
-  { doc: 'A new token by which reverse proxies are known.', schema: 'CreatedProxyToken' },
+  { ...fields, plain_token: string({ doc: 'The value, shown only once.' }) },
+  { doc: 'A new token with which reverse proxies authenticate.', schema: 'CreatedProxyToken' },
 );
 
 const example = {
@@ -46,11 +46,11 @@ export const proxyTokens = {
     path,
     access: { module: 'services', operation: 'create' },
     summary: 'Make a token for reverse proxies',
-    doc: 'Any number of proxies of one cluster may use it. The first one says which cluster; with that cluster the token ends.',
+    doc: 'Any number of proxies of one cluster may use it. The first proxy binds it to its cluster; when that cluster is deleted, the token becomes invalid.',
     body: {
-      name: label({ doc: 'A name by which you will know the token.' }),
+      name: label({ doc: 'Name of the token.' }),
       expires_in: count({
-        doc: 'For how many seconds it is valid; 0: it does not end.',
+        doc: 'Lifetime in seconds; 0: it does not expire.',
         default: 0,
         maximum: tenYears,
       }),

@@ -4,7 +4,7 @@ import { boolean, integer, list, object, string } from '../model/schema/field.ts
 import { tunnelKey } from './tunnel-key.ts';
 
 const proxyId = string({
-  doc: 'By which the proxy calls itself; stays the same when it starts again.',
+  doc: 'Id that the proxy chooses; it stays the same after a restart.',
   ...{ minLength: 1, maxLength: 64 },
 });
 
@@ -15,13 +15,13 @@ const refusals = object(
         { index: integer({ doc: 'Its place.' }), reason: string({ doc: 'What is wrong with it.' }) },
         { doc: '', schema: 'RefusedItem' },
       ),
-      { doc: 'What was not taken; everything else was.' },
+      { doc: 'Items that were rejected; all others were accepted.' },
     ),
   },
-  { doc: 'What was not taken of a report.', schema: 'ProxyReportAnswer' },
+  { doc: 'Rejected items of a report.', schema: 'ProxyReportAnswer' },
 );
 
-const outside = 'Not a part of the management interface: reverse proxies use it, with `Authorization: Bearer nbx_…`.';
+const outside = 'Used by reverse proxies, with `Authorization: Bearer nbx_…`; not part of the management interface.';
 
 const facts = {
   method: 'POST',
@@ -40,18 +40,18 @@ export const proxy = {
     id: 'registerProxy',
     path: '/proxy/register',
     summary: 'Register a proxy',
-    doc: `${outside} The cluster of the address is there from then on, with these abilities.`,
+    doc: `${outside} Creates the cluster of the address if it does not exist, and sets its abilities.`,
     body: {
       proxy_id: proxyId,
-      address: string({ doc: 'The name below which its cluster offers services.', minLength: 1, maxLength: 255 }),
+      address: string({ doc: 'Domain below which its cluster offers services.', minLength: 1, maxLength: 255 }),
       version: optional(string({ doc: 'The version of the proxy.', maxLength: 64 })),
       supports_custom_ports: optional(boolean({ doc: 'Whether services may choose their port.' })),
-      require_subdomain: optional(boolean({ doc: 'Whether services need a name below the address.' })),
-      supports_reputation: optional(boolean({ doc: 'Whether it can turn away addresses of bad repute.' })),
+      require_subdomain: optional(boolean({ doc: 'Whether services need a subdomain of the address.' })),
+      supports_reputation: optional(boolean({ doc: 'Whether it can reject addresses with a bad reputation.' })),
       private: optional(boolean({ doc: 'Whether it offers private services.' })),
       wg_pub_key: optional(
         string({
-          doc: 'The public key of its tunnel (X25519, base64): with it the proxy has an address in the mesh.',
+          doc: 'Public key of its tunnel (X25519, base64). With a key, the proxy has an address in the mesh.',
           format: tunnelKey,
         }),
       ),
@@ -63,7 +63,7 @@ export const proxy = {
           { id: string({ doc: 'The id of the cluster.' }), address: string({ doc: 'Its address.' }) },
           { doc: '' },
         ),
-        heartbeat_interval: integer({ doc: 'How often to be heard of, in seconds.' }),
+        heartbeat_interval: integer({ doc: 'Interval between heartbeats, in seconds.' }),
         peer: optional(
           object(
             { id: string({ doc: 'Its id in network maps.' }), ip: string({ doc: 'Its address in the mesh.' }) },
@@ -71,7 +71,7 @@ export const proxy = {
           ),
         ),
       },
-      { doc: 'What a proxy learns when it registers.', schema: 'RegisteredProxy' },
+      { doc: 'Answer to the registration of a proxy.', schema: 'RegisteredProxy' },
     ),
     noStore: true,
     errors: ['unauthenticated', 'not_allowed', 'not_found', 'conflict'],
@@ -87,16 +87,16 @@ export const proxy = {
     ...sign,
     id: 'hearProxy',
     path: '/proxy/heartbeat',
-    summary: 'Say that a proxy lives',
-    doc: `${outside} Unheard of for two minutes, it counts as gone.`,
+    summary: 'Send a heartbeat of a proxy',
+    doc: `${outside} A proxy that sends no heartbeat for two minutes is treated as disconnected.`,
     example: { body: example },
   }),
   disconnect: defineOperation({
     ...sign,
     id: 'disconnectProxy',
     path: '/proxy/disconnect',
-    summary: 'Say that a proxy goes',
-    doc: `${outside} It counts as gone from then on, and has no place in the mesh until it registers again.`,
+    summary: 'Report that a proxy disconnects',
+    doc: `${outside} The proxy is then treated as disconnected, and removed from the mesh until it registers again.`,
     example: { body: example },
   }),
   services: defineOperation({
@@ -105,7 +105,7 @@ export const proxy = {
     method: 'GET',
     path: '/proxy/services',
     summary: 'Follow the services of a cluster',
-    doc: `${outside} A \`state\` event with every service of the cluster and the secrets that it has to check, then \`change\` events. A proxy with a place in the mesh gets the \`peers\` that may reach it, in full whenever they change. While the stream lasts, the proxy is connected.`,
+    doc: `${outside} Sends a \`state\` event with every service of the cluster and the secrets that the proxy has to check, then \`change\` events. A proxy in the mesh also gets the \`peers\` that may reach it, as a full list whenever they change. The proxy is connected as long as the stream lasts.`,
     query: { proxy_id: string({ doc: 'The proxy.', maxLength: 64 }) },
     answer: string({ doc: '' }),
     answerType: 'text/event-stream',
@@ -116,7 +116,7 @@ export const proxy = {
     ...facts,
     id: 'reportServices',
     path: '/proxy/service-status',
-    summary: 'Say how services are',
+    summary: 'Report the status of services',
     doc: `${outside} It makes no revision.`,
     body: {
       proxy_id: proxyId,
@@ -125,7 +125,7 @@ export const proxy = {
           object(
             {
               service_id: string({ doc: 'The service.' }),
-              status: string({ doc: 'How it is: the words of `meta.status`.' }),
+              status: string({ doc: 'Status, one of the values of `meta.status`.' }),
               certificate_issued_at: optional(time({ doc: 'When its certificate was issued.' })),
             },
             { doc: '', schema: 'ServiceReport' },
@@ -149,19 +149,19 @@ export const proxyLogs = {
     id: 'reportRequests',
     path: '/proxy/access-logs',
     summary: 'Report requests',
-    doc: `${outside} Answered when they are stored. 503 when too much waits: send the same report again.`,
+    doc: `${outside} Answered when the records are stored. 503 when too many records wait to be stored: send the same report again.`,
     body: {
       proxy_id: proxyId,
       batch: string({
-        doc: 'Names the report among those of the proxy: repeated, it is stored once.',
+        doc: 'Id of the report, unique for the proxy; a repeated report is stored once.',
         ...{ minLength: 1, maxLength: 100 },
       }),
       records: list(
         reported(
           object(
-            { timestamp: time({ doc: 'When the request came.' }) },
+            { timestamp: time({ doc: 'Time of the request.' }) },
             {
-              doc: 'A request, with the members of `GET /api/events/proxy`; only the time must be there.',
+              doc: 'A request, with the members of `GET /api/events/proxy`; only the time is required.',
               schema: 'RequestReport',
             },
           ),

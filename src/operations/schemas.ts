@@ -10,7 +10,7 @@ export const schemas = {
     access: 'anyone',
     tag: 'config',
     summary: 'Read the JSON Schema of the documents of a kind',
-    doc: 'Draft 7, for editors. `all` is the schema of every document. The `x-` keywords say how units merge.',
+    doc: 'Draft 7, for editors. `all` is the schema of every document. The `x-` keywords describe how units merge.',
     params: { kind: string({ doc: 'A kind that documents may have, or `all`.' }) },
     answer: json({ type: 'object', additionalProperties: true }, { doc: '' }),
     example: {

@@ -1,7 +1,10 @@
 import { defineOperation } from '../model/operation/operation.ts';
 import { json, object, string } from '../model/schema/field.ts';
 
-const health = object({ status: string({ doc: '`ok` or `ready`.' }) }, { doc: 'How the server is.', schema: 'Health' });
+const health = object(
+  { status: string({ doc: '`ok` or `ready`.' }) },
+  { doc: 'Health of the server.', schema: 'Health' },
+);
 
 const facts = { method: 'GET', tag: 'server' } as const;
 const described = { ...facts, access: { module: 'config', operation: 'read' } } as const;
@@ -12,9 +15,9 @@ export const server = {
     ...facts,
     id: 'readHome',
     path: '/',
-    access: { open: 'shows only where people find what links in mails and webhooks are about' },
-    summary: 'Say where to go on from the address of the server',
-    doc: 'Links in notifications lead here: `#notifications` from e-mails, `#objects/ID` from webhooks.',
+    access: { open: 'shows only where people find the objects that links in mails and webhooks refer to' },
+    summary: 'Show the home page of the server',
+    doc: 'Target of links in notifications: `#notifications` in e-mails, `#objects/ID` in webhooks.',
     answer: string({ doc: '' }),
     answerType: 'text/html',
     example: { answer: '<!doctype html>' },
@@ -24,7 +27,7 @@ export const server = {
     id: 'readHealth',
     path: '/healthz',
     access: { open: 'shows only that the process answers' },
-    summary: 'Say that the process answers',
+    summary: 'Check that the process answers',
     answer: health,
     example: { answer: { status: 'ok' } },
   }),
@@ -33,7 +36,7 @@ export const server = {
     id: 'readReadiness',
     path: '/readyz',
     access: { open: 'shows only that the database answers' },
-    summary: 'Say whether requests can be served',
+    summary: 'Check whether requests can be served',
     answer: health,
     example: { answer: { status: 'ready' } },
   }),
@@ -43,7 +46,7 @@ export const server = {
     path: '/metrics',
     // The metrics name accounts and their sources.
     access: 'operator',
-    summary: 'Read measurements for Prometheus',
+    summary: 'Read metrics for Prometheus',
     answer: string({ doc: '' }),
     answerType: 'text/plain',
     example: { answer: '# TYPE heddle_config_revisions_total counter\nheddle_config_revisions_total 17\n' },

@@ -15,9 +15,9 @@ export function parseTemporaryRule(text: string): Traffic | string {
   const [, protocol = '', from = '', to = from] = /^(tcp|udp|ssh)\/(\d{1,5})(?:-(\d{1,5}))?$/.exec(text) ?? [];
   const [start, end] = [Number(from), Number(to)];
   if (protocol === '')
-    return `\`${text}\` is no rule; write \`all\`, \`icmp\`, or a protocol with a port or a range, such as \`tcp/22\` or \`udp/1000-2000\``;
+    return `\`${text}\` is not a rule; write \`all\`, \`icmp\`, or a protocol with a port or a range, such as \`tcp/22\` or \`udp/1000-2000\``;
   if (start < 1 || end > 65535 || start > end)
-    return `\`${text}\` has no ports; they are from 1 to 65535, the lower one first`;
+    return `\`${text}\` has invalid ports; write ports from 1 to 65535, the lower one first`;
   return start === end ? { protocol, ports: [String(start)] } : { protocol, port_ranges: [{ start, end }] };
 }
 
@@ -30,7 +30,7 @@ const temporaryRule: Format = {
   },
 };
 
-const grammar = 'Each `all`, `icmp`, or a protocol (`tcp`, `udp`, `ssh`) with a port or a range, such as `tcp/22`.';
+const grammar = 'Each is `all`, `icmp`, or a protocol (`tcp`, `udp`, `ssh`) with a port or a range, such as `tcp/22`.';
 
 /** Operation that grants temporary access to a peer. */
 export const temporaryAccess = {
@@ -39,14 +39,14 @@ export const temporaryAccess = {
     method: 'POST',
     path: '/api/peers/{peerId}/temporary-access',
     access: { module: 'peers', operation: 'create' },
-    summary: 'Let somebody reach a peer for a while',
-    doc: 'Makes a peer with this key that reaches this one by these rules and nobody else. It is created when the caller enrols with the key (`POST /agent/enrol`), which shows that it is theirs; until then it keeps nobody else who holds the key from enrolling. It goes, with its policies, 30 s after it disconnects, or after 10 minutes when it never connects.',
+    summary: 'Grant temporary access to a peer',
+    doc: 'Reserves a peer with this key, which can reach only this peer, by these rules. The reserved peer becomes usable when the caller enrols with the key (`POST /agent/enrol`), which proves that the key is theirs; until then, any other holder of the key can still enrol with it. The peer and its policies are deleted 30 s after it disconnects, or after 10 minutes when it never connects.',
     params: { peerId: string({ doc: 'The id of the peer.' }) },
     body: {
       name: string({ doc: 'The host name of the new peer.', minLength: 1, maxLength: longest.name }),
       wg_pub_key: string({ doc: 'The public X25519 key of its tunnel, base64.', format: tunnelKey }),
       rules: list(string({ doc: '', format: temporaryRule }), {
-        doc: `What it may open. ${grammar}`,
+        doc: `Traffic that the new peer may send. ${grammar}`,
         minItems: 1,
         maxItems: 100,
       }),
@@ -55,9 +55,9 @@ export const temporaryAccess = {
       {
         name: string({ doc: 'Its name.' }),
         id: string({ doc: 'Its id.' }),
-        rules: list(string({ doc: '' }), { doc: 'What it may open.' }),
+        rules: list(string({ doc: '' }), { doc: 'Traffic that the new peer may send.' }),
       },
-      { doc: 'A peer that may reach another one for a while.', schema: 'TemporaryAccess' },
+      { doc: 'A temporary peer that may reach another peer.', schema: 'TemporaryAccess' },
     ),
     errors: ['conflict'],
     example: {

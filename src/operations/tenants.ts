@@ -4,7 +4,7 @@ import { defineOperation } from '../model/operation/operation.ts';
 import { oneOf, string } from '../model/schema/field.ts';
 
 const path = '/api/integrations/msp/tenants';
-const params = { id: string({ doc: 'The id of the tenant, which is that of its account.' }) };
+const params = { id: string({ doc: 'Id of the tenant, which is also the id of its account.' }) };
 
 const body = {
   name: 'Acme Works',
@@ -30,7 +30,7 @@ export const tenants = {
     path,
     access: { module: 'msp', operation: 'create' },
     summary: 'Make a tenant',
-    doc: 'Makes the account of the tenant too, unless its domain has one already (`existing`), which can then be invited. An account may have so many tenants that wait for the proof of their domain as the server allows (409).',
+    doc: 'Also creates the account of the tenant, unless its domain already has one (`existing`), which can then be invited. The server limits how many tenants of an account may wait for the proof of their domain (409).',
     requestOf: 'MSPTenant',
     answer: objectOfKind('MSPTenant'),
     headers: ['ETag'],
@@ -43,7 +43,7 @@ export const tenants = {
     path: `${path}/{id}`,
     access: { module: 'msp', operation: 'delete' },
     summary: 'Remove a tenant that is not active',
-    doc: 'The account of a tenant whose domain was never proved goes too, with everything in it, which wants an owner; one that was there before is left alone.',
+    doc: 'When the domain of the tenant was never proved, its account is deleted too, with everything in it, which only an owner may do. An account that existed before is kept.',
     params,
     errors: ['conflict', 'precondition'],
     example: {},
@@ -54,7 +54,7 @@ export const tenants = {
     path: `${path}/{id}/dns`,
     access: { module: 'msp', operation: 'update' },
     summary: 'Prove the domain of a tenant',
-    doc: 'Looks for the TXT record `_heddle-challenge.<domain>`; with it the tenant becomes `active`.',
+    doc: 'Looks for the TXT record `_heddle-challenge.<domain>`; when it is found, the tenant becomes `active`.',
     params,
     errors: ['conflict', 'precondition'],
     example: {},
@@ -65,7 +65,7 @@ export const tenants = {
     path: `${path}/{id}/unlink`,
     access: { module: 'msp', operation: 'update' },
     summary: 'Let a tenant go',
-    doc: 'Gives its account to one of the users there.',
+    doc: 'Makes one of the users of its account the owner of that account.',
     params,
     body: { owner: reference('User', { doc: 'The id of the new owner.' }) },
     errors: ['conflict', 'precondition'],
@@ -79,7 +79,7 @@ export const tenants = {
     tag: 'msp',
     summary: 'Change the subscription of a tenant',
     params,
-    body: { priceID: string({ doc: 'The price from now on.', minLength: 1 }) },
+    body: { priceID: string({ doc: 'Id of the new price.', minLength: 1 }) },
     errors: ['conflict', 'precondition'],
     example: { body: { priceID: 'price_team_monthly' } },
   }),
@@ -88,7 +88,7 @@ export const tenants = {
     method: 'POST',
     path: `${path}/{id}/invite`,
     access: { module: 'msp', operation: 'update' },
-    summary: 'Invite the account that a domain has already',
+    summary: 'Invite the existing account of a domain',
     params,
     answer: objectOfKind('MSPTenant'),
     headers: ['ETag'],
@@ -102,7 +102,7 @@ export const tenants = {
     access: 'anyone',
     tag: 'msp',
     summary: 'Accept or decline an invitation',
-    doc: 'For the owner of the invited account, whose id stands in the path.',
+    doc: 'For the owner of the invited account; the path contains the id of that account.',
     params,
     body: { value: oneOf(tenantAnswers, { doc: 'The answer.' }) },
     errors: ['conflict', 'precondition'],

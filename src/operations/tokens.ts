@@ -7,12 +7,12 @@ const path = '/api/users/{userId}/tokens';
 const token = object(
   {
     id: string({ doc: 'The id of the token.' }),
-    name: string({ doc: 'The name by which people know it.' }),
+    name: string({ doc: 'Name of the token.' }),
     expiration_date: time({ doc: 'When it ends.' }),
     created_by: string({ doc: 'The id of the user who made it.' }),
     created_at: time({ doc: 'When it was made.' }),
     last_used: optional(time({ doc: 'When it was used last, to the minute; absent when never.' })),
-    plan_only: optional(boolean({ doc: 'Present and true when it reads and plans, and writes nothing.' })),
+    plan_only: optional(boolean({ doc: 'Present and true when it may only read and plan.' })),
   },
   { doc: 'A personal access token, without its value.', schema: 'PersonalAccessToken' },
 );
@@ -30,9 +30,12 @@ const tokenId = string({ doc: 'The id of the token.' });
 
 /** Body of a request for a new token. */
 export const tokenRequest = {
-  name: string({ doc: 'A name by which you will know the token.', minLength: 1, maxLength: longest.name }),
-  expires_in: integer({ doc: 'For how many days it is valid.', minimum: 1, maximum: 365 }),
-  plan_only: boolean({ doc: 'Whether it may read and plan, and write nothing. Not in other servers.', default: false }),
+  name: string({ doc: 'Name of the token.', minLength: 1, maxLength: longest.name }),
+  expires_in: integer({ doc: 'Lifetime in days.', minimum: 1, maximum: 365 }),
+  plan_only: boolean({
+    doc: 'Whether it may only read and plan. Other servers do not have this field.',
+    default: false,
+  }),
 };
 
 // Every user manages their own tokens; the feature checks whose token it is.
@@ -43,7 +46,7 @@ export const tokens = {
   list: defineOperation({
     ...{ id: 'listTokens', method: 'GET', path, ...facts },
     summary: 'List the tokens of a user',
-    doc: 'Their own, or those of a service user.',
+    doc: 'Your own, or those of a service user.',
     params: { userId },
     answer: list(token, { doc: '' }),
     example: { answer: [example] },
@@ -51,7 +54,7 @@ export const tokens = {
   create: defineOperation({
     ...{ id: 'createToken', method: 'POST', path, ...facts },
     summary: 'Make a token',
-    doc: 'For oneself, or for a service user. The value is shown this once. A caller who signed in at this server has to sign in again when that is more than 15 minutes ago; personal access tokens need not.',
+    doc: 'For yourself, or for a service user. The value is shown only once. If you signed in at this server more than 15 minutes ago, you must sign in again; this does not apply to personal access tokens.',
     params: { userId },
     body: tokenRequest,
     answer: object(
@@ -74,7 +77,7 @@ export const tokens = {
   delete: defineOperation({
     ...{ id: 'deleteToken', method: 'DELETE', path: `${path}/{tokenId}`, ...facts },
     summary: 'Delete a token',
-    doc: 'It stops working at once. The same holds for sign-ins as when one is made.',
+    doc: 'It stops working at once. As for making a token, a sign-in at this server must not be older than 15 minutes.',
     params: { userId, tokenId },
     example: {},
   }),

@@ -13,8 +13,8 @@ const shown = {
 
 /** Body with which users change their own password. */
 export const passwordChange = {
-  old_password: string({ doc: 'The password so far.', minLength: 1 }),
-  new_password: password({ doc: 'The password from now on.' }),
+  old_password: string({ doc: 'Present password.', minLength: 1 }),
+  new_password: password({ doc: 'New password.' }),
 };
 
 /**
@@ -28,8 +28,8 @@ export const users = {
     path: '/api/users/current',
     access: 'anyone',
     tag: 'users',
-    summary: 'Read the user who asks',
-    doc: 'Also says what the user may do.',
+    summary: 'Read the current user',
+    doc: 'Also returns the permissions of the user.',
     answer: objectOfKind('User'),
     errors: ['not_found'],
     example: {
@@ -48,7 +48,7 @@ export const users = {
     path: `${path}/invite`,
     access: { module: 'users', operation: 'create' },
     summary: 'Send the invitation of a person again',
-    doc: 'For people who have not signed in yet. Without a mail server no mail is sent: `Heddle-Invite-Link` has the link to hand over, and `Heddle-Notice` says so. Earlier links work no more.',
+    doc: 'For people who have not signed in yet. Without a mail server no mail is sent: `Heddle-Invite-Link` has the link to hand over, and `Heddle-Notice` says so. Earlier links stop working.',
     params,
     headers: ['Heddle-Notice', 'Heddle-Invite-Link'],
     errors: ['precondition', 'invalid'],

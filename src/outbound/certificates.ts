@@ -27,9 +27,8 @@ const distrusted: ReadonlySet<string> = new Set([
 export function certificateFault(code: string | undefined): string | undefined {
   if (code === undefined) return undefined;
   if (distrusted.has(code))
-    return `has a certificate of an authority that this server does not trust (${code}); the operator can name the authority with HEDDLE_OUTBOUND_CA`;
-  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
-    return `has a certificate for another host (${code}); see whether the name is right`;
+    return `has a certificate from an authority that this server does not trust (${code}); the operator can add the authority with HEDDLE_OUTBOUND_CA`;
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return `has a certificate for another host (${code}); check the name`;
   if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID')
     return `has a certificate that is not valid at this time (${code})`;
   return undefined;

@@ -85,7 +85,7 @@ function createAgent(connect: Connect, namedBy: Target['namedBy'], trust: Trust)
 function refuseScheme({ url, namedBy }: OutboundRequest, allow: AllowList): void {
   if (url.protocol === 'https:') return;
   if (url.protocol === 'http:' && (namedBy === 'operator' || namesHost(allow, url.hostname))) return;
-  const message = `${url.hostname} is named with ${url.protocol}//, and only https:// is allowed; the operator can allow plain http to it with HEDDLE_OUTBOUND_ALLOW`;
+  const message = `${url.hostname} is given with ${url.protocol}//, and only https:// is allowed; the operator can allow plain http to this host with HEDDLE_OUTBOUND_ALLOW`;
   throw new OutboundFailure('refused', message);
 }
 
@@ -101,7 +101,7 @@ async function exchange(agent: Agent, request: OutboundRequest, userAgent: strin
     if (answer.statusCode >= 300 && answer.statusCode < 400 && answer.statusCode !== 304) {
       // The rest of the answer is discarded, and errors while it arrives do not matter.
       answer.body.on('error', () => undefined).destroy();
-      const message = `${url.host} answers with a redirect, which is not followed; write the address that it leads to`;
+      const message = `${url.host} answers with a redirect, which is not followed; write the address that it redirects to`;
       throw new OutboundFailure('redirected', message);
     }
     return {
@@ -122,7 +122,7 @@ async function readBody(body: Dispatcher.ResponseData['body'], most: number, hos
     const bytes = chunk as Buffer;
     length += bytes.length;
     // Leaving the loop closes the connection.
-    if (length > most) throw new OutboundFailure('too_large', `${host} answers more than ${most} bytes`);
+    if (length > most) throw new OutboundFailure('too_large', `${host} answers with more than ${most} bytes`);
     chunks.push(bytes);
   }
   return Buffer.concat(chunks);
@@ -133,7 +133,7 @@ function failureOf(error: unknown, host: string, timeoutMs: number, signal: Abor
   if (signal.aborted)
     return new OutboundFailure('timeout', `${host} did not answer within ${timeoutMs / 1000} s`, { cause: error });
   if (error instanceof errors.HeadersOverflowError)
-    return new OutboundFailure('too_large', `${host} answers more headers than are read`, { cause: error });
+    return new OutboundFailure('too_large', `${host} answers with headers that are too large`, { cause: error });
   const code = codeOf(error);
   const fault = certificateFault(code) ?? `does not answer as it should (${code ?? 'no reason given'})`;
   return new OutboundFailure('failed', `${host} ${fault}`, { cause: error });

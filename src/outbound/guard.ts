@@ -69,7 +69,7 @@ async function resolve({ namedBy }: Target, host: string, lookup: Lookup): Promi
 }
 
 function unresolved(namedBy: Target['namedBy'], host: string, cause: unknown): OutboundFailure {
-  const message = `the name ${host} has no address; see whether it is right`;
+  const message = `the name ${host} has no address; check the name`;
   const why = new OutboundFailure('unresolved', message, { cause });
   return namedBy === 'operator' ? why : closed(host, 'unresolved', why);
 }
@@ -82,7 +82,7 @@ function unresolved(namedBy: Target['namedBy'], host: string, cause: unknown): O
 function closed(host: string, outcome: 'refused' | 'unresolved', cause: OutboundFailure): OutboundFailure {
   return new OutboundFailure(
     outcome,
-    `${host} has no address that this server connects to for its users; see whether the name is right, or the operator can allow it with HEDDLE_OUTBOUND_ALLOW`,
+    `${host} has no address that this server connects to for its users; check the name, or let the operator allow it with HEDDLE_OUTBOUND_ALLOW`,
     { cause },
   );
 }

@@ -100,7 +100,7 @@ function failureOf(cause: unknown, host: string): MailFailure {
 }
 
 const noTls =
-  'offers no TLS, and nothing is sent to it without; the operator can write smtps:// in HEDDLE_SMTP_URL, or ?ignoreTLS=true behind it where the network in between is trusted';
+  'offers no TLS, and nothing is sent without TLS; the operator can write smtps:// in HEDDLE_SMTP_URL, or append ?ignoreTLS=true when the network in between is trusted';
 
 /** Returns the error code of the socket, which the library replaces by a code of its own in `code`. */
 function originalCodeOf(error: unknown): string | undefined {

@@ -98,7 +98,7 @@ async function serve<Purpose>(
   }
   const asked = request.url ?? '';
   if (!leadsTo(run.target, asked)) {
-    run.reason = `it leads on to ${asked.slice(0, 200)}, another host, which is not followed; write the address that it leads to into \`url\``;
+    run.reason = `it redirects to another host, ${asked.slice(0, 200)}, which is not followed; write the address that it redirects to into \`url\``;
     answer(socket, '403 Forbidden');
     return;
   }

@@ -176,7 +176,7 @@ export function createComparison(
  * Version of the planner. Increase it when the same input leads to another plan, when the meaning of the digest
  * changes, or when plans are stored in another form.
  */
-const planner = 4;
+const planner = 5;
 
 const known = new WeakMap<Registry, string>();
 

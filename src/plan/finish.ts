@@ -292,6 +292,6 @@ function warningsOfReplace({ replaces }: Change): readonly string[] {
   const { id, fields } = replaces;
   const names = fields.map((name) => `\`${name}\``).join(', ');
   return [
-    `is made anew under a new id, because ${names} can only be set then; the one with the id ${id} goes, and what refers to it follows`,
+    `is re-created under a new id, because ${names} can only be set at creation; the object with the id ${id} is deleted, and references to it then point to the new one`,
   ];
 }

@@ -60,14 +60,14 @@ export function readOtel(env: Environment): OtelSettings | undefined | { readonl
     if (!isAsked || oneOf(name, ['otlp', 'none'], 'otlp') === 'none') return undefined;
     const protocolName = of(`${prefix}_PROTOCOL`) === '' ? 'OTEL_EXPORTER_OTLP_PROTOCOL' : `${prefix}_PROTOCOL`;
     if (of(protocolName).toLowerCase() === 'grpc') {
-      faults.push(`${protocolName} is \`grpc\`, which Heddle does not speak; write http/protobuf or http/json.`);
+      faults.push(`${protocolName} is \`grpc\`, which Heddle does not support; write http/protobuf or http/json.`);
       return undefined;
     }
     const protocol = oneOf(protocolName, protocols, 'http/protobuf');
     const base = common === '' ? 'http://localhost:4318' : common;
     const url = own === '' ? `${base.replace(/\/+$/, '')}/v1/${signal}` : own;
     if (!/^https?:$/.test(protocolOf(url)))
-      faults.push(`The OTLP endpoint of ${signal} is no URL; write one such as http://collector:4318.`);
+      faults.push(`The OTLP endpoint of ${signal} is not a URL; write one such as http://collector:4318.`);
     return { url, protocol };
   };
   const [traces, metrics] = [exportOf('traces'), exportOf('metrics')];

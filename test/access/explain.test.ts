@@ -38,7 +38,7 @@ describe('an access explanation', () => {
     expect([verdict, rules.map(({ message }) => message)]).toEqual([
       'allow',
       [
-        '`Peer ben` is not among its sources: it is there for a while to reach one peer, and what groups are let do is not for it',
+        '`Peer ben` is not among its sources: it is a temporary peer for access to one peer, and permissions of groups do not apply to it',
         expect.stringContaining('lets tcp/5432 through'),
       ],
     ]);
@@ -90,7 +90,7 @@ describe('an access explanation', () => {
     expect(ruleMessage(policy('p', toDatabases, { enabled: false }))).toEqual(['the policy is disabled']);
     expect(ruleMessage(policy('p', { ...toDatabases, enabled: false }))).toEqual(['the rule is disabled']);
     expect(ruleMessage(policy('p', { ...toDatabases, ports: ['80'] }))).toEqual([
-      'is about tcp/80, not about what was asked',
+      'is about tcp/80, not to the traffic in question',
     ]);
     expect(ruleMessage(policy('p', { ...toDatabases, sources: ['contractors'] }))).toEqual([
       '`Peer ana` is not among its sources',
@@ -99,14 +99,14 @@ describe('an access explanation', () => {
       '`Peer db` is not among its destinations',
     ]);
     expect(ruleMessage(policy('p', reversed))).toEqual([
-      '`Peer ana` is not among its sources; `Peer db` is not among its destinations; it leads from `Peer db` to `Peer ana` only; with `bidirectional` it would lead both ways',
+      '`Peer ana` is not among its sources; `Peer db` is not among its destinations; it leads from `Peer db` to `Peer ana`; with `bidirectional` it would apply in both directions',
     ]);
     expect(ruleMessage(policy('p', { ...reversed, bidirectional: true }))).toEqual([
       'lets tcp/5432 through: `Peer ana` is in `developers`, `Peer db` is in `databases`',
     ]);
     expect(
       ruleMessage(policy('p', { ports: ['5432'], sourceResource: only('ana'), destinations: ['databases'] })),
-    ).toEqual(['lets tcp/5432 through: `Peer ana` is named itself, `Peer db` is in `databases`']);
+    ).toEqual(['lets tcp/5432 through: `Peer ana` is named directly, `Peer db` is in `databases`']);
   });
 
   it('lets drop rules win, and marks the accept rules that they overrule', () => {
@@ -125,7 +125,7 @@ describe('an access explanation', () => {
       [
         'Data',
         false,
-        'lets tcp/5432 through, but drops win: `Peer ana` is in `developers`, `Peer db` is in `databases`',
+        'lets tcp/5432 through, but drop rules take precedence: `Peer ana` is in `developers`, `Peer db` is in `databases`',
       ],
     ]);
     expect(ruleMessage(freeze)).toEqual([
@@ -222,8 +222,8 @@ describe('an access explanation', () => {
       [stored('Peer', 'new', { name: 'Peer new', approval_required: true })],
     ],
     ['`server` is disabled', 'ana', 'server', [server({ enabled: false })]],
-    ['nobody who takes part leads to `server`', 'ana', 'server', [stored('Group', 'gateways', { name: 'gateways' })]],
-    ['`server` is no peer, and only peers open connections', 'server', 'ana', []],
+    ['no active peer routes traffic to `server`', 'ana', 'server', [stored('Group', 'gateways', { name: 'gateways' })]],
+    ['`server` is not a peer, and only peers open connections', 'server', 'ana', []],
     ['both ends are the same', 'ana', 'ana', []],
     ['`Peer db` is in none of the groups that receive `internet`', 'db', 'exit', []],
   ])('states what blocks the traffic regardless of the rules: %s', (reason, from, to, objects) => {
@@ -377,7 +377,7 @@ describe('an access test', () => {
     expect(judged([alone], { from: 'server', to: 'files', ...postgres }, 'deny')).toMatchObject({
       pairs: { deny: 1 },
       message:
-        '`server` may not open tcp/5432 to a peer of `files`: `server` is no peer, and only peers open connections',
+        '`server` may not open tcp/5432 to a peer of `files`: `server` is not a peer, and only peers open connections',
     });
   });
 });

@@ -99,7 +99,7 @@ describe('the `account` query parameter', () => {
       [await ownerOf(tenant), api().account],
     ] as const) {
       const answers = [await ask('GET', group(account)), await ask('POST', group(account), { name: 'no' })];
-      const message = `the account ${account} is neither yours nor that of a tenant of yours`;
+      const message = `the account ${account} is neither yours nor one of your tenants`;
       for (const { status, body } of answers) expect([status, body.message]).toEqual([403, message]);
     }
     expect(await Promise.all([api().account, tenant, outsider].map(revisionOf))).toEqual(before);

@@ -28,7 +28,7 @@ describe('POST /api/users', () => {
     expect([answer.status, answer.headers['cache-control']]).toEqual([200, 'no-store']);
     expect(answer.body.password).toMatch(/^[A-HJ-NP-Za-km-z2-9]{16}$/);
     expect(answer.headers['heddle-notice']).toMatch(
-      /^no mail was sent.*https:\/\/heddle\.example\.com\/signin\/account, to the account \w+ /,
+      /^no mail was sent.*https:\/\/heddle\.example\.com\/signin\/account, and the account \w+ /,
     );
     expect(await signIn(api(), 'new@example.com', answer.body.password)).toBe('right');
     expect(await newestEvents(api(), 1)).toEqual([`user.create ${answer.body.id}`]);

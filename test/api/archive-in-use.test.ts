@@ -35,7 +35,7 @@ describe('restoring an archive to a server in use', () => {
       status: 409,
       body: {
         message: expect.stringContaining(
-          'another account of this server has entries of the archive: an entry of the kind token;',
+          'another account of this server already has entries of the archive: an entry of the kind token;',
         ),
       },
     });

@@ -31,7 +31,7 @@ it('E54 a write to a managed value is refused without X-Break-Glass, and accepte
         ...{ code: 'managed_field', kind: 'Route', key: 'office', path: '/metric' },
         ...{ source: 'team', file: 'r.yaml', line: 1 },
         message:
-          'metric is managed by the source team (r.yaml:1); change it there, or set it aside for a while: `heddle override Route office metric=5 --reason REASON`, or over HTTP the header X-Break-Glass: REASON',
+          'metric is managed by the source team (r.yaml:1); change it there, or override it for a while: `heddle override Route office metric=5 --reason REASON`, or over HTTP the header X-Break-Glass: REASON',
       },
     ],
   ]);
@@ -113,6 +113,6 @@ it('E54 the refusal names the commit when the source has one', async () => {
     lastAppliedCommit: '0123456789abcdef0123456789abcdef01234567',
   });
   expect((await api.call('PUT', url, { ...body, metric: 5 })).body.message).toBe(
-    'metric is managed by the source team (r.yaml:1 at commit 0123456789ab); change it there, or set it aside for a while: `heddle override Route office metric=5 --reason REASON`, or over HTTP the header X-Break-Glass: REASON',
+    'metric is managed by the source team (r.yaml:1 at commit 0123456789ab); change it there, or override it for a while: `heddle override Route office metric=5 --reason REASON`, or over HTTP the header X-Break-Glass: REASON',
   );
 });

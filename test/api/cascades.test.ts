@@ -44,7 +44,7 @@ describe('a delete that would cascade to an object that a source manages', () =>
     const refused = await refuse(`/api/networks/${id}`);
     expect(refused.body.message).toContain('NetworkResource');
     expect(refused.body.message).toContain(
-      'would go too, and is managed by the source plant (stated.yaml:1); delete it there first',
+      'would be deleted too, and is managed by the source plant (stated.yaml:1); delete it there first',
     );
     expect(problemsOf(refused)).toEqual(['managed_field ']);
   });
@@ -77,7 +77,7 @@ describe('a delete that would cascade to an object that a source manages', () =>
     await state('office', doc('Group', 'office', '{}'), about('printer'));
     const refused = await refuse(`/api/peers/${id}`);
     expect(refused.body.message).toBe(
-      'Policy about-printer would go too, and is managed by the source office (stated.yaml:8); delete it there first',
+      'Policy about-printer would be deleted too, and is managed by the source office (stated.yaml:8); delete it there first',
     );
     expect((await api().call('GET', '/api/policies')).body).toContainEqual(
       expect.objectContaining({ name: 'about-printer' }),
@@ -89,7 +89,7 @@ describe('a delete that would cascade to an object that a source manages', () =>
     const spec = 'from: All\ntoResource: {id: scanner, type: peer}\nexpect: allow';
     await state('tests', doc('AccessTest', 'scans', spec));
     expect((await refuse(`/api/peers/${id}`)).body.message).toBe(
-      'AccessTest scans would go too, and is managed by the source tests (stated.yaml:1); delete it there first',
+      'AccessTest scans would be deleted too, and is managed by the source tests (stated.yaml:1); delete it there first',
     );
   });
 

@@ -100,7 +100,11 @@ it.each([
   [{ files: [], source: 7 }, '/source', 'source'],
   [{ files: [] }, '', '`source` is missing; name the source that states the documents'],
   [{ files: [], source: 'x', override: '' }, '/override', 'override'],
-  [{ files: [], source: 'x', override: ' ' }, '/override', '`override` must say why, in at most 500 characters'],
+  [
+    { files: [], source: 'x', override: ' ' },
+    '/override',
+    '`override` must give the reason, in at most 500 characters',
+  ],
   [{ files: [], source: 'x', prune: 'maybe' }, '/prune', 'prune'],
   [{ files: [], source: 'x', approve: true }, '/approve', 'approve'],
 ] as [JsonObject, string, string][])('POST /api/config/apply refuses %j at %j', async (body, path, message) => {

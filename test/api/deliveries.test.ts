@@ -134,7 +134,7 @@ test('testing a channel sends the audit event of the test, and returns the answe
   const { call, receiver, channel } = await openScene();
   const id = await channel({ enabled: false });
   const sample = async (of = id) => (await call('POST', `/api/integrations/notifications/channels/${of}/test`)).body;
-  expect(await sample()).toEqual({ delivered: true, message: 'the receiver took the sample' });
+  expect(await sample()).toEqual({ delivered: true, message: 'the receiver accepted the sample' });
   expect(receiver.accepted[0]?.body).toMatchObject({ type: 'notification.channel.test', target: { id } });
   receiver.usually(500);
   expect(await sample()).toEqual({ delivered: false, message: `127.0.0.1:${receiver.port} answers 500` });

@@ -145,7 +145,7 @@ it('an end is resolved by the address or name that reaches it, preferring the mo
   const both = await ask('from=laptop&to=10.7.0.9');
   expect([both.status, both.body.message]).toEqual([
     422,
-    expect.stringMatching(/^10\.7\.0\.9 is reached by 2 ways; name one of /),
+    expect.stringMatching(/^10\.7\.0\.9 is reached by 2 objects; name one of /),
   ]);
   expect((await ask('from=laptop&to=192.0.2.1')).status).toBe(404);
   const route = {
@@ -183,13 +183,13 @@ it('heddle explain-access prints the explanation as text', async () => {
     [
       'Allowed: `Peer laptop` may open tcp/5432 to `Peer db-1`: rule `pg` of policy `Data` lets tcp/5432 through',
       '',
-      'Rules, in the order in which they count:',
+      'Rules, in order of precedence:',
       expect.stringMatching(/^ {2}accept Data \/ pg: tcp\/5432 {2}\(office.yaml:\d+\) {2}decides$/),
       '      lets tcp/5432 through: `Peer laptop` is in `Developers`, `Peer db-1` is in `Databases`',
       '      Developers is stated at office.yaml:1',
       expect.stringMatching(/^ {6}Databases is stated at office.yaml:\d+$/),
       expect.stringMatching(/^ {2}accept Healthy \/ web: tcp\/80 {2}\(office.yaml:\d+\)$/),
-      '      is about tcp/80, not about what was asked',
+      '      is about tcp/80, not to the traffic in question',
       expect.stringContaining('posture check recent: not known (client_version_check)'),
       expect.stringContaining('Developers is stated at'),
       expect.stringContaining('Databases is stated at'),
@@ -209,7 +209,7 @@ it('a peer with an expired login is reported as cut off', async () => {
   expect(body).toMatchObject({ verdict: 'allow', from: { loginExpired: true } });
   expect(body.to).not.toHaveProperty('loginExpired');
   expect((await heddle(['explain-access', 'laptop', 'db-1', '--port', '5432'])).out).toContain(
-    '\n  The login of Peer laptop has expired: until its user signs in again it is cut off.\n',
+    '\n  The login of Peer laptop has expired: it is cut off until its user signs in again.\n',
   );
 });
 

@@ -14,7 +14,7 @@ it('an account has at most as many tenants with an unproved domain as the server
   const made = await Promise.all(['a', 'b', 'c', 'd'].map(create));
   expect(made.map(({ status }) => status).sort()).toEqual([200, 200, 409, 409]);
   const message = expect.stringMatching(
-    /^the account has 2 tenants whose domain is not proved, and may have 2 on this server; prove or delete one, or the operator raises HEDDLE_PENDING_TENANTS$/,
+    /^the account has 2 tenants with a domain that is not proved, and this server allows 2; prove or delete one, or ask the operator to raise HEDDLE_PENDING_TENANTS$/,
   );
   for (const { status, body } of made) if (status === 409) expect(body.message).toEqual(message);
   const [first, second] = made.filter(({ status }) => status === 200).map(({ body }) => body);

@@ -60,7 +60,7 @@ describe('a single plan', () => {
         {
           code: 'plan_too_large',
           message:
-            'the plan changes 3 objects, and one plan may change 2; apply the documents in parts, by kinds or labels',
+            'the plan changes 3 objects, and a plan may change at most 2; apply the documents in parts, by kinds or labels',
         },
       ],
     });

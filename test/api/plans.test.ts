@@ -71,7 +71,7 @@ describe('a stored plan', () => {
     expect(answer.body.problems).toMatchObject([
       {
         ...{ code: 'plan_stale', kind: 'Group', key: 'one' },
-        message: 'Group one: was to be created and is there already; machine owner created it in revision 2',
+        message: 'Group one: was to be created and already exists; machine owner created it in revision 2',
       },
     ]);
   });

@@ -166,7 +166,9 @@ describe('the validation of a custom domain', () => {
     await expect.poll(async () => (await read('apps.example.org'))['message']).toContain(message);
     const shown = await read('apps.example.org');
     expect(shown).toMatchObject({ validated: false, status: 'pending' });
-    expect(shown['message']).toContain(`the TXT record _heddle-domain.apps.example.org does not say \`${txt_value}\``);
+    expect(shown['message']).toContain(
+      `the TXT record _heddle-domain.apps.example.org does not contain \`${txt_value}\``,
+    );
     const status = (await api.call('GET', '/api/config/status')).body;
     expect(status.domains).toEqual([{ id: expect.any(String), domain: 'apps.example.org', message: shown['message'] }]);
   });
@@ -317,7 +319,9 @@ describe('a domain that two accounts added', () => {
     names.records.set(String(ours['txt_name']), { txt: both });
     await expect
       .poll(async () => (await read('apps.example.org'))['message'])
-      .toBe('another account of this server has proved apps.example.org; have it deleted there and its record removed');
+      .toBe(
+        'another account of this server has proved the ownership of apps.example.org; have the domain deleted there and its record removed',
+      );
     await api.call('DELETE', `${domains}/${ours.id}`);
     const again = await api.call('POST', domains, { domain: 'apps.example.org', target_cluster: 'proxy.example.com' });
     expect([again.status, again.body.message]).toEqual([409, expect.stringContaining('which has proved it')]);
@@ -397,7 +401,7 @@ describe('documents of custom domains', () => {
     expect([refused.status, refused.body.message]).toEqual([
       409,
       expect.stringContaining(
-        'a service on port 5432 already exists on this cluster (`db.other.example.com`), and the domain would lead `db.apps.example.org` there too',
+        'a service on port 5432 already exists on this cluster (`db.other.example.com`), and the domain would move `db.apps.example.org` there too',
       ),
     ]);
     expect(await read('apps.example.org')).toMatchObject({ target_cluster: 'proxy.example.com' });

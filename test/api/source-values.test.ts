@@ -110,7 +110,7 @@ describe('a credential of a Git source', () => {
     await make('evil', host.url.replace('localhost', 'evil.example.com'));
     await expect
       .poll(() => statusOf(api, 'evil'))
-      .toContain('token is a credential for localhost, where it was used first, and is not shown to evil.example.com');
+      .toContain('token is a credential for localhost, where it was first used, and is not sent to evil.example.com');
     expect(host.asked.length).toBe(asked);
   });
 
@@ -211,7 +211,9 @@ it('an account may have a limited number of Git sources, and deleting one makes 
   const refused = await make('c');
   expect([refused.status, refused.body.message]).toEqual([
     409,
-    expect.stringMatching(/has 2 Git sources, and may have 2 on this server; .* HEDDLE_GIT_SOURCES/),
+    expect.stringMatching(
+      /has 2 Git sources, and the maximum on this server is 2 on this server; .* HEDDLE_GIT_SOURCES/,
+    ),
   ]);
   expect((await api.call('POST', list, { name: 'c', type: 'push' })).status).toBe(201);
   expect((await api.call('DELETE', `${list}/a`)).status).toBe(200);

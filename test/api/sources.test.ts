@@ -134,7 +134,7 @@ describe('sources that are managed over HTTP', () => {
     await api.call('POST', `${list}/paused/suspend`);
     const before = await api.revision();
     const message =
-      'source paused is suspended: nothing of it is applied, and nothing was changed; `heddle resume paused` lets it go on';
+      'source paused is suspended: nothing of it is applied, and nothing was changed; run `heddle resume paused` to resume it';
     const refused = await push(api, 'paused', 'paused-1', 'paused-2');
     expect([refused.status, refused.body.message]).toEqual([409, message]);
     const planned = await api.call('POST', `/api/config/plans/${plan.id}/apply`);
@@ -284,7 +284,7 @@ describe('E132: a webhook hint of a Git host', () => {
     const wrong = await send(api, headersWith('guess'));
     expect([wrong.statusCode, wrong.json().message]).toEqual([
       401,
-      'the hint is not signed with the secret of this source',
+      'the webhook request is not signed with the secret of this source',
     ]);
     const right = await send(api, headersWith('hook-secret'));
     expect([right.statusCode, right.json()]).toEqual([202, {}]);

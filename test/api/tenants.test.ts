@@ -38,7 +38,7 @@ describe('a tenant', () => {
     const missing = await act(made.id, 'dns');
     expect([missing.status, missing.body.message]).toEqual([
       412,
-      `the TXT record _heddle-challenge.proved.example.com does not say \`${made.dns_challenge}\` (it has 0 TXT records, none of them this one); add it and try again`,
+      `the TXT record _heddle-challenge.proved.example.com does not contain \`${made.dns_challenge}\` (it has 0 TXT records, none with this value); add it and try again`,
     ]);
     records.set('_heddle-challenge.proved.example.com', ['heddle-challenge=other']);
     expect((await act(made.id, 'dns')).status).toBe(412);

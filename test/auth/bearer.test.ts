@@ -189,6 +189,8 @@ describe('an unusable identity provider', () => {
       audience: [audience],
     });
     bearer = createBearer({ issuers: [issuer], now: Date.now });
-    expect(await refusal(await provider.sign({ iss: issuer.issuer }))).toContain('its discovery document is that of');
+    expect(await refusal(await provider.sign({ iss: issuer.issuer }))).toContain(
+      'its discovery document names the issuer',
+    );
   });
 });

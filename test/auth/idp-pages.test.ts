@@ -120,7 +120,7 @@ describe('the sign-in pages', () => {
     const same = await surfer.send({ step: 'new-password', password, repeated: password });
     expect(same.text).toContain('Choose another one');
     const differing = await surfer.send({ step: 'new-password', password: 'my very own', repeated: 'my very old' });
-    expect(differing.text).toContain('The two are not the same.');
+    expect(differing.text).toContain('The two passwords differ.');
     const saved = await surfer.send({ step: 'new-password', password: 'my very own', repeated: 'my very own' });
     expect(saved.title).toBe('Your account – Heddle');
   });

@@ -158,7 +158,7 @@ describe('a machine without a browser', () => {
     const device = await ask('/device/auth', { scope: 'openid' });
     await surfer.go('/oidc/device');
     await surfer.send({ user_code: device.user_code });
-    expect((await surfer.send({ abort: 'yes' })).title).toBe('Nothing was allowed – Heddle');
+    expect((await surfer.send({ abort: 'yes' })).title).toBe('The sign-in was cancelled – Heddle');
     const answer = await ask('/token', {
       grant_type: 'urn:ietf:params:oauth:grant-type:device_code',
       device_code: device.device_code,

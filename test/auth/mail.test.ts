@@ -127,7 +127,7 @@ describe('a server with a mail server', () => {
     ]);
   });
 
-  it('creates nothing when the mail server refuses the address', async () => {
+  it('creates nothing when the mail server rejects the address', async () => {
     const refused = await api().call('POST', '/api/users', person({ email: 'refused@example.com' }));
     expect([refused.status, problemsOf(refused)]).toEqual([422, ['email_refused /email']]);
     expect((await api().call('POST', '/api/users/invites', invitee({ email: 'refused@example.com' }))).status).toBe(
@@ -179,12 +179,12 @@ describe('the invitation mail', () => {
 Hello Ana,
 
 Ben invites you to a private network that is managed with Heddle.
-Choose a password to come in:
+Choose a password to join:
 
 https://x/invite/nbi_1
 
 The link is for you alone and works once, until 2026-01-05 03:04 UTC.
-If you are in several accounts, or others claim your address, sign in to the account acc1.
+If you are a user of several accounts, or other accounts also use your address, sign in to the account acc1.
 If you do not expect this invitation, you need not do anything.
 `,
     );

@@ -14,9 +14,9 @@ describe('a password', () => {
     ['x'.repeat(1025), 'must have at most 1024 characters'],
     [undefined, 'is required: a text of at least 8 characters'],
     [12_345_678, 'is required: a text of at least 8 characters'],
-    ['PassWord', 'must not be one of the most common ones, which are tried first'],
-    ['12345678', 'must not be one of the most common ones, which are tried first'],
-    ['trustno1', 'must not be one of the most common ones, which are tried first'],
+    ['PassWord', 'must not be a common one, because attackers try these first'],
+    ['12345678', 'must not be a common one, because attackers try these first'],
+    ['trustno1', 'must not be a common one, because attackers try these first'],
   ])('%j is refused', (password, fault) => {
     expect(passwordFault(password)).toBe(fault);
   });

@@ -47,7 +47,7 @@ async function readAndHash(directory: string): Promise<string> {
   return total.digest('hex');
 }
 
-/** Lets the loop look again and again at a directory that stays as it is: the database must not even be asked. */
+/** Lets the loop look again and again at a directory that is not changed: the database must not even be asked. */
 async function mustWriteNothing(stand: Stand, directory: string): Promise<void> {
   let transactions = () => 0;
   await using workplace = await openWorkplace({ url: await stand.postgres() }, (database) => {

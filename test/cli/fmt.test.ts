@@ -46,7 +46,7 @@ describe('heddle fmt', () => {
     expect(await runHere(['fmt', '--check', directory])).toEqual({
       code: 2,
       out: `${path}\n`,
-      note: '1 file is not canonical, of 2; `heddle fmt` writes what it should be.\n',
+      note: '1 file is not canonical, of 2; `heddle fmt` writes the canonical form.\n',
     });
     const shown = await runHere(['fmt', '--diff', directory]);
     expect([shown.code, shown.out]).toEqual([
@@ -83,7 +83,7 @@ describe('heddle fmt', () => {
   it('reports why it leaves a file unchanged', async () => {
     const directory = await directoryOf({ 'a.json': canonical });
     const { code, note } = await runHere(['fmt', directory]);
-    expect([code, note]).toEqual([0, expect.stringContaining('a.json stays as it is: its name says JSON')]);
+    expect([code, note]).toEqual([0, expect.stringContaining('a.json is not changed: its name says JSON')]);
     expect(await textAt(directory, 'a.json')).toBe(canonical);
   });
 

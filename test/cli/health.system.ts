@@ -43,7 +43,7 @@ describe('heddle health', () => {
     await postgres.stop();
     const { code, note } = await runHere(['health', '--server', server.url]);
     expect(code).toBe(1);
-    expect(note).toContain(`The server at ${server.url} answers, and is not ready (503).`);
+    expect(note).toContain(`The server at ${server.url} answers but is not ready (503).`);
     await postgres.start();
     await expect.poll(async () => (await runHere(['health', '--server', server.url])).code).toBe(0);
   });

@@ -47,7 +47,7 @@ describe('heddle history', () => {
         stated by team at team.yaml:1`);
     const gone = await server().heddle(['history', '--object', 'Group/ops']);
     expect(gone.out).toContain('- Group ops\n        no longer stated by team');
-    expect((await server().heddle(['history', '--object', 'Group/nobody'])).out).toBe('No revision fits.\n');
+    expect((await server().heddle(['history', '--object', 'Group/nobody'])).out).toBe('No matching revisions.\n');
   });
 
   it('shows all changes of one revision', async () => {
@@ -91,14 +91,14 @@ describe('heddle rollback', () => {
     expect([no.code, questions]).toEqual([1, ['Apply this plan? [y/N] ']]);
     expect(no.out).toContain('+ Group ops');
     expect(no.out).toContain(
-      'Goes back to revision 2 and suspends the source team; `heddle resume NAME` lets it run again.',
+      'Returns to revision 2 and suspends the source team; run `heddle resume NAME` lets it run again.',
     );
     expect(await api.revision()).toBe(3);
     const yes = await heddle(['rollback', '2'], { interactive: true, confirm });
     expect([yes.code, yes.out]).toEqual([0, expect.stringContaining('Applied as revision 4.')]);
     expect((await heddle(['history', '--limit', '1'])).out).toContain('back to revision 2, 1 created, 1 changed');
     const again = await heddle(['rollback', '2', '--auto-approve']);
-    expect([again.code, again.out]).toEqual([0, 'No changes. All that comes back is as it was at revision 2.\n']);
+    expect([again.code, again.out]).toEqual([0, 'No changes. Everything in scope is as it was at revision 2.\n']);
   });
 
   it('requires confirmation, a valid revision and a valid scope', async () => {

@@ -43,7 +43,7 @@ describe('ignore rules of a document directory', () => {
     const refused = await apply();
     expect([refused.code, refused.out + refused.note]).toEqual([
       3,
-      expect.stringContaining(`deletes 1 object, because .heddleignore:1 (b.yaml) leaves out what stated it`),
+      expect.stringContaining(`deletes 1 object, because .heddleignore:1 (b.yaml) excludes the files that stated it`),
     ]);
     expect((await server().heddle(['export', '--kind', 'Group'])).out).toContain('name: hides');
     const { document } = await server().json('plan', path, '--source-name', 'hiding');

@@ -48,7 +48,7 @@ describe('heddle init', () => {
     await writeFile(path, '{}\n');
     const { out } = await runHere(['init', join(top, 'mesh')]);
     expect(out).toContain(`kept ${path}\n`);
-    expect(out).toContain(`Editors check the documents once ${path} says this too:\n{\n  "yaml.schemas": {`);
+    expect(out).toContain(`Editors check the documents once ${path} also contains:\n{\n  "yaml.schemas": {`);
     expect(await readFile(path, 'utf8')).toBe('{}\n');
     await writeFile(path, '{ "yaml.schemas": { "mesh/.heddle/schema.json": "mesh/*" } }\n');
     expect((await runHere(['init', join(top, 'mesh')])).out).not.toContain('Editors check');

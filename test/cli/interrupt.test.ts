@@ -78,7 +78,7 @@ describe('a lost answer to apply', () => {
     const client = await connect({ server: proxy.url, token, dataDir: '/nowhere', configDir: undefined });
     const terminal = { note: () => {}, watched: false, onInterrupt: () => () => {} };
     const sent = sendPlan(terminal, client, plan, { strictBase: false, waits: [1, 1] });
-    await expect(sent).rejects.toThrow(`\`heddle apply ${plan.id}\` applies it, or says that it was applied.`);
+    await expect(sent).rejects.toThrow(`\`heddle apply ${plan.id}\` applies it, or reports that it was applied.`);
     expect(proxy.lost()).toBe(3);
   });
 });

@@ -33,7 +33,7 @@ beforeAll(async () => {
 describe('heddle drift', () => {
   it('exits with 0 when everything is as stated', async () => {
     const { code, out } = await server().heddle(['drift', '--source', 'team']);
-    expect([code, out]).toEqual([0, 'No drift. Everything is as its documents state it.\n']);
+    expect([code, out]).toEqual([0, 'No drift. The account matches its documents.\n']);
   });
 
   it('exits with 2 and lists per object what differs, where it is stated and why', async () => {
@@ -104,7 +104,7 @@ describe('heddle import', () => {
     const { code, note } = await server().heddle(['import', 'Group', 'devs']);
     expect([code, note]).toEqual([
       0,
-      'Group/devs is stated already, by the source team (team.yaml:12); move that document rather than stating the object twice.\n',
+      'Group/devs is already stated by the source team (team.yaml:12); move that document instead of stating the object twice.\n',
     ]);
   });
 
@@ -165,7 +165,7 @@ Drifted     Route  two    office  N         routes.yaml:12
   it('filters by status and source, also as JSON', async () => {
     const { document } = await server().json('status', '--status', 'Overridden');
     expect(document).toMatchObject({ formatVersion: '1.0', objects: [{ kind: 'Route', key: 'three' }] });
-    expect((await server().heddle(['status', '--status', 'Blocked'])).out).toBe('No such objects.\n');
+    expect((await server().heddle(['status', '--status', 'Blocked'])).out).toBe('No matching objects.\n');
     expect((await server().heddle(['status', '--status', 'Odd'])).note).toContain('must be one of InSync, Drifted');
     expect((await server().heddle(['status', '--objects', '--source', 'tem'])).note).toContain('did you mean team?');
   });

@@ -52,7 +52,7 @@ describe('one-time values', () => {
     expect(code).toBe(0);
     expect(out).toMatch(
       new RegExp(
-        `Applied as revision \\d+\\.\n\nMade for new objects, and shown this once:\nSetupKey pushed  key: ${value.source}\n$`,
+        `Applied as revision \\d+\\.\n\nGenerated for new objects, and shown only this once:\nSetupKey pushed  key: ${value.source}\n$`,
       ),
     );
     const second = await heddle('apply', 'pushed', '--source-name', 'pushed', '--auto-approve', '--json');

@@ -60,14 +60,10 @@ it('an override by kind and key is shown by plan, sources and the list until it 
   expect(document.overrides ?? document.plan.overrides).toEqual(listed.document.overrides);
   expect((await server().heddle(['sources'])).out).toContain('1 unit until');
   const ended = await server().heddle(['override', 'end', 'Route', name, 'metric']);
-  expect([ended.code, ended.out, (await routeNow()).metric]).toEqual([
-    0,
-    'Nothing of the object is overridden now.\n',
-    100,
-  ]);
+  expect([ended.code, ended.out, (await routeNow()).metric]).toEqual([0, 'The object has no overrides now.\n', 100]);
   expect((await plan()).out).not.toContain('Running overrides');
   const again = await server().heddle(['override', 'end', 'Route', name]);
-  expect([again.code, again.note]).toEqual([1, expect.stringContaining(`nobody overrides anything of Route ${name}`)]);
+  expect([again.code, again.note]).toEqual([1, expect.stringContaining(`no override sets anything of Route ${name}`)]);
 });
 
 it('ending an override ends only the named fields, and the list can be limited to one source', async () => {
@@ -77,7 +73,7 @@ it('ending an override ends only the named fields, and the list can be limited t
   writeFileSync(path, text);
   expect((await server().heddle(['apply', path, '--source-name', other, '--auto-approve'])).code).toBe(0);
   expect((await server().heddle(['override', 'Route', name, 'metric=5', `groups=[ops-${made}]`, ...why])).code).toBe(0);
-  expect((await server().heddle(['override', 'list', '--source', other])).out).toBe('No overrides run.\n');
+  expect((await server().heddle(['override', 'list', '--source', other])).out).toBe('No overrides are running.\n');
   const ended = await server().heddle(['override', 'end', 'Route', name, 'metric']);
   expect([ended.code, ended.out]).toEqual([0, expect.stringMatching(/groups\[/)]);
   expect(ended.out).not.toContain('metric');

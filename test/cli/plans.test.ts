@@ -54,7 +54,10 @@ describe('a plan written with --out', () => {
   it('is identified by the file, which contains no changes', async () => {
     const file = path('plan.json');
     const { code, out, note } = await server().heddle(['plan', documents(group('one')), ...named(), '--out', file]);
-    expect([code, note]).toEqual([0, `Wrote which plan it is to ${file}; \`heddle apply ${file}\` applies it.\n`]);
+    expect([code, note]).toEqual([
+      0,
+      `Wrote a reference to the plan to ${file}; \`heddle apply ${file}\` applies it.\n`,
+    ]);
     expect(out).toContain('Plan: 1 to create');
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
       ...{ formatVersion: '1.0', type: 'heddle-plan', plan: expect.any(String), digest: expect.any(String) },
@@ -100,7 +103,7 @@ describe('a plan written with --out', () => {
     const { code, note } = await server().heddle(['plan', documents(group('x')), ...named(), '--out', file]);
     expect([code, note]).toEqual([
       1,
-      `error: The plan is made, and ${file} cannot be written: no such file or directory (ENOENT).\n`,
+      `error: The plan was made, but ${file} cannot be written: no such file or directory (ENOENT).\n`,
     ]);
   });
 });
@@ -116,7 +119,7 @@ describe('a plan file', () => {
     const { code, note } = await server().heddle(['plan', file]);
     expect([code, note]).toEqual([
       1,
-      `error: ${file} holds a plan and no documents; apply it by itself with \`heddle apply ${file}\`, and keep plans apart from documents.\n`,
+      `error: ${file} contains a plan and no documents; apply it separately with \`heddle apply ${file}\`, and keep plans apart from documents.\n`,
     ]);
     expect((await server().heddle(['validate', file])).note).toContain('holds a plan and no documents');
     const inside = documents(group('inside'));
@@ -128,7 +131,7 @@ describe('a plan file', () => {
     const { code, note } = await apply(documents(group('beside')), file);
     expect([code, note]).toEqual([
       1,
-      `error: ${file} holds a plan, which is applied by itself; leave the other paths out.\n`,
+      `error: ${file} contains a plan, which is applied separately; leave the other paths out.\n`,
     ]);
   });
 
@@ -150,7 +153,7 @@ describe('a plan file', () => {
     const { code, note } = await apply(foreign);
     expect([code, note]).toEqual([
       1,
-      `error: The plan was made on http://elsewhere:8080, and ${server().url} does not know it; name that server with --server.\n`,
+      `error: The plan was made on http://elsewhere:8080, and ${server().url} does not know it; name the server of the plan with --server.\n`,
     ]);
   });
 
@@ -211,7 +214,7 @@ describe('heddle approve', () => {
     const third = await server().heddle(['approve', id], answer(false));
     expect([third.code, third.out]).toEqual([
       0,
-      expect.stringContaining('The plan was approved already by machine owner at'),
+      expect.stringContaining('The plan is already approved by machine owner at'),
     ]);
     expect(asked).toEqual(['Approve this plan? [y/N] ', 'Approve this plan? [y/N] ']);
   });
@@ -258,7 +261,7 @@ describe('heddle plans', () => {
       '',
     ]);
     expect((await server().heddle(['plans', id])).out).toContain('This plan needs an approval');
-    expect((await server().heddle(['plans', '--state', 'failed'])).out).toBe('No such plans.\n');
+    expect((await server().heddle(['plans', '--state', 'failed'])).out).toBe('No matching plans.\n');
     expect((await server().json('plans', '--limit', '1')).document.plans).toHaveLength(1);
     expect(await server().heddle(['plans', '--state', 'odd'])).toMatchObject({ code: 1 });
   });

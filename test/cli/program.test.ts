@@ -47,7 +47,7 @@ describe('a wrong command line', () => {
   test.each([
     ['shows the help without a command', [], 'Usage: heddle <command> [flags]'],
     ['guesses the command', ['pln'], 'unknown command `pln`; did you mean plan?'],
-    ['names the subcommands', ['token'], '`heddle token` wants one more word: heddle token new'],
+    ['names the subcommands', ['token'], '`heddle token` needs one more word: heddle token new'],
     [
       'wants flags behind the command',
       ['--source', 'x', 'serve'],

@@ -46,11 +46,11 @@ describe('the table of sources', () => {
   it('shows why a source is stalled and since when', () => {
     const refused: SourceEvent = {
       ...{ ...content, what: 'refused', state: 'needs_approval', at: 8, planDigest: 'd1' },
-      message: 'source office wants an approval',
+      message: 'source office needs an approval',
     };
     expect(table(applied, refused).split('\n')).toEqual([
       'office  git   no     NeedsApproval  3        7         2026-01-02T03:00:00Z',
-      '    Stalled (NeedsApproval) since 2026-01-02T03:01:00Z: source office wants an approval',
+      '    Stalled (NeedsApproval) since 2026-01-02T03:01:00Z: source office needs an approval',
     ]);
   });
 

@@ -133,7 +133,7 @@ Plan: 1 to create, 1 to change, 2 to delete.
   });
 
   test('states that no field changes where an object without changed fields is listed', () => {
-    expect(linesOf(update())).toEqual(['none of its fields changes']);
+    expect(linesOf(update())).toEqual(['no field changes']);
   });
 
   test('escapes control characters and bidirectional overrides', () => {
@@ -171,7 +171,7 @@ describe('the summary of a plan', () => {
   const claim = { kind: 'Group', key: 'g', name: 'G', id: 'i' };
 
   test('states that there are no changes', () => {
-    expect(summaryOf(empty)).toBe('No changes. The account is as the documents say.');
+    expect(summaryOf(empty)).toBe('No changes. The account matches the documents.');
   });
 
   test('reports taken ownership as no change', () => {
@@ -193,7 +193,7 @@ describe('the summary of a plan', () => {
         'Plan: 1 to create, 0 to change, 0 to delete.',
         'Takes ownership of 1 object without changing it.',
         'Gives up ownership of 1 object without changing it.',
-        'Notes what is stated anew about 1 object without changing it.',
+        'Records new declarations about 1 object without changing it.',
         '',
       ].join('\n'),
     );

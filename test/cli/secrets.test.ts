@@ -12,13 +12,13 @@ it('heddle secrets rotate reports undecryptable secrets to the operator and in t
   const channel = { type: 'webhook', event_types: ['user.join'], enabled: true, target };
   const made = await api.call('POST', '/api/integrations/notifications/channels', channel);
   const rotate = () => runHere(['secrets', 'rotate'], { ...env, HEDDLE_OPERATOR_TOKEN: operatorToken });
-  expect(await rotate()).toMatchObject({ code: 0, out: 'Every secret is sealed under the newest key already.\n' });
+  expect(await rotate()).toMatchObject({ code: 0, out: 'Every secret is already sealed with the newest key.\n' });
   await api.engine.database.asOwner(async (run) => {
     const set = `update objects set spec = jsonb_set(spec, '{target,headers,X-Key}', '"sealed:hunter3"') where id = $1`;
     await run(set, [made.body.id]);
   });
   const { code, out } = await rotate();
-  const reason = 'a secret is in no form in which servers seal';
+  const reason = 'a secret does not have the form of a sealed secret';
   expect([code, out]).toEqual([
     0,
     `Every secret that opens is sealed under the newest key already.
@@ -29,7 +29,7 @@ Stored secrets that do not open with any key of the server, and stay as they are
   ]);
   expect(lines.filter(({ level }) => level === 'warn')).toEqual([
     {
-      ...{ level: 'warn', message: `a stored secret does not open and stays as it is: ${reason}` },
+      ...{ level: 'warn', message: `a stored secret cannot be decrypted and stays unchanged: ${reason}` },
       ...{ what: 'object', account: api.account, object: made.body.id, path: 'target.headers.X-Key' },
     },
   ]);

@@ -89,7 +89,7 @@ describe('the settings file of a server', () => {
     ).toEqual([
       expect.stringMatching(/^2:12 name_invalid `a b` cannot name a source/),
       '2:53 duration_invalid `interval` is `1s`; write a time from 10s to 24h such as 5m',
-      '4:12 name_repeated a source is called "c" already; give each a name of its own',
+      '4:12 name_repeated another source already has the name "c"; give each source a different name',
       '4:57 kind_unknown unknown kind `Grup`; did you mean `Group`?',
     ]);
   });
@@ -104,15 +104,15 @@ describe('the settings file of a server', () => {
 
   test.each([
     ['url: file:///srv/x.git', /uses file, which the server's setting HEDDLE_GIT_TRANSPORTS does not list/],
-    ['url: ext::sh -c id', /is no address of a repository/],
-    ['url: --upload-pack=id', /is no address of a repository/],
+    ['url: ext::sh -c id', /is not the address of a repository/],
+    ['url: --upload-pack=id', /is not the address of a repository/],
     ['url: http://h/x.git', /uses http, which is not allowed/],
     ['url: https://u:p@h/x.git', /holds a password/],
     ['url: https://u@h/x.git', /names a user; write the name into `credentials`/],
     ['path: ../x', /must lead into the repository/],
     ['path: /x', /must lead into the repository/],
-    ['branch: -x', /`branch` is no name of a branch/],
-    ['branch: a..b', /`branch` is no name of a branch/],
+    ['branch: -x', /`branch` is not a valid branch name/],
+    ['branch: a..b', /`branch` is not a valid branch name/],
     ['ref: main', /no full name of a reference/],
     ['{branch: main, ref: refs/tags/x}', /`branch` or `ref`, not both/],
     ['credentials: {sshKeyFile: k}', /a key is for ssh/],

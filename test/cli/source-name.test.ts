@@ -40,6 +40,6 @@ describe('the source name of pushed documents', () => {
     const wrong = await directory('a', 'sorce: x\n');
     expect((await server().heddle(['plan', wrong])).note).toContain('`sorce` is no setting');
     const [one, two] = [await directory('a', 'source: one\n'), await directory('b', 'source: two\n')];
-    expect((await server().heddle(['plan', one, two])).note).toContain('belongs to the source one and');
+    expect((await server().heddle(['plan', one, two])).note).toContain('now belongs to the source one and');
   });
 });

@@ -46,7 +46,7 @@ describe('heddle reconcile', () => {
   it('requests a reconcile and names the command that shows its result', async () => {
     expect(await heddle('reconcile', 'office')).toEqual({
       ...{ code: 0, note: '' },
-      out: 'Asked for. `heddle sources office` shows what comes of it.\n',
+      out: 'The reconcile is requested. `heddle sources office` shows what comes of it.\n',
     });
     expect((await server().json('reconcile', 'office')).document).toEqual({
       ...{ formatVersion: '1.0', source: 'office', requestedAt: expect.stringMatching(/^20/) },
@@ -85,7 +85,9 @@ describe('heddle reconcile', () => {
     const approved = await heddle('approve', id, '--auto-approve');
     expect([approved.code, approved.out]).toEqual([
       0,
-      expect.stringContaining('Approved. The source office applies it by itself; `heddle status` shows when it has.'),
+      expect.stringContaining(
+        'Approved. The source office applies the plan itself; `heddle status` shows when it is applied.',
+      ),
     ]);
     await settled('applied');
   });
@@ -106,7 +108,7 @@ describe('heddle reconcile', () => {
     const { code, note } = await heddle('reconcile', 'office', '--wait', '--timeout', '50ms');
     open();
     origin.gate = undefined;
-    expect([code, note]).toEqual([1, expect.stringContaining('Nobody has reconciled office in time')]);
+    expect([code, note]).toEqual([1, expect.stringContaining('No server has reconciled office in time')]);
   });
 
   it.each([
@@ -123,7 +125,7 @@ describe('heddle suspend and heddle resume', () => {
     const suspended = await heddle('suspend', 'office');
     expect([suspended.code, suspended.out]).toEqual([
       0,
-      'The source office is suspended; what it states stays its own. `heddle resume office` lets it go on.\n',
+      'The source office is suspended and keeps everything that it states. Resume it with `heddle resume office`.\n',
     ]);
     expect((await heddle('suspend', 'office')).out).toBe('The source office was suspended already.\n');
     expect(await heddle('reconcile', 'office')).toMatchObject({
@@ -134,7 +136,7 @@ describe('heddle suspend and heddle resume', () => {
       .poll(async () => (await heddle('status')).out, { timeout: 30_000 })
       .toMatch(/\n {4}Suspended \(Suspended\) since 20/);
     expect((await heddle('resume', 'office')).out).toBe('The source office goes on.\n');
-    expect((await heddle('resume', 'office')).out).toBe('The source office was not suspended; it goes on as before.\n');
+    expect((await heddle('resume', 'office')).out).toBe('The source office was not suspended; nothing changed.\n');
     expect((await server().json('suspend', 'office')).document).toMatchObject({
       source: { id: 'office', suspended: true },
     });
@@ -159,7 +161,7 @@ describe('heddle detach', () => {
     const { code, note } = await server().heddle(['detach', 'ci'], { interactive: true, confirm });
     expect([code, note, asked]).toEqual([
       1,
-      'The source ci states something about 1 object, which it would let go of.\nerror: Nothing was detached.\n',
+      'The source ci states values of 1 object and would release them.\nerror: Nothing was detached.\n',
       ['Detach the source ci? [y/N] '],
     ]);
   });
@@ -171,7 +173,7 @@ describe('heddle detach', () => {
       expect.stringMatching(/^1 object belongs to nobody now, as of revision \d+\. The source ci is suspended\.\n$/),
     ]);
     expect((await heddle('status', '--objects', '--status', 'Unmanaged', '--kind', 'Group')).out).toContain('pushed');
-    expect((await heddle('detach', 'ci', '--auto-approve')).out).toMatch(/^There was nothing to let go of\./);
+    expect((await heddle('detach', 'ci', '--auto-approve')).out).toMatch(/^There was nothing to release\./);
     expect((await server().json('detach', 'ci', '--auto-approve')).document).toEqual({
       ...{ formatVersion: '1.0', source: 'ci', revision: null, released: 0, shared: 0, reconciled: [] },
     });

@@ -59,7 +59,7 @@ describe('heddle validate', () => {
     symlinkSync('/nowhere', join(root, 'e.yaml'));
     const { code, out } = await runHere(['validate', root]);
     expect(out).toContain(`"${join(root, 'b.yaml')}" is not UTF-8 text; save it as UTF-8. (file_unreadable)`);
-    expect(out).toContain('"e.yaml" is a symbolic link that leads nowhere; repair or remove it. (file_unreadable)');
+    expect(out).toContain('"e.yaml" is a broken symbolic link; repair or remove it. (file_unreadable)');
     expect(out).toContain('4 problems in 4 files.');
     expect([code, codesOf(out).sort()]).toEqual([
       5,
@@ -85,7 +85,9 @@ describe('heddle validate', () => {
     expect(code).toBe(5);
     expect(out).toContain('a.yaml:2:7: unknown kind `Grup`; did you mean `Group`? (kind_unknown)\n    Grup g  /kind\n');
     expect(out).toMatch(/a\.yaml:9:\d+: unknown field `nam`; did you mean `name`\? \(field_unknown\)/);
-    expect(out).toMatch(/deep\/b\.yaml:4:\d+: `10\.0\.0\.1\/8` has bits set behind its prefix; write `10\.0\.0\.0\/8`/);
+    expect(out).toMatch(
+      /deep\/b\.yaml:4:\d+: `10\.0\.0\.1\/8` has host bits set after its prefix; write `10\.0\.0\.0\/8`/,
+    );
     expect(out).toMatch(/c\.yaml:\d+:\d+: /);
     expect(out).toContain('d.yaml:6:1: The Group "twice" is declared twice');
     expect(out).toMatch(/\n\n\d+ problems in 4 files\.\n$/);
@@ -123,7 +125,7 @@ describe('heddle validate', () => {
     const { code, out } = await runIn(root, ['validate', '.']);
     expect(code).toBe(0);
     expect(out).toContain('no document here states the Group `devz`: did you mean `devs`, or is it on the server?');
-    expect(out).toContain('no document here states the DNSZone `far`; it has to exist on the server');
+    expect(out).toContain('no document here states the DNSZone `far`; it must exist on the server');
     expect(codesOf(out)).toHaveLength(4);
     expect(out).toContain('\n3 documents in 3 files are valid.\n');
   });
@@ -138,7 +140,9 @@ describe('heddle validate', () => {
     write({ 'a.yaml': document('Group', 'g', '{peers: [ana, bo]}') });
     const { code, out } = await runIn(root, ['validate', '.']);
     expect(code).toBe(0);
-    expect(out).toContain('2 references to what documents never make (such as peers) can only be checked by a server.');
+    expect(out).toContain(
+      '2 references to objects that documents never create (such as peers) can only be checked by a server.',
+    );
   });
 
   test('accepts an `adopt` annotation', async () => {
@@ -201,7 +205,7 @@ describe('the heddle program', () => {
     const { code, note } = await runHere(['serve', '--data-dir', root], { HEDDLE_BOOTSTRAP_TOKEN_FILE: file });
     expect([code, note]).toEqual([
       1,
-      'error: HEDDLE_BOOTSTRAP_TOKEN_FILE holds no well-formed token; make one with `heddle token new`.\n',
+      'error: HEDDLE_BOOTSTRAP_TOKEN_FILE contains no well-formed token; make one with `heddle token new`.\n',
     ]);
   });
 });

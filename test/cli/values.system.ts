@@ -88,7 +88,7 @@ describe('values referenced by documents', () => {
     const some = await heddle(['validate', 'documents', ...flags]);
     expect([some.code, some.out]).toEqual([
       0,
-      '2 documents in 1 file are valid. 1 value that they name is not set here (env:HEDDLE_VALUE_B); applying them needs it.\n',
+      '2 documents in 1 file are valid. 1 value that the documents use is not set here (env:HEDDLE_VALUE_B); applying them needs it.\n',
     ]);
     const json = JSON.parse((await heddle(['validate', 'documents', '--json'])).out);
     expect(json).toMatchObject({ valid: true, unset: ['env:HEDDLE_VALUE_B', 'file:edr/a'] });

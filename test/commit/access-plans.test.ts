@@ -271,7 +271,7 @@ describe('an access guard', () => {
       [
         {
           guard: 'own_access',
-          message: 'takes from ana the last way to Peer/db1, by which this service is managed',
+          message: 'takes from ana to Peer/db1, through which this service is managed',
         },
       ],
     ]);
@@ -336,7 +336,7 @@ describe('an access guard', () => {
         host(name);
         const stopped = await send('apply', 'office', groups);
         expect([stopped.status, guardsOf(stopped)]).toMatchObject([428, [{ guard: 'own_access' }]]);
-        expect(guardsOf(stopped)[0]?.message).toContain(`the last way to ${name}, by which`);
+        expect(guardsOf(stopped)[0]?.message).toContain(`to ${name}, by which`);
         host('elsewhere.example.com');
         await apply('office', groups);
       }

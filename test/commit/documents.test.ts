@@ -77,7 +77,7 @@ describe('an apply of documents', () => {
     const applied = await applyDocuments(office.engine, office.call, applyRequest('a', groups(1), { foreign, place }));
     expect(applied).toMatchObject({ state: 'applied', revision: 3, plan: { warnings: [{ code: 'file_ignored' }] } });
     expect(office.logged.map(({ message }) => message)).toContainEqual(
-      expect.stringContaining('the places of warnings of source a failed after the commit'),
+      expect.stringContaining('locating the warnings of source a failed after the commit'),
     );
   });
 

@@ -37,7 +37,7 @@ describe('a file rule that hides documents of stored objects', () => {
       {
         guard: 'hidden',
         message:
-          'deletes 2 objects, because .heddleignore:2 (drafts/) leaves out what stated them: drafts/b.yaml, drafts/c.yaml',
+          'deletes 2 objects, because .heddleignore:2 (drafts/) excludes the files that stated them: drafts/b.yaml, drafts/c.yaml',
       },
     ]);
     const include: FileRules = {
@@ -88,7 +88,8 @@ describe('a file rule that hides documents of stored objects', () => {
     const name = '`exclude` of ./config/heddle.yaml';
     const exclude: FileRules = { root: './config', type: 'exclude', name, patterns: ['d.yaml'] };
     const [guard] = await guardsOf(office, stated.slice(0, 3), { rules: [exclude] });
-    const message = 'deletes 1 object, because `exclude` of heddle.yaml (d.yaml) leaves out what stated it: d.yaml';
+    const message =
+      'deletes 1 object, because `exclude` of heddle.yaml (d.yaml) excludes the files that stated it: d.yaml';
     expect(guard).toEqual({ guard: 'hidden', message });
   });
 

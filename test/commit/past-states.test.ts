@@ -87,7 +87,7 @@ eachEngine('old history (%s)', (name) => {
     expect(objectsOf(await asCreated(engine).at(account, 8))).toEqual(before);
     expect(groupNames(await asCreated(engine).at(account, 5)).sort()).toEqual(['All', 'a', 'b', 'c']);
     const refusal = asCreated(engine).at(account, 4);
-    await expect(refusal).rejects.toThrow('revision 4 is not kept any more; the history goes back to revision 5');
+    await expect(refusal).rejects.toThrow('revision 4 is no longer kept; the history begins at revision 5');
   });
 
   it('is kept while it is younger than 90 days', async () => {

@@ -98,7 +98,7 @@ describe('a saved plan', () => {
     const before = await readTables(office.database);
     await expect(applyPlan(engine, call, id)).rejects.toMatchObject({
       ...stale,
-      message: expect.stringContaining('was made at revision 3, the account is at 4'),
+      message: expect.stringContaining('was made at revision 3, the account is now at 4'),
       problems: [
         {
           ...{ code: 'plan_stale', kind: 'Policy', key: 'p', file: 'policy.yaml', line: 1 },
@@ -201,7 +201,7 @@ describe('a saved plan', () => {
     await expect(applyPlan(engine, call, id, { strictBase: true })).rejects.toMatchObject({
       ...stale,
       problems: [
-        { code: 'plan_stale', message: expect.stringContaining('at revision 3, and the plan wants revision 2') },
+        { code: 'plan_stale', message: expect.stringContaining('at revision 3, and the plan requires revision 2') },
         { code: 'changed_since', message: 'in revision 3 Ana created Group unrelated' },
       ],
     });

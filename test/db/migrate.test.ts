@@ -69,7 +69,7 @@ eachEngine('migrations (%s)', (engine) => {
     await expect(refusal).rejects.toThrow(SchemaTooNew);
     await expect(refusal).rejects.toThrow(Internal);
     await expect(refusal).rejects.toThrow(
-      `This database was migrated by a newer Heddle: its migration ${next.name} wants a program with schema ${migrations.length + 1} or newer, ` +
+      `This database was migrated by a newer Heddle: its migration ${next.name} requires a program with schema ${migrations.length + 1} or newer, ` +
         `and this program has schema ${migrations.length} (${names.at(-1)}). Start the newer Heddle, or restore the backup made before the upgrade.`,
     );
   });
@@ -113,7 +113,7 @@ describe('migrations while other sessions hold locks', () => {
     await using test = await testDatabase('postgres');
     const reader = await sessionOf(test.url, 'select from accounts');
     await expect(migrate(test.database, { ...options, attempts: 2 })).rejects.toThrow(
-      /waits for the session \d+ .* nothing was changed: end those sessions and start again$/,
+      /waits for the session \d+ .* nothing was changed, because the change end those sessions and start again$/,
     );
     await reader.end();
     expect(await migrate(test.database)).toEqual([]);

@@ -50,7 +50,7 @@ async function apply(expected: readonly Document[], revision: number): Promise<v
   };
   const { outcome } = await planApply(engine, call, applyRequest);
   if (outcome.ok && outcome.plan.access === undefined) throw new Error('nobody looked at who gains and loses access');
-  // Rewriting everything wants an approval.
+  // Rewriting everything needs an approval.
   const result = await applyDocuments(
     engine,
     call,

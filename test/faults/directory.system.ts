@@ -101,7 +101,7 @@ test('one of two servers syncs a directory at a time, also after kill -9; the ot
   const asked = sync(first);
   await expect.poll(() => release).toBeDefined();
   expect((await sync(second)).body).toEqual({
-    result: 'a sync is under way already; the logs say what comes of it',
+    result: 'a sync is already running; the logs will show its result',
   });
   release?.();
   expect((await asked).body.result).toMatch(/1 user kept out$/);
@@ -140,7 +140,7 @@ test.each([
     };
     const stopped = Promise.withResolvers<void>();
     counterpart.next(...Array.from({ length: pages }, () => go), (_, answer) => {
-      // What the directory answers arrives when nothing can be written.
+      // What the directory lists arrives when nothing can be written.
       postgres
         .stop('kill')
         .then(answer)

@@ -13,7 +13,7 @@ it('of 1,000 machines that enrol at two servers with a key for 100, 100 are enro
   const answers = await Promise.all(machines.map((keys, at) => enrolAt(servers[at % 2 === 0 ? 0 : 1], keys, key)));
   const refusals = answers.filter(({ status }) => status !== 200);
   expect(new Set(refusals.map(({ status, body }) => `${status} ${body.message}`))).toEqual(
-    new Set(['403 the setup key has been used as often as it may; ask an administrator for another one']),
+    new Set(['403 the setup key has reached its usage limit; ask an administrator for another one']),
   );
   const { peers, used } = await readEnrolled(replicas);
   expect([refusals.length, peers.length, used]).toEqual([900, 100, 100]);

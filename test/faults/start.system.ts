@@ -37,7 +37,7 @@ it.each([
   const run = await runHeddle(['serve', '--data-dir', dataDir, ...args(taken.port)], { env: env(taken.port) });
   expect(run.code).toBe(1);
   expect(run.err.trim()).toBe(
-    `error: 127.0.0.1:${taken.port} is taken by another program; stop that one or choose another address with ${setting}.`,
+    `error: 127.0.0.1:${taken.port} is in use by another program; stop that program or choose another address with ${setting}.`,
   );
   expect(await readdir(directory)).toEqual([]);
 });
@@ -72,7 +72,7 @@ it('a start is refused with one sentence when the data directory is a file', asy
   const run = await runHeddle(['serve', '--listen', '127.0.0.1:0', '--data-dir', dataDir]);
   expect([run.code, run.err.trim()]).toEqual([
     1,
-    `error: The data directory ${dataDir} is no directory; choose another one with --data-dir.`,
+    `error: The data directory ${dataDir} is not a directory; choose another one with --data-dir.`,
   ]);
 });
 
@@ -136,9 +136,9 @@ describe('a Postgres that is not ready yet', () => {
     );
     expect([run.code === 0, run.out + run.err]).toEqual([
       false,
-      expect.stringMatching(/waiting for the database, for 1 s more at the most: The database cannot be reached/),
+      expect.stringMatching(/waiting for the database, for at most 1 s more: The database cannot be reached/),
     ]);
-    expect(run.err).toMatch(/It was tried for \d+ s; start Postgres, correct HEDDLE_DATABASE_URL, or/);
+    expect(run.err).toMatch(/Heddle tried for \d+ s; start Postgres, correct HEDDLE_DATABASE_URL, or/);
     expect(run.err).not.toMatch(/\n\s+at /);
   });
 

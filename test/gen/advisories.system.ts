@@ -60,7 +60,7 @@ describe('the check for published vulnerabilities of dependencies', () => {
     expect(await check(JSON.stringify(found))).toMatchObject({
       status: 1,
       stdout:
-        'lodash: Command Injection in lodash (high, GHSA-35jh-r3h4-6jhm); take a version without it, or waive it for a while.\n',
+        'lodash: Command Injection in lodash (high, GHSA-35jh-r3h4-6jhm); use a version without it, or waive it temporarily.\n',
     });
   });
 
@@ -75,7 +75,7 @@ describe('the check for published vulnerabilities of dependencies', () => {
 
   test('passes when there are none', async () => {
     const { status, stdout } = await check(JSON.stringify(none));
-    expect([status, stdout]).toEqual([0, 'No dependency has a published fault.\n']);
+    expect([status, stdout]).toEqual([0, 'No dependency has a published vulnerability.\n']);
   });
 
   test.each([
@@ -90,8 +90,8 @@ describe('the check for published vulnerabilities of dependencies', () => {
     const { status, stdout } = await check(answer, waiver('2020-01-01'));
     expect(status).toBe(0);
     expect(stdout.split('\n')).toEqual([
-      `WARNING: the package registry did not answer an audit, so published faults of the dependencies were NOT looked for${why}.`,
-      'WARNING: run `npm run advisories` where it answers before this is released.',
+      `WARNING: the package registry did not answer an audit, so the dependencies were NOT checked for published vulnerabilities${why}.`,
+      'WARNING: before a release, run `npm run advisories` where the registry answers.',
       'WARNING: the waiver of GHSA-35jh-r3h4-6jhm ended on 2020-01-01, and fails the check where the registry answers.',
       '',
     ]);

@@ -116,7 +116,7 @@ describe('npm run gen', () => {
     expect(checked.status).toBe(1);
     expect(linesOf(checked.stderr)).toEqual(
       [
-        ...paths.map((path) => `${path} is not what the declarations say`),
+        ...paths.map((path) => `${path} does not match the declarations`),
         'Run `npm run gen` and commit what it writes.',
       ].sort(),
     );

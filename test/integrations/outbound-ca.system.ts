@@ -46,7 +46,7 @@ test.each([
   [
     'has no certificate',
     privateAuthority.here.key,
-    /^error: HEDDLE_OUTBOUND_CA names \S+, which is no list of certificates in PEM; give the certificates of the authorities\.$/,
+    /^error: HEDDLE_OUTBOUND_CA names \S+, which contains no certificates in PEM; name a file with the certificates of the authorities\.$/,
   ],
   ['has half a certificate', authorities.replace('MII', 'MIX'), /is no list of certificates in PEM/],
 ])('a file of HEDDLE_OUTBOUND_CA that %s makes the start fail', async (_, text, message) => {

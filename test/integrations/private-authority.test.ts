@@ -8,9 +8,8 @@ import { startSink } from './streaming/sink.ts';
 
 const { authority: authorities, here, elsewhere } = privateAuthority;
 const distrusted =
-  /^\S+ has a certificate of an authority that this server does not trust \(UNABLE_TO_VERIFY_LEAF_SIGNATURE\); the operator can name the authority with HEDDLE_OUTBOUND_CA$/;
-const misnamed =
-  /^\S+ has a certificate for another host \(ERR_TLS_CERT_ALTNAME_INVALID\); see whether the name is right$/;
+  /^\S+ has a certificate from an authority that this server does not trust \(UNABLE_TO_VERIFY_LEAF_SIGNATURE\); the operator can add the authority with HEDDLE_OUTBOUND_CA$/;
+const misnamed = /^\S+ has a certificate for another host \(ERR_TLS_CERT_ALTNAME_INVALID\); check the name$/;
 
 async function openScene() {
   const post = await openPost();

@@ -24,7 +24,7 @@ test('a redirect pauses the channel and is not followed', async () => {
   await group('one');
   await expect.poll(state).toMatchObject({
     ...{ paused: true, failures: 1 },
-    last_error: `${host} answers with a redirect, which is not followed; write the address that it leads to`,
+    last_error: `${host} answers with a redirect, which is not followed; write the address that it redirects to`,
   });
   expect(receiver.attempts).toHaveLength(1);
 });

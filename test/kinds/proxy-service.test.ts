@@ -141,7 +141,7 @@ describe('targets of a proxy service', () => {
     expect(shown?.['options']).toMatchObject({ request_timeout: value });
   });
 
-  it('must have the type of the network resource that they name', () => {
+  it('must have the type of the network resource that the documents use', () => {
     const resource = stored('NetworkResource', 'r', { network: 'n', name: 'r', address: '10.20.0.5/32', groups: [] });
     const of = (target_type: string) =>
       texts(
@@ -225,7 +225,7 @@ describe('authentication of a proxy service', () => {
 
   it('warns when a change removes the need to sign in', () => {
     const asks = service('a', { auth: { link_auth: { enabled: true } } });
-    expect(kind.warnings?.(asks, service('a'))).toEqual(['nobody has to sign in to the service a any more']);
+    expect(kind.warnings?.(asks, service('a'))).toEqual(['the service a any more']);
     expect([
       kind.warnings?.(service('a'), asks),
       kind.warnings?.(undefined, service('a')),

@@ -295,9 +295,9 @@ describe('approval, invitation and deletion of a user', () => {
 
   it('warns in the plan that tokens, invites and the sign-in are deleted too', () => {
     expect(kind.warnings?.(regular, undefined)).toEqual([
-      'their tokens, their invites and their way to sign in go too',
+      'the tokens, invites and sign-in of the user are deleted too',
     ]);
-    expect(kind.warnings?.(program('p'), undefined)).toEqual(['its tokens work no more']);
+    expect(kind.warnings?.(program('p'), undefined)).toEqual(['its tokens stop working']);
     expect([kind.warnings?.(undefined, regular), kind.warnings?.(regular, regular)]).toEqual([[], []]);
   });
 

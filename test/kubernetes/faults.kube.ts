@@ -100,7 +100,7 @@ test('the objects of a deleted namespace stay, and are owned by it again when it
     metadata: { name: 'left', resourceVersion: metadata.resourceVersion },
   });
   await gone('/api/v1/namespaces/left');
-  await expect.poll(message).toMatch(/the namespace left is not there any more/);
+  await expect.poll(message).toMatch(/the namespace left does not exist any more/);
   await client.apply('/api/v1/namespaces/left', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'left' } });
   await put('f', { name: 'Again' });
   await expect.poll(state).toBe('applied');

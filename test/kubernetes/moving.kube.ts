@@ -84,7 +84,7 @@ test('a rebuilt cluster continues with the objects of the former one, and nothin
   await using next = await startApiServer();
   await copyFile(next.kubeconfig, kubeconfig);
   const message = () => shell.run('npx heddle sources k8s.team-a');
-  await expect.poll(message).toContain('the namespace team-a is not there any more');
+  await expect.poll(message).toContain('the namespace team-a does not exist any more');
   await writeFile(join(mesh.directory, 'one.yaml'), groups[0] ?? '');
   await shell.run('kubectl apply --server-side --filename crds; kubectl create namespace team-a');
   await shell.run('kubectl wait --for=condition=Established --filename crds');

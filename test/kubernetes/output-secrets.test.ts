@@ -132,9 +132,7 @@ describe('the output Secret of a setup key', () => {
     await expect.poll(shown).toMatchObject({
       problems: [
         {
-          message: expect.stringMatching(
-            /`enrol`: the API server answered 403: secrets is forbidden; it is tried again/,
-          ),
+          message: expect.stringMatching(/`enrol`: the API server answered 403: secrets is forbidden; trying again/),
         },
       ],
       conditions: [{ reason: 'OutputNotWritten' }, { type: 'Reconciling', status: 'True' }, {}, {}, {}],
@@ -210,7 +208,7 @@ test('documents outside a cluster cannot name an output Secret', async () => {
       {
         key: 'ci',
         message: expect.stringContaining(
-          'only a resource in a cluster has a Secret beside it; take it out, and read the value with `heddle outputs`',
+          'only the values of a resource in a cluster can be written to a Secret; remove the annotation, and read the value with `heddle outputs`',
         ),
       },
       { key: 'odd', message: expect.stringContaining('is `../x`, which no Secret can be called') },

@@ -111,7 +111,7 @@ test('nothing is written to a Source and a Plan when another server takes over a
   const before = await versions();
   const second = run();
   await runner.stop();
-  await expect.poll(() => second.reports.map(({ message }) => message).join()).toContain('wants an approval');
+  await expect.poll(() => second.reports.map(({ message }) => message).join()).toContain('needs an approval');
   expect(await versions()).toEqual(before);
 });
 
@@ -261,7 +261,7 @@ test('with `approval: always` every change waits, and approvals in the cluster c
     .toMatchObject({
       ...{
         counts: { create: 1 },
-        guards: [{ guard: 'always', message: 'every change of k8s.preview wants an approval' }],
+        guards: [{ guard: 'always', message: 'every change of k8s.preview needs an approval' }],
       },
     });
   const digest = String((await status(at))['digest']);
@@ -322,7 +322,7 @@ test('without the CRD of Plan the source reports so, and the plan can be approve
   await expect.poll(() => condition('PlanShown')).toMatchObject({ status: 'False', reason: 'CannotBeWritten' });
   const { planId = '', planDigest = '' } = await statusOf('k8s.undefined');
   const said = (await condition('PlanShown'))?.['message'];
-  expect(said).toContain('the CustomResourceDefinition of Plan is not there');
+  expect(said).toContain('the CustomResourceDefinition of Plan does not exist');
   expect(said).toContain(`\`heddle approve ${planId}\``);
   await approvePlan(engine, call, planId, planDigest);
   await expect.poll(groups).toEqual(['h']);

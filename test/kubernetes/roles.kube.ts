@@ -11,7 +11,7 @@ import { type ApiServer, startApiServer } from './server.ts';
 let server: ApiServer;
 let client: Client;
 
-// Of their own: only to it there is a user without any rights.
+// Of their own: only to it the user without any rights.
 beforeAll(async () => {
   server = await startApiServer();
   client = createClient({ connection: await connectByKubeconfig(server.kubeconfig), fieldManager: 'test' });

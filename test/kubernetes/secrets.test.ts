@@ -24,7 +24,7 @@ const base64 = (text: string) => Buffer.from(text).toString('base64');
 const holding = (text: string) => secret({ authorization: base64(text) });
 const absent: Answer = { status: 404, body: statusOf(404, 'NotFound', 'secrets "hook" not found') };
 
-/** A cluster with channels and the Secret that they name. */
+/** A cluster with channels and the Secret that the documents use. */
 function withChannels(names: readonly string[], answers: readonly Answer[], others: Conversation = {}): Conversation {
   return cluster(['a'], {
     [channels]: {
@@ -124,7 +124,7 @@ describe('a key of a Secret', () => {
       /has the type kubernetes.io\/service-account-token, which documents may not use/,
     ],
     [
-      'may not be read',
+      'is denied',
       { status: 403, body: statusOf(403, 'Forbidden', 'secrets "hook" is forbidden') },
       /cannot be read: the API server answered 403: secrets "hook" is forbidden; give the server the right/,
     ],

@@ -72,7 +72,7 @@ describe('a network resource that names a Service', () => {
     ['is a name outside', service('', { type: 'ExternalName' }), /is a name outside the cluster \(ExternalName\)/],
     ['has no address yet', service(''), /has no address yet/],
     ['has other ports', service('10.0.0.7', { ports: [{ port: 80 }] }), /has no port 443; it has 80/],
-    ['may not be read', forbidden, /cannot be read: the API server answered 403: .*give the server the right/],
+    ['is denied', forbidden, /cannot be read: the API server answered 403: .*give the server the right/],
   ])('is held back alone when the Service %s', async (_, answer, reason) => {
     const { office, address, problems } = await naming([answer]);
     await expect.poll(office.groups).toEqual(['a']);
@@ -134,8 +134,7 @@ test('documents outside a cluster must use `address` instead of `serviceRef`', a
       [of('Network', 'cluster', { resources: [child] }), of('NetworkResource', 'wiki', spec)].join('\n---\n'),
     ),
   ]);
-  const hint =
-    '`serviceRef` names a Service, and only a resource in a cluster has Services beside it; write `address` here';
+  const hint = '`serviceRef` names a Service, which works only for resources in a cluster; write `address` here';
   const named = async () =>
     (await office.statusOf('files')).problems?.flatMap(({ path, message }) => (message === hint ? [path] : []));
   await expect.poll(named).toEqual(['/spec/resources/0/serviceRef', '/spec/serviceRef']);

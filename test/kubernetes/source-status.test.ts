@@ -19,7 +19,7 @@ const heldBack: SourceEvent = {
   problems: [{ code: 'field_unknown', message: 'There is no field y.', file: 'a/groups/x.json', path: '/spec/y' }],
 };
 const waiting: SourceEvent = {
-  ...{ what: 'refused', state: 'needs_approval', message: 'wants an approval', at: 8, digest: 'd2' },
+  ...{ what: 'refused', state: 'needs_approval', message: 'needs an approval', at: 8, digest: 'd2' },
   ...{ planId: 'p1', planDigest: 'f00' },
 };
 

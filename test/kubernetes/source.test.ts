@@ -104,7 +104,7 @@ test('the objects of a deleted namespace stay, and its source states how to remo
   await expect.poll(state).toBe('unavailable');
   expect(await message()).toMatch(/namespace team-a is being deleted; the objects that it stated stay/);
   server.say(namespaces, { type: 'DELETED', object: namespace('team-a') });
-  await expect.poll(message).toMatch(/team-a is not there any more.*`heddle detach k8s.team-a`/);
+  await expect.poll(message).toMatch(/team-a does not exist any more.*`heddle detach k8s.team-a`/);
   expect(await office.groups()).toEqual(['a', 'b']);
 });
 
@@ -169,8 +169,7 @@ test('no resource is applied before every kind was listed (E145)', async () => {
 test('a cluster that cannot be read is reported once, with the reason', async () => {
   const refused = { status: 401, body: statusOf(401, 'Unauthorized', 'Unauthorized') };
   const { runner } = await running(cluster([], { [namespaces]: { lists: [refused] } }));
-  const message =
-    'cluster k8s: its namespaces cannot be read: the API server answered 401: Unauthorized; it is tried again';
+  const message = 'cluster k8s: its namespaces cannot be read: the API server answered 401: Unauthorized; trying again';
   await expect.poll(() => runner.reports).toEqual([{ level: 'error', message }]);
 });
 
@@ -208,7 +207,7 @@ test('resources deleted one by one need the same approval as when deleted at onc
   server.say(groups, deleted('f'));
   await expect.poll(state).toBe('needs_approval');
   expect(await message()).toMatch(
-    /deletes 1 object after 5 in the hour before, of 25; up to 5 an hour need no approval/,
+    /deletes 1 object after 5 in the last hour, of 25; up to 5 per hour need no approval/,
   );
   expect(await office.groups()).toEqual(names.slice(5));
 });
@@ -254,7 +253,7 @@ test('a Source resource that the server may not create is reported, and the reso
   const { office, server, runner } = await running(withSources(refused));
   await expect
     .poll(() => runner.reports.map(({ message }) => message))
-    .toContainEqual('cluster k8s: the API server answered 403: sources is forbidden; it is tried again');
+    .toContainEqual('cluster k8s: the API server answered 403: sources is forbidden; trying again');
   server.say(groups, added('b'));
   await expect.poll(office.groups).toEqual(['a', 'b']);
 });

@@ -54,12 +54,12 @@ describe('the check for public addresses', () => {
     ['fc00::1', /unique-local/],
     ['fdff::1', /unique-local/],
     ['fe80::1', /link-local/],
-    ['fe80::1%eth0', /no plain address/],
+    ['fe80::1%eth0', /not a plain IP address/],
     ['fec0::1', /reserved/],
     ['ff02::1', /multicast/],
-    ['localhost', /no plain address/],
-    ['127.1', /no plain address/],
-    ['', /no plain address/],
+    ['localhost', /not a plain IP address/],
+    ['127.1', /not a plain IP address/],
+    ['', /not a plain IP address/],
   ])('accepts or refuses %s', (text, expected) => {
     if (expected === undefined) expect(notPublic(text)).toBeUndefined();
     else expect(notPublic(text)).toMatch(expected);

@@ -78,5 +78,5 @@ it('two schemas with the same name are refused', () => {
     { Box: box, BoxLid: point },
     { BoxLid: point, Box: box },
   ])
-    expect(() => nameInnerSchemas(schemas)).toThrow('`lid` would be called BoxLid');
+    expect(() => nameInnerSchemas(schemas)).toThrow('`lid` would get the schema name BoxLid');
 });

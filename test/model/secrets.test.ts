@@ -73,7 +73,7 @@ describe('secrets of a request', () => {
   test('are refused as a mask when required and not stored yet, and absent then when optional', () => {
     const { spec, faults } = request({ pin: '****', extra: '****', headers: { h: '' } });
     expect(faults.map(({ code, path, message }) => `${code} ${path} ${message}`)).toEqual([
-      'field_required  `pin` is required, and no value of it is kept yet; add it',
+      'field_required  `pin` is required, and no value is stored yet; add it',
     ]);
     expect(spec).toEqual({ headers: {} });
   });

@@ -108,7 +108,7 @@ describe('a request to a host named by a user', () => {
           ...{ url: url(`http://127.0.0.1:${host.port}${path}`), namedBy: 'user', timeoutMs: 300, maxBytes: 4000 },
         }),
       );
-    expect(await get('/large')).toMatch(/^too_large: .* answers more than 4000 bytes/);
+    expect(await get('/large')).toMatch(/^too_large: .* answers with more than 4000 bytes/);
     expect(await get('/endless')).toMatch(/^too_large/);
     expect(await get('/headers')).toMatch(/^too_large/);
     expect(await get('/silent')).toMatch(/^timeout: .* did not answer within 0\.3 s/);
@@ -138,10 +138,10 @@ describe('a request to a host named by a user', () => {
     const send = (name: string, namedBy: 'user' | 'operator') =>
       outbound.send('git', { url: url(`https://${name}/`), namedBy }).catch((error: OutboundFailure) => error.message);
     const reported = (name: string) =>
-      `${name} has no address that this server connects to for its users; see whether the name is right, or the operator can allow it with HEDDLE_OUTBOUND_ALLOW`;
+      `${name} has no address that this server connects to for its users; check the name, or let the operator allow it with HEDDLE_OUTBOUND_ALLOW`;
     for (const name of ['inside.example.com', 'gone.example.com'])
       expect(await send(name, 'user')).toBe(reported(name));
-    const own = 'the name gone.example.com has no address; see whether it is right';
+    const own = 'the name gone.example.com has no address; check the name';
     expect(await send('gone.example.com', 'operator')).toBe(own);
     expect(events.map(({ outcome, detail }) => [outcome, detail])).toEqual([
       ['refused', expect.stringMatching(/^inside\.example\.com \(10\.9\.8\.7\) is a private address/)],

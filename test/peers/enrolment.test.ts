@@ -92,7 +92,7 @@ describe('a machine with a setup key', () => {
     expect((await enrol(once['key'])).status).toBe(200);
     expect(message(await enrol(once['key']))).toEqual([
       403,
-      'the setup key has been used as often as it may; ask an administrator for another one',
+      'the setup key has reached its usage limit; ask an administrator for another one',
     ]);
     const revoked = await setupKey(api());
     await api().call('PUT', `/api/setup-keys/${revoked['id']}`, { revoked: true, auto_groups: [] });
@@ -101,10 +101,13 @@ describe('a machine with a setup key', () => {
     const plain = (await setupKey(api()))['key'];
     expect(message(await enrol(plain, { extra_dns_labels: ['ci'] }))).toEqual([
       403,
-      'further DNS labels need a setup key that allows them (`allow_extra_dns_labels`)',
+      'extra DNS labels need a setup key that allows them (`allow_extra_dns_labels`)',
     ]);
     const none = await newMachine(api()).enrol({});
-    expect(message(none)).toEqual([401, 'nobody lets the machine in: send `setup_key`, or the access token of a user']);
+    expect(message(none)).toEqual([
+      401,
+      'the enrolment is not authorized: send `setup_key`, or the access token of a user',
+    ]);
   });
 
   it('is refused when its public key is already registered, in this or another account', async () => {

@@ -97,7 +97,7 @@ it('a service exposed by a peer is not exported to documents, and only that peer
   expect((await api().call('GET', '/api/config/export')).body).not.toContain('box-8080');
   const change = await api().call('PUT', `/api/reverse-proxies/services/${body.id}`, { ...service, enabled: false });
   expect([change.status, change.body.message]).toEqual([409, expect.stringContaining('exposed by a peer')]);
-  const otherwise = `the peer exposes \`box-8080.${cluster}\` in another way already, as the service ${body.id}; withdraw that first`;
+  const otherwise = `the peer already exposes \`box-8080.${cluster}\` with other settings, as the service ${body.id}; withdraw that service first`;
   expect(said(await peer.expose({ port: 8080 }))).toEqual([409, otherwise]);
   expect(said(await peer.expose({ port: 8080, password: 'other' }))[0]).toBe(409);
   // A machine that began again goes on with what it exposed.

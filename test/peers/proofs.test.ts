@@ -50,7 +50,7 @@ describe('the proof of a request', () => {
     const forged = { ...makeMachineKeys(), tunnel: machine.keys.tunnel };
     expect(reported(await log(proofFor(forged, good)))).toEqual([
       401,
-      'the proof is by another key than the one of the peer',
+      'the proof was not signed with the key of the peer',
     ]);
     const mixed = proofFor(forged, good).replace(forged.signing.publicKey, machine.keys.signing.publicKey);
     expect(reported(await log(mixed))[1]).toMatch(/^the proof does not fit/);
@@ -67,7 +67,7 @@ describe('the proof of a request', () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(reported(await machine.send('/agent/login', body, undefined, at))).toEqual([
       401,
-      'the proof was used before; sign every request anew, with a nonce of its own',
+      'the proof was used before; sign every request with a new nonce',
     ]);
   });
 
@@ -81,7 +81,7 @@ describe('the proof of a request', () => {
     expect([status, message]).toEqual([
       401,
       expect.stringMatching(
-        /^the proof is from .*, (89|90|91) s behind the server, whose clock says \d{4}-.*Z; set the clock of the machine$/,
+        /^the proof is from .*, (89|90|91) s behind the clock of the server (\d{4}-.*Z); set the clock of the machine$/,
       ),
     ]);
     expect(reported(await log(ago(-3600)))[1]).toContain('3600 s ahead of the server');
@@ -94,9 +94,9 @@ describe('the key of a tunnel', () => {
     const key = (await setupKey(api()))['key'] ?? '';
     const [thief, victim] = [newMachine(api()), newMachine(api())];
     const stolen = await thief.enrol({ setup_key: key, wg_pub_key: tunnelKeyOf(victim.keys) });
-    expect(reported(stolen)).toEqual([401, 'the answer to the challenge does not fit the key of the tunnel']);
+    expect(reported(stolen)).toEqual([401, 'the answer to the challenge does not match the tunnel key']);
     const madeUp = await thief.enrol({ setup_key: key, tunnel_proof: { challenge: 'nbc_x', mac: 'x' } });
-    expect(reported(madeUp)).toEqual([401, 'the challenge is not one of this server; ask for a new one']);
+    expect(reported(madeUp)).toEqual([401, 'the challenge was not issued by this server; request a new one']);
     const zero = Buffer.alloc(32).toString('base64');
     expect((await thief.enrol({ setup_key: key, wg_pub_key: zero })).status).toBe(401);
     expect((await thief.enrol({ setup_key: key, wg_pub_key: 'short' })).status).toBe(422);
@@ -196,7 +196,7 @@ describe('the facts of a machine', () => {
       );
     };
     const refused = await report('something else');
-    expect(reported(refused)[1]).toBe('`certificates/0`: the signature is not by the key of the certificate');
+    expect(reported(refused)[1]).toBe('`certificates/0`: the signature was not made with the key of the certificate');
     expect((await report(certificateText(machine.keys.signing.publicKey))).status).toBe(200);
     const { engine, account } = api();
     expect((await engine.presence.at(account)).peers.get(id)?.facts).toEqual({ certificates: [[certificate]] });

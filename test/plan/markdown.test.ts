@@ -78,7 +78,7 @@ describe('a plan as Markdown', () => {
 <details><summary>~ Group <code>moved</code></summary>
 
 \`\`\`diff
-  none of its fields changes
+  no field changes
 \`\`\`
 
 </details>
@@ -117,8 +117,8 @@ Apply exactly this with \`heddle apply p1\`.
         ],
       }),
     );
-    expect(text).toContain('### Plan back to revision 7: 0 to create, 1 to change, 1 to delete\n');
-    expect(text).toContain('Suspends `team`, `ops`, so that what comes back stays.\n');
+    expect(text).toContain('### Plan for the rollback to revision 7: 0 to create, 1 to change, 1 to delete\n');
+    expect(text).toContain('Suspends `team`, `ops`, so that the restored state is kept.\n');
     expect(text).toContain('```diff\n  renamed from developers\n```');
     expect(text).toContain('```diff\n  used by Policy web (source team), Route lan\n```');
   });
@@ -146,7 +146,7 @@ Apply exactly this with \`heddle apply p1\`.
     expect(text.length).toBeLessThanOrEqual(60_000);
     expect(text.length).toBeGreaterThan(55_000);
     const shown = text.split('<details>').length - 1;
-    expect(text).toContain(`_and ${3000 - shown} more changes, which had no room here_`);
+    expect(text).toContain(`_and ${3000 - shown} more changes, not shown here_`);
     expect(text.trimEnd().endsWith('`heddle apply p1`.')).toBe(true);
   });
 

@@ -204,8 +204,8 @@ describe('the resolution of references', () => {
       planned(planOn(office, 'a', documents)).plan.warnings.map(({ kind, message }) => `${kind}: ${message}`);
     const devs = document('Group', 'devs', { peers: ['laptop'] });
     expect(said(document('Peer', 'laptop', { ssh_enabled: true }), devs)).toEqual([
-      'Group: Peer `laptop` is stated by a document, which does not make it, and is not there yet; it is applied when that object is there',
-      'Peer: there is no Peer `laptop` yet, and documents do not make one; it is applied when it is there',
+      'Group: Peer `laptop` does not exist yet, and the document that states it does not create it; it is applied once that object exists',
+      'Peer: there is no Peer `laptop` yet, and documents do not create one; the document is applied once it exists',
     ]);
     expect(said(document('Peer', 'laptops', { ssh_enabled: true }), devs)[0]).toContain(
       'unknown Peer `laptop`; did you mean `laptops`?',

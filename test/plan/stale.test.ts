@@ -38,7 +38,7 @@ describe('the explanation of a stale plan', () => {
     const saved = policy({ path: 'a', before: 1, after: 2 }, { path: 'b', before: 1, after: 2 });
     const fresh = policy({ path: 'b', before: 1, after: 2 }, { path: 'c', before: 1, after: 2 });
     expect(reported(saved, fresh)).toEqual([
-      'Policy p: `a` is as it should be already',
+      'Policy p: `a` already has the planned value',
       'Policy p: `c` would now change as well: c 1 → 2',
     ]);
   });
@@ -47,8 +47,8 @@ describe('the explanation of a stale plan', () => {
     const saved = view({ changes: [change('create', 'Group', 'devs'), change('delete', 'Group', 'old')] });
     const created = touch({ action: 'create', kind: 'Group', id: 'x', key: 'devs', revision: 8 });
     expect(reported(saved, view(), created)).toEqual([
-      'Group devs: was to be created and is there already; Ana created it in revision 8',
-      'Group old: was to be deleted and is not to be deleted any more',
+      'Group devs: was to be created and already exists; Ana created it in revision 8',
+      'Group old: was to be deleted and would not be deleted any more',
     ]);
   });
 
@@ -79,7 +79,7 @@ describe('the explanation of a stale plan', () => {
     const saved = view({ changes: [change('delete', 'Group', 'devs')] });
     const fresh = view({ changes: [change('delete', 'Group', 'devs', [], { id: 'other' })] });
     expect(reported(saved, fresh)).toEqual([
-      'Group devs: is another object of that name now (id other, it was id-devs)',
+      'Group devs: is now another object with that name (id other, it was id-devs)',
     ]);
   });
 
@@ -87,11 +87,11 @@ describe('the explanation of a stale plan', () => {
     const claim = { action: 'claim', kind: 'Group', key: 'devs', name: 'devs', id: 'id-devs' } as const;
     const fresh = view({ claims: [claim], guards: [{ guard: 'deletes', message: 'deletes 9 of 10' }] });
     expect(reported(view(), fresh, touch({ action: 'release', kind: 'Group', id: 'id-devs', key: 'devs' }))).toEqual([
-      'Group devs: is stated by others than when the plan was made; Ana changed who states it in revision 5',
-      'a guard would now say: deletes 9 of 10',
+      'Group devs: has other claims than when the plan was made; Ana changed the claims on it in revision 5',
+      'a guard would now report: deletes 9 of 10',
     ]);
     const fewer = view({ guards: [{ guard: 'access_lost', message: 'takes away access between 9 pairs' }] });
-    expect(reported(fewer, view())).toEqual(['a guard does not say any more: takes away access between 9 pairs']);
+    expect(reported(fewer, view())).toEqual(['a guard no longer reports: takes away access between 9 pairs']);
   });
 
   it('E105 reports the problems of the input now, and the changes since the plan', () => {
@@ -116,13 +116,13 @@ describe('the explanation of a stale plan', () => {
     const came = touch({ ...peer, action: 'create', id: 'new', revision: 7, by: 'a key' });
     const went = touch({ ...peer, action: 'delete', id: 'old', revision: 6 });
     expect(reported(view(), view(), came, went)).toEqual([
-      'Peer zed: is another object of that name now (id new, it was old); a key created it in revision 7',
+      'Peer zed: is now another object with that name (id new, it was old); a key created it in revision 7',
     ]);
   });
 
   it('gives a reason even if no difference is shown', () => {
     expect(reported(view(), view(), touch({ action: 'release' }))).toEqual([
-      'who owns or protects what the plan changes is different now; Ana changed who states it in revision 5',
+      'the owner or the protection of what the plan changes is different now; Ana changed the claims on it in revision 5',
     ]);
   });
 
@@ -134,7 +134,7 @@ describe('the explanation of a stale plan', () => {
 
   it('names the revision that the plan requires', () => {
     expect(explainMoved(4, 5, [touch({})]).map(({ message }) => message)).toEqual([
-      'the account is at revision 5, and the plan wants revision 4, on which it was made',
+      'the account is at revision 5, and the plan requires revision 4, on which it was made',
       'in revision 5 Ana changed Policy p',
     ]);
   });

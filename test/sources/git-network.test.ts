@@ -43,7 +43,7 @@ describe('a Git source created by a user', () => {
     const host = await serveHttps(await upstreamOf(), 's3cret');
     const { text } = await readAs(host.url, host.authority, { names: { localhost: addresses } });
     expect(text).toBe(
-      `${host.url}: it cannot be reached (localhost has no address that this server connects to for its users; see whether the name is right, or the operator can allow it with HEDDLE_OUTBOUND_ALLOW); see whether \`url\` and \`credentials\` are right.`,
+      `${host.url}: it cannot be reached (localhost has no address that this server connects to for its users; check the name, or let the operator allow it with HEDDLE_OUTBOUND_ALLOW); see whether \`url\` and \`credentials\` are right.`,
     );
     expect(host.asked).toEqual([]);
   });
@@ -59,13 +59,15 @@ describe('a Git source created by a user', () => {
     const other = await serveHttps(await upstreamOf(), 's3cret');
     const host = await serveHttps(await upstreamOf(), 's3cret', (path) => `${other.url}${path.replace('/.git', '')}`);
     const { text } = await readAs(host.url, host.authority, here);
-    expect(text).toContain(`it leads on to ${new URL(other.url).host}, another host, which is not followed`);
+    expect(text).toContain(
+      `it redirects to another host, ${new URL(other.url).host}, another host, which is not followed`,
+    );
     expect(other.asked).toEqual([]);
   });
 
   test.each([
     ['without TLS', 'http', /protocol .?http.? (not supported|disabled)/i],
-    ['by its address', 'https', /it leads on to 127\.0\.0\.1:\d+, another host, which is not followed/],
+    ['by its address', 'https', /it redirects to another host, 127\.0\.0\.1:\d+, another host, which is not followed/],
   ])('refuses a redirect to this machine %s', async (_, scheme, reason) => {
     const asked: string[] = [];
     const plain = createServer((request, response) => {

@@ -141,9 +141,9 @@ describe('a setup key with the annotation `heddle.dev/renew-before`', () => {
   });
 
   test.each([
-    ['3 days', /is `3 days`; write a time of at least an hour, such as `72h`/],
+    ['3 days', /is `3 days`; write a duration of at least an hour, such as `72h`/],
     ['10m', /is `10m`; write a time of at least an hour/],
-    ['720h', /is `720h`, and what is made works for 720h; write `719h` at most/],
+    ['720h', /is `720h`, and the generated values are valid for 720h; write `719h` at most/],
   ])('reports a problem when it cannot be renewed %s before', async (renewBefore, message) => {
     const { office } = await renewing(setupKey({}, renewBefore));
     await expect

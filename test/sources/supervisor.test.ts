@@ -261,7 +261,7 @@ test('a running source stalls when its account is deleted, and creates nothing a
   await office.database.asOwner(tables.map((table) => `delete from ${table}`));
   await expect
     .poll(() => runner.reports.map(({ message }) => message))
-    .toContainEqual(expect.stringMatching(/source team stalls: its account \w+ is gone/));
+    .toContainEqual(expect.stringMatching(/source team is stalled: its account \w+ is gone/));
   origin.put(groups('a', 'b'));
   await runner.stop();
   for (const table of tables) expect(await office.rows(`select * from ${table}`)).toEqual([]);
@@ -345,7 +345,7 @@ test('with `approval: always` each change of a source needs an approval, and unc
   const waits = async () => {
     await expect.poll(async () => (await office.statusOf('team')).state).toBe('needs_approval');
     const { message, planId = '', planDigest = '' } = await office.statusOf('team');
-    expect(message).toContain('every change of team wants an approval');
+    expect(message).toContain('every change of team needs an approval');
     await approvePlan(office.engine, office.call, planId, planDigest);
   };
   await waits();

@@ -54,7 +54,7 @@ export function considerationText(explanation: Explanation, one: Consideration):
   const { mismatches, asked, decides, traffic } = one;
   if (mismatches.length > 0) return mismatches.map((mismatch) => mismatchText(explanation, one, mismatch)).join('; ');
   if (asked.length === 0)
-    return `is about ${one.drop ? missingText(traffic) : trafficText(traffic)}, not about what was asked`;
+    return `applies to ${one.drop ? missingText(traffic) : trafficText(traffic)}, not to the traffic in question`;
   return `${effectText(explanation, one)}${decides ? '' : whyNot(explanation, one)}: ${membershipText(explanation, one)}`;
 }
 
@@ -67,7 +67,7 @@ function whyNot(explanation: Explanation, { asked, drop, sure }: Consideration):
     const others = considered.some((other) => other.drop && other.decides && shares(other.asked, asked));
     return others ? ', but that is dropped anyway' : ', which no rule lets through';
   }
-  return !sure && shares(asked, passing.sure) ? ', but that passes anyway' : ', but drops win';
+  return !sure && shares(asked, passing.sure) ? ', but that passes anyway' : ', but drop rules take precedence';
 }
 
 function shares(a: Traffic, b: Traffic): boolean {
@@ -98,8 +98,8 @@ function membershipText({ from, to }: Explanation, one: Consideration): string {
 function whereText(endpoint: QueryEndpoint, names: readonly Named[]): string {
   const groups = names.filter(({ id }) => id !== endpoint.id);
   if (endpoint.imagined && endpoint.type === 'group')
-    return `${endpointText(endpoint)} is meant by ${namesText(names)}`;
-  if (groups.length === 0) return `${endpointText(endpoint)} is named itself`;
+    return `${endpointText(endpoint)} is covered by ${namesText(names)}`;
+  if (groups.length === 0) return `${endpointText(endpoint)} is named directly`;
   return `${endpointText(endpoint)} is ${endpoint.type === 'route' ? 'guarded by' : 'in'} ${namesText(groups)}`;
 }
 
@@ -123,7 +123,7 @@ function mismatchText(explanation: Explanation, one: Consideration, mismatch: Mi
       return `${endpointText(checkedEndpoint(explanation, reverse))} does not pass ${names}${which}`;
     }
     case 'one_way':
-      return `it leads from ${endpointText(to)} to ${endpointText(from)} only; with \`bidirectional\` it would lead both ways`;
+      return `it only applies from ${endpointText(to)} to ${endpointText(from)}; with \`bidirectional\` it would apply in both directions`;
     default:
       return mismatch satisfies never;
   }
@@ -133,7 +133,7 @@ function mismatchText(explanation: Explanation, one: Consideration, mismatch: Mi
 function temporaryPeerText(endpoint: QueryEndpoint, { by }: Consideration, atSources: boolean): string {
   const groups = (atSources ? by?.rule.sources : by?.rule.destinations)?.groups ?? [];
   if (endpoint.groupsAmong(groups, 'drop').length === 0) return '';
-  return ': it is there for a while to reach one peer, and what groups are let do is not for it';
+  return ': it is a temporary peer for access to one peer, and permissions of groups do not apply to it';
 }
 
 function obstacleText({ from, to }: Explanation, { end, why }: Obstacle): string {
@@ -147,9 +147,9 @@ function obstacleText({ from, to }: Explanation, { end, why }: Obstacle): string
     case 'disabled':
       return `${endpoint} is disabled`;
     case 'unreachable':
-      return `nobody who takes part leads to ${endpoint}`;
+      return `no active peer routes traffic to ${endpoint}`;
     case 'opens_nothing':
-      return `${endpoint} is no peer, and only peers open connections`;
+      return `${endpoint} is not a peer, and only peers open connections`;
     case 'same_end':
       return 'both ends are the same';
     case 'not_a_receiver':

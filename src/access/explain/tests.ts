@@ -53,7 +53,7 @@ function runTest(access: Access, test: StoredObject): TestReport {
 }
 
 function foundText(outcome: TestReport['outcome'], decided: Explanation | undefined): string {
-  if (decided === undefined) return ', and nobody is there to ask about';
+  if (decided === undefined) return ', and there are no members to check';
   const { message, rules } = describeAccess(decided);
   const deciding = rules.filter(({ decides }) => decides);
   // When no rule lets the traffic through, the message names the places of the rules that almost do.

@@ -44,7 +44,7 @@ export async function readApplyRequest(
 function goneSignal({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController();
   raw.once('close', () => {
-    if (!raw.writableEnded) gone.abort(new Unavailable('the caller went before the answer'));
+    if (!raw.writableEnded) gone.abort(new Unavailable('the client disconnected before the answer'));
   });
   return gone.signal;
 }

@@ -22,7 +22,7 @@ type Query = InputOf<typeof archive.export>['query'];
 export async function sendExport(engine: Engine, call: Call, query: Query, reply: FastifyReply): Promise<FastifyReply> {
   const { kind, source, object, revision, markAdopt, format, namespace } = query;
   if (namespace !== undefined && format !== 'kubernetes')
-    throw new InvalidInput('only resources of Kubernetes name a namespace; ask for them with format=kubernetes.');
+    throw new InvalidInput('`namespace` is only for Kubernetes resources; request them with format=kubernetes.');
   knownKind(engine.registry, kind);
   const present = await engine.snapshots.at(call.account, call.revision);
   const state = revision === undefined ? present : await engine.past.at(call.account, revision);
@@ -35,7 +35,9 @@ export async function sendExport(engine: Engine, call: Call, query: Query, reply
   };
   const documents = await runInSlices(exportInSteps(state, filter));
   if (object !== undefined && documents.length === 0)
-    throw new NotFound(`document of ${object} not found; the server itself keeps it, and documents do not state it`);
+    throw new NotFound(
+      `document of ${object} not found; the server manages this object itself, and documents do not state it`,
+    );
   const text = await runInSlices(textInSteps(documents, format, namespace));
   // Caches must not store a whole account, but a caller that has it may still ask whether it has changed.
   return reply

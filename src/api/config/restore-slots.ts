@@ -39,7 +39,7 @@ export function createRestoreSlots(): RestoreSlots {
     run: async (request, work) => {
       // If the client disconnected before its body was complete, its slot may belong to another request by now.
       if (taken.get(callOf(request).account) !== request)
-        throw new Unavailable('the client left before its archive was read; nothing was written');
+        throw new Unavailable('the client disconnected before its archive was read; nothing was written');
       running.add(request);
       try {
         return await work();

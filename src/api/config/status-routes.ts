@@ -33,10 +33,7 @@ export const status = implement(operations, (engine, { version }) => ({
   rotateSecrets: ({ body }) => rotateSecrets(engine, body),
   async rotateIdpKeys() {
     if (!engine.registry.installation.embeddedIdp)
-      throw new Conflict(
-        'precondition',
-        'this server is no identity provider itself (HEDDLE_IDP=off), so it has no keys',
-      );
+      throw new Conflict('precondition', 'this server is not an identity provider (HEDDLE_IDP=off), so it has no keys');
     return { key: await rotateKeys({ database: engine.database, vault: engine.planEnvironment.vault }) };
   },
 }));

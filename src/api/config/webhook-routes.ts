@@ -29,7 +29,7 @@ export const webhook = implement(operations, (engine, { sources }, app) => {
         const secret = account === undefined ? undefined : await sources.webhookSecret(account, name);
         // The answer is the same whether or not the source exists.
         if (account === undefined || secret === undefined || !isGenuine(request, secret))
-          throw new Unauthenticated('the hint is not signed with the secret of this source');
+          throw new Unauthenticated('the webhook request is not signed with the secret of this source');
         pass.hint(account, name);
         return {};
       },

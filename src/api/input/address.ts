@@ -84,7 +84,9 @@ function faultsOf(pairs: readonly Pair[]): readonly Problem[] {
 
 function faultOf(name: string, value: string | undefined): string | undefined {
   if (value === undefined) return 'has percent escapes that are not UTF-8; write them as `encodeURIComponent` does';
-  return isUnstorable(name) || isUnstorable(value) ? 'contains NUL, which nothing stored has; remove it' : undefined;
+  return isUnstorable(name) || isUnstorable(value)
+    ? 'contains NUL, which no stored value contains; remove it'
+    : undefined;
 }
 
 function unknownParameter(name: string): Problem {

@@ -51,7 +51,7 @@ async function guardEntries(engine: Engine, { kind, list }: GuardRow, request: F
   if (dropped.length === 0) return;
   throw new Conflict(
     'refused',
-    `${kind.toLowerCase()} ${id} has ${entries.length} ${list}, and the request would drop ${dropped.join(', ')}; send all of them, or \`If-Match\` with the ETag of what was read to drop them`,
+    `${kind.toLowerCase()} ${id} has ${entries.length} ${list}, and the request would drop ${dropped.join(', ')}; send all of them, or, to drop them, send \`If-Match\` with the ETag that you read`,
   );
 }
 

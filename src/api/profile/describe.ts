@@ -158,7 +158,7 @@ function withStatus(responses: JsonObject, { to, body, none }: StatusRow): JsonO
   }
   const known = membersOf(responses[to]);
   const content = mapMembers(membersOf(known['content']), (_type, media) => {
-    const empty = { type: 'object', additionalProperties: false, description: 'There is none.' };
+    const empty = { type: 'object', additionalProperties: false, description: 'No such object exists.' };
     return { ...asObject(media), schema: { anyOf: [asObject(media)['schema'] ?? {}, empty] } };
   });
   return { ...responses, [to]: { ...known, content } };

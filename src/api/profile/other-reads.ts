@@ -10,13 +10,13 @@ export const otherReads = implement(operations, (_engine, { version, cities }) =
   async cities({ params: { country } }) {
     if (!/^[A-Za-z]{2}$/.test(country))
       throw new InvalidInput(
-        `\`${country.slice(0, 20)}\` is no country; write its two letters of ISO 3166-1, such as DE`,
+        `\`${country.slice(0, 20)}\` is not a country; write its two-letter code of ISO 3166-1, such as DE`,
       );
     const found = await cities?.(country.toUpperCase());
     if (found !== undefined) return found;
     throw new Conflict(
       'precondition',
-      'no cities are known; the operator sets a database of places, HEDDLE_GEO_DATABASE',
+      'no cities are known; the operator must configure a database of places with HEDDLE_GEO_DATABASE',
     );
   },
   identityProviders: () => [],

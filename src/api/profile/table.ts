@@ -127,10 +127,10 @@ const extraReads: readonly ReadRow[] = [
     '/api/locations/countries/{country}/cities',
     'the cities of the database of places; 412 without one',
   ],
-  ['the identity providers', '/api/identity-providers', 'an empty list: none beside those of the settings'],
-  ['the version of the server', '/api/instance/version', 'the release that runs'],
-  ['directory sync with Google', '/api/integrations/google-idp', 'an empty list: it is not offered'],
-  ['provisioning by Okta', '/api/integrations/okta-scim-idp', 'an empty list: `/api/integrations/scim-idp` is for it'],
+  ['the identity providers', '/api/identity-providers', 'an empty list: there are none besides those in the settings'],
+  ['the version of the server', '/api/instance/version', 'the running release'],
+  ['directory sync with Google', '/api/integrations/google-idp', 'an empty list: it is not supported'],
+  ['provisioning by Okta', '/api/integrations/okta-scim-idp', 'an empty list: use `/api/integrations/scim-idp`'],
   [
     'peers that endpoint security leaves alone',
     '/api/peers/edr/bypassed',
@@ -270,7 +270,7 @@ export const rows: readonly Row[] = [
     member: 'port',
     least: 0,
     most: 65535,
-    doc: '0 is the usual port of http or https',
+    doc: '0 is the default port of http or https',
     clients: terraform,
   },
   {

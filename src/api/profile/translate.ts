@@ -56,7 +56,7 @@ function clash({ theirs }: { readonly theirs: string }, pointer: string): Proble
   return {
     code: 'field_repeated',
     path: pointerTo(pointer, theirs),
-    message: `\`${theirs}\` is given by its name in the specification too, with another value; send it once`,
+    message: `\`${theirs}\` is also given under its name in the specification, with another value; send only one of them`,
   };
 }
 

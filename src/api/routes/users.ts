@@ -36,6 +36,6 @@ function sendLink(reply: FastifyReply, link: string): void {
   void reply.headers({
     'cache-control': 'no-store',
     'heddle-invite-link': link,
-    'heddle-notice': 'no mail was sent, since there is no mail server; hand over the link in Heddle-Invite-Link',
+    'heddle-notice': 'no mail was sent, because no mail server is configured; pass on the link in Heddle-Invite-Link',
   });
 }

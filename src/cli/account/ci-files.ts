@@ -15,7 +15,7 @@ export const ciFiles: Readonly<Record<CiSystem, { readonly path: string; text(di
   gitlab: { path: '.gitlab-ci.yml', text: gitlabFile },
 };
 
-const planToken = `of a service user, made with \`plan_only\`: it may look and plan, and write nothing`;
+const planToken = `of a service user, created with \`plan_only\`: it may read and plan, but not write`;
 
 /** The package needs only Node, which the runner has, so nothing else is installed and no install script runs. */
 const installation = `npm install --global --omit=optional --ignore-scripts --no-audit --no-fund "$HEDDLE_PACKAGE"`;

@@ -11,9 +11,9 @@ import { requireSource } from '../sources/source-names.ts';
 
 export const drift = defineCommand({
   name: 'drift',
-  summary: 'Show what is not as documents state it, and why; exits 2 when there is anything.',
+  summary: 'Show how the account differs from its documents, and why; exits with 2 when there are differences.',
   details:
-    'Compares the account with the documents that were applied last. What documents would change that are not applied yet is shown by `heddle plan`.',
+    'Compares the account with the documents that were applied last. `heddle plan` shows the changes of documents that are not applied yet.',
   flags: {
     source: { placeholder: 'NAME', doc: 'Only what this source states.' },
     ...formatFlag,
@@ -21,7 +21,7 @@ export const drift = defineCommand({
   },
   settings: clientSettings,
   examples: [
-    ['heddle drift', 'Fail with 2 when somebody changed what documents state'],
+    ['heddle drift', 'Exit with 2 when a stated value was changed'],
     ['heddle drift --format github', 'Show in a nightly pipeline where documents and account differ'],
     ['heddle drift --source office --json', 'Read the differences from one source in a program'],
   ],

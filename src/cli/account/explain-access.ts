@@ -8,25 +8,25 @@ import { renderAccess } from '../render/access.ts';
 
 export const explainAccess = defineCommand({
   name: 'explain-access',
-  summary: 'Say whether one end may open a connection to another, and why.',
+  summary: 'Show whether one end may open a connection to another, and why.',
   details:
-    'An end is a peer, a group, a network resource or a route: its key, its name or its id, with the kind in front where several things are called so (Peer/db), or an address or host name that leads there; the name or e-mail address of a person stands for their one peer. A group is answered for by a peer that is in it and in nothing else; how its members fare is counted beside it.',
+    'An end is a peer, a group, a network resource or a route: its key, name or id, with the kind in front when several objects have that name (Peer/db), or an address or host name that belongs to it; the name or e-mail address of a person refers to their only peer. For a group, the answer is about a peer that is in this group only; the results for its members are counted next to it.',
   argument: {
     placeholder: 'FROM TO',
-    doc: 'who would open the connection, and what would be reached',
+    doc: 'the end that opens the connection, and the end that it connects to',
     least: 2,
     most: 2,
   },
   flags: {
-    port: { placeholder: 'PORT', doc: 'The traffic: tcp/443, udp/8000-8010, icmp, ssh, or 443. All when left out.' },
-    all: { doc: 'Show the rules that concern neither end too.' },
+    port: { placeholder: 'PORT', doc: 'The traffic: tcp/443, udp/8000-8010, icmp, ssh, or 443 (default: all).' },
+    all: { doc: 'Also show the rules that concern neither end.' },
     ...jsonFlag,
   },
   settings: clientSettings,
   examples: [
     ['heddle explain-access developers db --port tcp/5432', 'Ask whether developers reach the database'],
-    ['heddle explain-access laptop 10.20.0.7 --port 443', 'Ask for whatever leads to an address'],
-    ['heddle explain-access laptop Group/web', 'Ask for everything, with the kind of one end'],
+    ['heddle explain-access laptop 10.20.0.7 --port 443', 'Ask about the object to which an address belongs'],
+    ['heddle explain-access laptop Group/web', 'Ask about all traffic, with the kind of one end'],
   ],
   async run({ flags, positionals, config, terminal }) {
     const client = await connect(config);

@@ -16,8 +16,8 @@ export const explainField = defineCommand({
   flags: jsonFlag,
   settings: [],
   examples: [
-    ['heddle explain Policy', 'What a policy can say'],
-    ['heddle explain Policy.rules.ports', 'What a port can be'],
+    ['heddle explain Policy', 'Show the fields of a policy'],
+    ['heddle explain Policy.rules.ports', 'Show the possible values of a port'],
   ],
   async run({ flags, positionals: [name = ''], terminal }) {
     const found = explain(createRegistry(Object.values(kinds)), name);

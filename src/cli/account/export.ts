@@ -11,17 +11,17 @@ import { withProgress } from '../terminal/progress.ts';
 export const exportDocuments = defineCommand({
   name: 'export',
   summary: 'Write the account as documents to standard output.',
-  details: 'Planning what was exported changes nothing.',
+  details: 'A plan of the exported documents contains no changes.',
   flags: {
     kind: { placeholder: 'KIND', doc: 'Only documents of this kind.' },
     source: { placeholder: 'NAME', doc: 'Only what this source states.' },
     revision: { placeholder: 'N', doc: 'The account as it was after this revision; `heddle history` lists them.' },
-    'mark-adopt': { doc: 'Let every document name its object by id, so that any source can take all of them over.' },
+    'mark-adopt': { doc: 'Name the object of every document by id, so that any source can adopt the objects.' },
     format: {
       placeholder: 'FORM',
-      doc: 'yaml (the default), or kubernetes for custom resources, which `kubectl apply --server-side` takes.',
+      doc: 'yaml (the default), or kubernetes for custom resources, which `kubectl apply --server-side` accepts.',
     },
-    namespace: { placeholder: 'NAME', doc: 'The namespace that resources of Kubernetes name.' },
+    namespace: { placeholder: 'NAME', doc: 'The namespace of the Kubernetes resources.' },
     ...jsonFlag,
   },
   settings: clientSettings,
@@ -60,6 +60,6 @@ function formatOf({ format, json, namespace }: Invocation['flags']): 'yaml' | 'j
   if (json === true && format !== undefined)
     throw new InvalidInput('--json and --format exclude each other; keep one.');
   if (namespace !== undefined && format !== 'kubernetes')
-    throw new InvalidInput('only custom resources name a --namespace; add --format kubernetes.');
+    throw new InvalidInput('--namespace is only for custom resources; add --format kubernetes.');
   return json === true ? 'json' : (format ?? 'yaml');
 }

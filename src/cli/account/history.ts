@@ -10,18 +10,18 @@ import { renderRevision, renderRevisions } from '../render/history.ts';
 
 const filters = {
   source: { placeholder: 'NAME', doc: 'Only revisions that applied this source.' },
-  object: { placeholder: 'KIND/KEY|ID', doc: 'Only revisions of this object, with what each did to it.' },
+  object: { placeholder: 'KIND/KEY|ID', doc: 'Only revisions of this object, with the changes that each made to it.' },
   kind: { placeholder: 'KIND', doc: 'Only revisions that changed an object of this kind.' },
   actor: { placeholder: 'NAME', doc: 'Only revisions by the actor with this id, name or e-mail address.' },
   since: { placeholder: 'TIME', doc: 'Only revisions made at this time or later, such as 2026-03-01.' },
   until: { placeholder: 'TIME', doc: 'Only revisions made before this time.' },
   before: { placeholder: 'N', doc: 'Only revisions before this one: the next page.' },
-  limit: { placeholder: 'N', doc: 'How many at the most (default 20).' },
+  limit: { placeholder: 'N', doc: 'Maximum number of revisions (default 20).' },
 } as const;
 
 export const history = defineCommand({
   name: 'history',
-  summary: 'Show what happened in the account: who changed what, when and from where.',
+  summary: 'Show the changes of the account: who changed what, when and from where.',
   argument: {
     placeholder: '[REVISION]',
     doc: 'a revision, to show every value before and after',
@@ -33,7 +33,7 @@ export const history = defineCommand({
   examples: [
     ['heddle history', 'The latest revisions'],
     ['heddle history 42', 'Everything that revision 42 changed'],
-    ['heddle history --object Group/developers', 'What became of one object, and by whom'],
+    ['heddle history --object Group/developers', 'All changes of one object, and who made them'],
   ],
   async run(invocation) {
     const { flags, positionals, terminal } = invocation;
@@ -56,7 +56,8 @@ type Call = Invocation<(typeof clientSettings)[number]>;
 
 async function readOne({ flags, config }: Call, revision: string): Promise<RevisionWithChanges> {
   const given = Object.keys(filters).filter((name) => flags[name] !== undefined);
-  if (given.length > 0) throw new InvalidInput(`--${given[0]} is for the list; leave it out, or the revision.`);
+  if (given.length > 0)
+    throw new InvalidInput(`--${given[0]} is only for the list of revisions; leave out the flag or the revision.`);
   return call(await connect(config), operations.read, { params: { revision } });
 }
 

@@ -11,9 +11,9 @@ import { kindNamed } from './kind-name.ts';
 
 export const importObject = defineCommand({
   name: 'import',
-  summary: 'Print the document of one object that is in the account, ready to be committed.',
+  summary: 'Print the document of one existing object, ready to be committed.',
   details:
-    'The document names its object by id, so that applying it takes the object over instead of making another one. As it stands it changes nothing.',
+    'The document names its object by id, so that applying it adopts the object instead of creating another one. Unless you edit it, applying it changes nothing.',
   argument: {
     placeholder: 'KIND NAME|ID',
     doc: 'a kind, and the name, key or id of one of its objects',
@@ -49,5 +49,5 @@ async function ownerOf(client: Client, object: string): Promise<string | undefin
   const [{ declared } = { declared: [] }] = objects;
   if (declared.length === 0) return undefined;
   const places = declared.map(({ source, ...place }) => `${source} (${placeOf(place)})`);
-  return `${printable(object)} is stated already, by the source ${printable(places.join(' and by '))}; move that document rather than stating the object twice.`;
+  return `${printable(object)} is already stated by the source ${printable(places.join(' and by '))}; move that document instead of stating the object twice.`;
 }

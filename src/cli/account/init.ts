@@ -13,24 +13,24 @@ import { editorSettings, firstDocuments, type StarterFile, schemaPath, surroundi
 
 export const init = defineCommand({
   name: 'init',
-  summary: 'Lay out a directory of documents.',
+  summary: 'Create a directory of documents.',
   details:
-    'Works offline. Writes heddle.yaml, which names the source that owns what the documents state, documents to begin with, a README, .heddleignore, .gitignore, and the schema with settings by which editors check every document of every file; with --ci a pipeline at the top of the Git repository too. With --from-server the documents are those of the account. What is there already stays as it is.',
-  argument: { placeholder: 'DIR', doc: 'the directory; the current one unless said otherwise', least: 0, most: 1 },
+    'Works offline. Writes heddle.yaml, which names the source that owns what the documents state, starter documents, a README, .heddleignore, .gitignore, and the schema with settings so that editors check every document of every file; with --ci also a pipeline at the top of the Git repository. With --from-server the documents are those of the account. Existing files are not changed.',
+  argument: { placeholder: 'DIR', doc: 'the directory (default: the current one)', least: 0, most: 1 },
   flags: {
-    'source-name': { placeholder: 'NAME', doc: 'Name of the source; the name of the directory unless said otherwise.' },
+    'source-name': { placeholder: 'NAME', doc: 'Name of the source (default: the name of the directory).' },
     ci: {
       placeholder: 'SYSTEM',
-      doc: 'github, gitlab or none (default none): a pipeline that validates and plans every change with a token that writes nothing, and applies it on the main branch.',
+      doc: 'github, gitlab or none (default none): a pipeline that validates and plans every change with a token that cannot write, and applies it on the main branch.',
     },
-    'from-server': { doc: 'Begin with the documents of the account, as `heddle export --mark-adopt` writes them.' },
+    'from-server': { doc: 'Start with the documents of the account, as `heddle export --mark-adopt` writes them.' },
   },
   settings: clientSettings,
   examples: [
-    ['heddle init mesh --source-name office', 'A directory mesh, whose documents the source office owns'],
+    ['heddle init mesh --source-name office', 'Create the directory mesh, with documents of the source office'],
     ['heddle init mesh --ci github', 'The same with a workflow for GitHub Actions'],
-    ['heddle init mesh --from-server', 'An account that was made by hand, as documents'],
-    ['heddle plan mesh', 'What its documents would change'],
+    ['heddle init mesh --from-server', 'Write an account that was made by hand as documents'],
+    ['heddle plan mesh', 'Show what its documents would change'],
   ],
   async run({ positionals, flags, config, terminal }) {
     const directory = positionals[0] ?? '.';
@@ -56,7 +56,7 @@ export const init = defineCommand({
     }
     for (const [path, text] of editor)
       if (!(await readFile(path, 'utf8')).includes(relative(top, join(resolve(directory), schemaPath))))
-        terminal.out(`Editors check the documents once ${path} says this too:\n${text}`);
+        terminal.out(`Editors check the documents once ${path} also contains:\n${text}`);
     if (made.includes(settings))
       terminal.out(`The documents belong to the source ${source}; do not rename it later.\n`);
     terminal.out(`\`heddle validate ${word}\` checks them, \`heddle plan ${word}\` shows what they would change.\n`);
@@ -84,7 +84,7 @@ function sourceNameOf(stated: string | undefined, directory: string): string {
   if (sourceForm.test(name)) return name;
   const of = stated === undefined ? 'the name of the directory' : '--source-name';
   throw new InvalidInput(
-    `${of} is \`${name.slice(0, 100)}\`, which cannot name a source; use letters, digits, dots, dashes and slashes, as in --source-name office`,
+    `${of} is \`${name.slice(0, 100)}\`, which is not a valid name of a source; use letters, digits, dots, dashes and slashes, as in --source-name office`,
   );
 }
 

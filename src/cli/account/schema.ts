@@ -23,7 +23,7 @@ export const schema = defineCommand({
   settings: [],
   examples: [
     ['heddle schema > heddle.json', 'One schema for every document'],
-    ['heddle schema --dir schemas', 'A file for each kind too'],
+    ['heddle schema --dir schemas', 'Also write a file for each kind'],
   ],
   async run({ flags, terminal }) {
     const { kind, server, dir } = flags;

@@ -12,12 +12,12 @@ import { requireSource } from '../sources/source-names.ts';
 
 export const status = defineCommand({
   name: 'status',
-  summary: 'Show the account, its objects and its sources, and what is amiss with integrations.',
+  summary: 'Show the account, its objects and its sources, and problems of integrations.',
   details:
-    'With --objects, every object with how it stands: InSync, Drifted, Overridden, Conflicted, Blocked or Unmanaged. `heddle drift` says what differs.',
+    'With --objects, lists every object with its status: InSync, Drifted, Overridden, Conflicted, Blocked or Unmanaged. `heddle drift` shows what differs.',
   flags: {
     objects: { doc: 'List the objects instead, with owner, place and status.' },
-    status: { placeholder: 'STATUS', doc: 'List only the objects that stand so.' },
+    status: { placeholder: 'STATUS', doc: 'List only the objects with this status.' },
     kind: { placeholder: 'KIND', doc: 'List only the objects of this kind.' },
     source: { placeholder: 'NAME', doc: 'List only the objects that this source owns or states.' },
     ...jsonFlag,
@@ -25,7 +25,7 @@ export const status = defineCommand({
   settings: clientSettings,
   examples: [
     ['heddle status --json', 'Read the state of the sources in a program'],
-    ['heddle status --objects --status Drifted', 'Show what is not as documents state it'],
+    ['heddle status --objects --status Drifted', 'List the objects that differ from their documents'],
   ],
   async run({ flags, config, terminal }) {
     const client = await connect(config);

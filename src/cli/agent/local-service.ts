@@ -28,7 +28,7 @@ export function readLocalService(text: string): LocalService {
   const [port, mode] = [Number(digits), serviceModes.find((one) => one === word)];
   if (digits === '' || port < 1 || port > 65_535 || mode === undefined)
     throw new InvalidInput(
-      `--expose cannot be ${printable(text)}; write a port and perhaps one of ${serviceModes.join(', ')}, such as 8080 or 5432/tcp.`,
+      `--expose cannot be ${printable(text)}; write a port, optionally with one of ${serviceModes.join(', ')}, such as 8080 or 5432/tcp.`,
     );
   return { port, mode };
 }
@@ -54,14 +54,14 @@ export async function keepExposed(
       exposed = before === undefined ? await machine.expose(service) : await machine.renew(before.id);
       pause = Math.max(againMs, (exposed.until - Date.now()) / 2);
       fault = { message: '', times: 0 };
-      if (before === undefined) print(`${what} is reached at ${exposed.place}`);
+      if (before === undefined) print(`${what} is reachable at ${exposed.place}`);
     } catch (error) {
       if (!(error instanceof HeddleError) || error instanceof InvalidInput) throw error;
       if (error instanceof NotFound) exposed = undefined;
       const { message } = error;
       fault = { message, times: message === fault.message ? fault.times + 1 : 1 };
       // A first refusal is not printed: the server may not have noticed yet that the machine is connected.
-      if (fault.times === 2) print(`${what} is not exposed: ${printable(message)}; it is tried again`);
+      if (fault.times === 2) print(`${what} is not exposed: ${printable(message)}; trying again`);
     }
     // An abort ends the wait.
     await wait(pause, undefined, { signal }).catch(() => undefined);

@@ -85,7 +85,7 @@ export function createMachine(server: string, name: string): Machine {
           yield message;
         }
       } catch (cause) {
-        throw new Unavailable(`The stream of ${server} broke off; it is taken up again.`, { cause });
+        throw new Unavailable(`The stream of ${server} was interrupted; it is resumed.`, { cause });
       }
     },
     expose: ({ port, mode }) => sendAsPeer('/agent/services', { port, mode }),

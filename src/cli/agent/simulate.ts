@@ -9,29 +9,29 @@ import { createMachine, type Machine } from './machine.ts';
 
 export const agentSimulate = defineCommand({
   name: 'agent simulate',
-  summary: 'Play machines that enrol and stay connected, for tests and demonstrations.',
+  summary: 'Simulate machines that enrol and stay connected, for tests and demonstrations.',
   details:
-    'Each machine makes keys of its own, enrols with the setup key, reports what it is like, and follows its network map until it is stopped: each event is printed, and which ingress ports it forwards or is reached by. Its peer stays: use an ephemeral key for peers that go by themselves. What it exposes is withdrawn when it is stopped; nothing has to listen on the port.',
+    'Each machine creates its own keys, enrols with the setup key, reports its system information, and follows its network map until it is stopped. Each event is printed, and the ingress ports that the machine forwards or through which it is reachable. Its peer is not deleted at the end: use an ephemeral key for peers that are deleted automatically. Services that it exposes are withdrawn when it is stopped; nothing has to listen on the port.',
   flags: {
-    'setup-key': { placeholder: 'KEY', doc: 'The setup key that lets the machines in.' },
+    'setup-key': { placeholder: 'KEY', doc: 'The setup key with which the machines enrol.' },
     peers: { placeholder: 'N', doc: 'How many machines (default 1).' },
     name: {
       placeholder: 'NAME',
       multiple: true,
-      doc: 'The host name of one machine, or of several with commas; may be repeated (default simulated-1 and so on).',
+      doc: 'The host name of one machine, or of several, separated by commas; may be repeated (default simulated-1 and so on).',
     },
     expose: {
       placeholder: 'PORT[/PROTOCOL]',
       multiple: true,
-      doc: 'Each machine exposes this local service through the reverse proxy, and renews that: http (the default), tcp, udp or tls; may be repeated.',
+      doc: 'A local service that each machine exposes through the reverse proxy and keeps renewing: http (the default), tcp, udp or tls; may be repeated.',
     },
   },
   settings: ['server'],
   examples: [
-    ['heddle agent simulate --setup-key KEY --name laptop --name server', 'Play two machines'],
+    ['heddle agent simulate --setup-key KEY --name laptop --name server', 'Simulate two machines'],
     [
       'heddle agent simulate --setup-key KEY --expose 8080 --expose 5432/tcp',
-      'Play a machine that offers two services',
+      'Simulate a machine that offers two services',
     ],
   ],
   async run({ flags, config, terminal }) {
@@ -64,9 +64,9 @@ function namesIn({ name, peers }: Invocation['flags']): readonly string[] {
   const names = listOf(name).flatMap((text) => text.split(',').filter((one) => one !== ''));
   if (names.length > 0 && peers === undefined) return names;
   const count = Number(peers ?? 1);
-  if (!Number.isInteger(count) || count < 1) throw new InvalidInput('--peers wants a whole number, 1 or more.');
+  if (!Number.isInteger(count) || count < 1) throw new InvalidInput('--peers needs a whole number, 1 or more.');
   if (names.length > count)
-    throw new InvalidInput(`--peers ${count} leaves no room for ${names.length} names; leave --peers out.`);
+    throw new InvalidInput(`--peers ${count} is less than the ${names.length} given names; leave --peers out.`);
   return [...names, ...Array.from({ length: count - names.length }, (_, at) => `simulated-${at + 1}`)];
 }
 

@@ -25,7 +25,7 @@ const eventFlag = {
 
 export const deliveries = defineCommand({
   name: 'deliveries',
-  summary: 'Show how events are delivered to channels, or everything about one of them.',
+  summary: 'Show the state of all deliveries to channels, or all details of one delivery.',
   argument: {
     ...argument,
     placeholder: '[CHANNEL]',
@@ -35,7 +35,7 @@ export const deliveries = defineCommand({
   flags: jsonFlag,
   settings: clientSettings,
   examples: [
-    ['heddle deliveries', 'A line a channel, and what is amiss with it'],
+    ['heddle deliveries', 'One line per channel, with its problems'],
     ['heddle deliveries network-chat', 'Everything about one channel'],
   ],
   async run({ flags, positionals: [name], config, terminal }) {
@@ -56,19 +56,19 @@ export const deliveries = defineCommand({
 
 export const deliveriesResume = defineCommand({
   name: 'deliveries resume',
-  summary: 'Try a delivery again at once, also one that is paused; or begin again with what happened at a time.',
+  summary: 'Retry a delivery at once, even if it is paused; or send the events since a given time.',
   argument,
   flags: {
     since: {
       placeholder: 'TIME',
-      doc: 'Begin with what happened then, such as 2026-01-31T08:00:00Z; what waits from before is not sent.',
+      doc: 'Send the events since this time, such as 2026-01-31T08:00:00Z; earlier events that still wait are not sent.',
     },
     ...jsonFlag,
   },
   settings: clientSettings,
-  examples: [['heddle deliveries resume network-chat', 'The receiver is well again']],
+  examples: [['heddle deliveries resume network-chat', 'The receiver works again']],
   run: (invocation) =>
-    act(invocation, 'Deliveries go on', (client, id) => {
+    act(invocation, 'Deliveries resumed', (client, id) => {
       const { since } = invocation.flags;
       return call(client, operations.resume, {
         params: { id },
@@ -93,20 +93,20 @@ function setAsideCommand(verb: 'retry' | 'discard', words: Readonly<Record<'summ
 }
 
 export const deliveriesRetry = setAsideCommand('retry', {
-  summary: 'Send events again that were set aside because the receiver refused them.',
-  done: 'What was set aside is sent again',
+  summary: 'Resend events that were set aside because the receiver refused them.',
+  done: 'Resending what was set aside',
   when: 'Send one event again',
 });
 
 export const deliveriesDiscard = setAsideCommand('discard', {
   summary: 'Discard events that were set aside; the audit log keeps them.',
-  done: 'What was set aside is discarded',
-  when: 'Nobody needs this event any more',
+  done: 'What was set aside was discarded',
+  when: 'Discard an event that is no longer needed',
 });
 
 export const deliveriesTest = defineCommand({
   name: 'deliveries test',
-  summary: 'Send a sample to a channel, and say what its receiver answers.',
+  summary: 'Send a sample to a channel, and show the answer of its receiver.',
   argument,
   flags: jsonFlag,
   settings: clientSettings,
@@ -135,7 +135,7 @@ async function act(
   const delivery = choose(await call(client, operations.list), positionals[0] ?? '');
   await work(client, delivery.id);
   if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', channel: delivery.id });
-  else terminal.out(`${done}: \`heddle deliveries ${nameOf(delivery)}\` shows what comes of it.\n`);
+  else terminal.out(`${done}: \`heddle deliveries ${nameOf(delivery)}\` shows the result.\n`);
   return exit.ok;
 }
 

@@ -11,10 +11,10 @@ const argument = { placeholder: 'VENDOR', doc: 'the name of the product, such as
 
 export const endpointSecurity = defineCommand({
   name: 'endpoint-security',
-  summary: 'Show integrations with products of endpoint security, and what is amiss with them.',
+  summary: 'Show integrations with endpoint security products, and their problems.',
   flags: jsonFlag,
   settings: clientSettings,
-  examples: [['heddle endpoint-security', 'A line an integration, and what is amiss with it']],
+  examples: [['heddle endpoint-security', 'One line per integration, with its problems']],
   async run({ flags, config, terminal }) {
     const found = await call(await connect(config), operations.list);
     if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', endpointSecurity: found });
@@ -25,31 +25,33 @@ export const endpointSecurity = defineCommand({
 
 export const endpointSecuritySync = defineCommand({
   name: 'endpoint-security sync',
-  summary: 'Have a product of endpoint security asked about all its devices at once.',
+  summary: 'Ask an endpoint security product about all its devices now.',
   argument,
   flags: jsonFlag,
   settings: clientSettings,
-  examples: [['heddle endpoint-security sync vendor-a', 'The device was put in order a moment ago']],
+  examples: [['heddle endpoint-security sync vendor-a', 'A device was fixed a moment ago']],
   async run({ flags, positionals: [vendor = ''], config, terminal }) {
     await call(await connect(config), operations.sync, { params: { vendor } });
     if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', vendor });
-    else terminal.out(`${printable(vendor)} is asked now: \`heddle endpoint-security\` shows what comes of it.\n`);
+    else terminal.out(`Asking ${printable(vendor)} now: \`heddle endpoint-security\` shows the result.\n`);
     return exit.ok;
   },
 });
 
 export const endpointSecurityApprove = defineCommand({
   name: 'endpoint-security approve',
-  summary: 'Approve that a product of endpoint security knows far fewer devices than before.',
+  summary: 'Approve that an endpoint security product lists far fewer devices than before.',
   argument,
   flags: jsonFlag,
   settings: clientSettings,
-  examples: [['heddle endpoint-security approve vendor-a', 'The devices are gone for good']],
+  examples: [['heddle endpoint-security approve vendor-a', 'The missing devices are gone for good']],
   async run({ flags, positionals: [vendor = ''], config, terminal }) {
     const { devices } = await call(await connect(config), operations.approve, { params: { vendor } });
     if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', vendor, devices });
     else
-      terminal.out(`Approved: ${devices} devices are taken for right, and ${printable(vendor)} is asked again now.\n`);
+      terminal.out(
+        `Approved: ${devices} devices are accepted as correct, and ${printable(vendor)} is asked again now.\n`,
+      );
     return exit.ok;
   },
 });

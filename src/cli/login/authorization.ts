@@ -24,7 +24,7 @@ export async function authorizationOf(
   const token = config.token ?? (await localToken(config));
   if (!/^[\x21-\x7e]+$/.test(token)) {
     throw new Unauthenticated(
-      'The token holds characters that no token has; copy it again, without spaces or line ends.',
+      'The token contains characters that are not allowed in tokens; copy it again, without spaces or line ends.',
     );
   }
   return async () => `${isSigned(token) ? 'Bearer' : 'Token'} ${token}`;

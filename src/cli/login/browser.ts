@@ -21,10 +21,7 @@ export async function signInByBrowser(places: Places, show: (url: string) => voi
     const redirectUri = `http://127.0.0.1:${port}/callback`;
     const { url, verifier, state } = beginSignIn(places, redirectUri);
     const code = new Promise<string>((resolve, reject) => {
-      const late = setTimeout(
-        () => reject(new Unavailable('Nobody signed in within 5 minutes; try again.')),
-        patienceMs,
-      );
+      const late = setTimeout(() => reject(new Unavailable('No sign-in within 5 minutes; try again.')), patienceMs);
       server.on('request', ({ url: path = '' }, response) => {
         const query = new URL(path, redirectUri).searchParams;
         // Any other request is not the redirect of this sign-in.
@@ -33,9 +30,9 @@ export async function signInByBrowser(places: Places, show: (url: string) => voi
         clearTimeout(late);
         try {
           resolve(codeIn(query, places.issuer));
-          answer(response, 200, 'You are signed in. Go on in your terminal; you can close this page.');
+          answer(response, 200, 'You are signed in. Continue in your terminal; you can close this page.');
         } catch (error) {
-          answer(response, 200, 'You are not signed in. Your terminal says why; you can close this page.');
+          answer(response, 200, 'You are not signed in. Your terminal shows the reason; you can close this page.');
           reject(error);
         }
       });
@@ -44,7 +41,7 @@ export async function signInByBrowser(places: Places, show: (url: string) => voi
     const fields = { grant_type: 'authorization_code', code: await code, redirect_uri: redirectUri };
     const tokens = await getTokens(places, { ...fields, code_verifier: verifier });
     if (tokens.ok) return tokens.login;
-    throw new Unauthenticated(`The server gave no tokens (${tokens.description || tokens.error}); try again.`);
+    throw new Unauthenticated(`The server issued no tokens (${tokens.description || tokens.error}); try again.`);
   } finally {
     server.close();
     server.closeIdleConnections();
@@ -59,7 +56,7 @@ function codeIn(query: URLSearchParams, issuer: string): string {
   const refused = query.get('error') === 'access_denied';
   throw new Unauthenticated(
     refused
-      ? 'You did not allow it, so you are not signed in.'
+      ? 'You denied the sign-in, so you are not signed in.'
       : `The server refused: ${query.get('error_description') ?? query.get('error')}.`,
   );
 }

@@ -12,15 +12,15 @@ export const login = defineCommand({
   name: 'login',
   summary: 'Sign in to a server, so that commands run as you.',
   details:
-    'Opens a browser on this machine, or with --device shows a code to be entered in a browser anywhere. What the server gives is kept in a file that only you may read, and renewed by itself for up to 30 days. A token that is given with --token or HEDDLE_TOKEN goes first.',
+    'Opens a browser on this machine, or with --device shows a code to enter in a browser on any machine. The tokens that the server issues are kept in a file that only you may read, and are renewed automatically for up to 30 days. A token that is given with --token or HEDDLE_TOKEN takes precedence.',
   flags: {
     device: { doc: 'Show a code and an address instead of opening a browser; for machines without one.' },
-    'no-browser': { doc: 'Only print the address that the browser has to open.' },
+    'no-browser': { doc: 'Only print the address to open in the browser.' },
   },
   settings: ['server', 'token', 'configDir'],
   examples: [
     ['heddle login --server https://heddle.example.com', 'Sign in with the browser of this machine'],
-    ['heddle login --device', 'Sign in on a machine that is reached by SSH'],
+    ['heddle login --device', 'Sign in on a machine that you use over SSH'],
   ],
   async run({ flags, config, terminal }) {
     const places = await findPlaces(config.server);
@@ -35,7 +35,7 @@ export const login = defineCommand({
     await keep(config, made);
     terminal.out(`Signed in to ${config.server}${made.email === '' ? '' : ` as ${made.email}`}.\n`);
     if (config.token !== undefined)
-      note('HEDDLE_TOKEN or --token is set and goes first; unset it to run commands as this person.\n');
+      note('HEDDLE_TOKEN or --token is set and takes precedence; unset it to run commands as this person.\n');
     return exit.ok;
   },
 });
@@ -59,7 +59,8 @@ async function keep({ server, configDir }: Call['config'], made: Login): Promise
 export const logout = defineCommand({
   name: 'logout',
   summary: 'Sign out from a server.',
-  details: 'The server takes back what it gave, and this machine forgets it. Tokens that you made stay.',
+  details:
+    'The server revokes the tokens of this sign-in, and this machine deletes them. Tokens that you made stay valid.',
   flags: {},
   settings: ['server', 'configDir'],
   examples: [['heddle logout --server https://heddle.example.com', 'Sign out']],
@@ -75,7 +76,7 @@ export const logout = defineCommand({
     }
     const isRevoked = await revoke(before);
     terminal.out(`Signed out from ${server}.\n`);
-    if (!isRevoked) terminal.note('The server did not answer; it forgets the sign-in by itself within 14 days.\n');
+    if (!isRevoked) terminal.note('The server did not answer; it ends the sign-in automatically within 14 days.\n');
     return exit.ok;
   },
 });
@@ -97,10 +98,13 @@ export async function signInByCode(places: Places, show: (code: DeviceCode) => v
     const grant = { grant_type: 'urn:ietf:params:oauth:grant-type:device_code', device_code: device.code };
     const tokens = await getTokens(places, grant);
     if (tokens.ok) return tokens.login;
-    if (tokens.error === 'access_denied') throw new Unauthenticated('It was not allowed, so you are not signed in.');
+    if (tokens.error === 'access_denied')
+      throw new Unauthenticated('The sign-in was denied, so you are not signed in.');
     if (!['authorization_pending', 'slow_down'].includes(tokens.error)) break;
     if (tokens.error === 'slow_down') every += 5;
     pause = every;
   }
-  throw new Unauthenticated(`Nobody entered the code ${device.userCode} in time; run \`heddle login --device\` again.`);
+  throw new Unauthenticated(
+    `The code ${device.userCode} was not entered in time; run \`heddle login --device\` again.`,
+  );
 }

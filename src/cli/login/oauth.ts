@@ -25,12 +25,12 @@ export async function findPlaces(server: string): Promise<Places> {
   const { status, body } = await send(server, `${server}/oidc/.well-known/openid-configuration`);
   if (status === 404)
     throw new Unauthenticated(
-      `The server at ${server} does not sign people in itself; make a token where you manage your account, and give it with --token or HEDDLE_TOKEN.`,
+      `The server at ${server} does not sign users in itself; make a token where you manage your account, and pass it with --token or HEDDLE_TOKEN.`,
     );
   const place = (name: string) => {
     const url = URL.parse(String(body[name]));
     if (url !== null && ['http:', 'https:'].includes(url.protocol)) return url.href;
-    throw new Internal(`What answers at ${server} is no Heddle server; name yours with --server.`);
+    throw new Internal(`The server at ${server} is not a Heddle server; name yours with --server.`);
   };
   if (status !== 200) place('');
   return {
@@ -114,7 +114,7 @@ export interface DeviceCode {
 /** Requests a device code. */
 export async function beginDevice({ device }: Places): Promise<DeviceCode> {
   const { status, body } = await post(device, { scope });
-  if (status !== 200) throw new Internal(`The server gave no code for this device (${String(body['error'])}).`);
+  if (status !== 200) throw new Internal(`The server issued no code for this device (${String(body['error'])}).`);
   const address = String(body['verification_uri']);
   return {
     ...{ code: String(body['device_code']), userCode: String(body['user_code']), address },

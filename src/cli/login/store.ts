@@ -67,9 +67,12 @@ async function readAll(path: string): Promise<Logins> {
   } catch (error) {
     if (['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return {};
     const reason = error instanceof Error ? error.message : String(error);
-    throw new Unavailable(`The sign-ins of this machine cannot be read (${reason}); correct the rights of the file.`, {
-      cause: error,
-    });
+    throw new Unavailable(
+      `The sign-ins of this machine cannot be read (${reason}); correct the permissions of the file.`,
+      {
+        cause: error,
+      },
+    );
   }
   try {
     const { servers } = JSON.parse(text) as { readonly servers?: unknown };
@@ -78,7 +81,7 @@ async function readAll(path: string): Promise<Logins> {
   } catch {
     // The file is cut short; the error below reports that.
   }
-  throw new InvalidInput(`${path} is not what \`heddle login\` writes; remove it and sign in again.`);
+  throw new InvalidInput(`${path} was not written by \`heddle login\`, or is damaged; remove it and sign in again.`);
 }
 
 /** Replaces the file in one step, so that a reader sees either the old text or the new one. */
@@ -98,7 +101,8 @@ const staleMs = 20_000;
 async function alone<Value>(lock: string, work: () => Promise<Value>): Promise<Value> {
   const until = Date.now() + patienceMs;
   while (!(await takeLock(lock))) {
-    if (Date.now() > until) throw new Unavailable(`Another heddle holds ${lock}; wait for it, or remove the file.`);
+    if (Date.now() > until)
+      throw new Unavailable(`Another heddle process holds ${lock}; wait until it ends, or remove the file.`);
     await wait(25);
   }
   try {

@@ -21,17 +21,17 @@ import { replaceFile } from '../write-file.ts';
 export const fmt = defineCommand({
   name: 'fmt',
   summary: 'Write documents in their canonical form.',
-  details: `Works offline, except for --drop-previous-names. Members come in the order in which their kind declares them (\`heddle explain\` lists it), lists and maps in block style unless they fit on a line in brackets, texts that need quotes in double ones. The documents mean exactly the same, and comments stay where they are. A file with problems is left as it is, and so is what other programs read. What was read from standard input is written to standard output.`,
+  details: `Works offline, except for --drop-previous-names. Members are written in the order in which their kind declares them (\`heddle explain\` lists it), lists and maps in block style unless they fit on a line in brackets, texts that need quotes in double quotes. The meaning of the documents does not change, and comments keep their places. Files with problems and files of other programs are not changed. Documents from standard input are written to standard output.`,
   argument: {
     placeholder: '[PATH…]',
-    doc: `${pathArgument.doc}; the current directory unless said otherwise`,
+    doc: `${pathArgument.doc} (default: the current directory)`,
     least: 0,
   },
   flags: {
     check: { doc: 'Write nothing, list the files that are not canonical, and exit with 2 if there are any.' },
     diff: { doc: 'Write nothing, and show what would change.' },
     fix: {
-      doc: 'Also replace former names of fields, misspelt names and words of which only one can be meant, and references to keys that documents list in `previousNames`.',
+      doc: 'Also replace former names of fields, misspelt names and words with only one possible correction, and references to keys that documents list in `previousNames`.',
     },
     'drop-previous-names': {
       doc: 'Also ask the server which renames were applied, and remove these names from `previousNames`, with the comments on their lines.',
@@ -40,7 +40,7 @@ export const fmt = defineCommand({
   settings: clientSettings,
   examples: [
     ['heddle fmt config', 'Write all documents of a directory in canonical form'],
-    ['heddle fmt --check config', 'Fail a pipeline with 2 when some are not'],
+    ['heddle fmt --check config', 'Fail a pipeline with 2 when some documents are not canonical'],
     ['heddle fmt --fix --diff config', 'Show what would be renamed'],
     ['heddle fmt --fix --drop-previous-names config', 'Clean up after a rename that was applied'],
   ],
@@ -135,7 +135,7 @@ function painted({ paint }: Terminal, diff: string): string {
 }
 
 function keptText({ notePaint }: Terminal, { path }: SourceFile, reason: string): string {
-  return `${notePaint('warning', 'warning:')} ${printable(path)} stays as it is: ${reason}.\n`;
+  return `${notePaint('warning', 'warning:')} ${printable(path)} is not changed: ${reason}.\n`;
 }
 
 interface Outcome {
@@ -162,6 +162,6 @@ function summary(changed: number, held: number, { check, diff }: Options): strin
   const are = (number: number) => `${count(number, 'file')} ${number === 1 ? 'is' : 'are'}`;
   if (changed === 0) return `${are(held)} canonical.\n`;
   if (check || diff)
-    return `${are(changed)} not canonical, of ${numberText(held)}; \`heddle fmt\` writes what it should be.\n`;
+    return `${are(changed)} not canonical, of ${numberText(held)}; \`heddle fmt\` writes the canonical form.\n`;
   return `${count(changed, 'file')} written, of ${numberText(held)}.\n`;
 }

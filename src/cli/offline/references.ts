@@ -80,7 +80,7 @@ function checkMention(registry: Registry, names: Names, { kind, text }: Mention)
 function warningOf(desired: Desired, mention: Mention, guess: string | undefined): Problem {
   const subject = { kind: desired.kind.name, metadata: { name: desired.key } };
   const hint =
-    guess === undefined ? '; it has to exist on the server' : `: did you mean \`${guess}\`, or is it on the server?`;
+    guess === undefined ? '; it must exist on the server' : `: did you mean \`${guess}\`, or is it on the server?`;
   return problemAt(desired.place, desired.pointer, subject, {
     code: 'reference_unknown',
     path: mention.pointer,

@@ -21,7 +21,7 @@ export const test = defineCommand({
   name: 'test',
   summary: 'Run the access tests of the account, or of documents.',
   details:
-    'Without paths the tests of the account are run on its state; with paths on what applying these documents would lead to, on the server, or with --offline on the documents alone, which then have to state all that their tests name. Exits with 5 when a test fails. What depends on posture checks is reported and fails nothing.',
+    'Without paths, runs the tests of the account on its state. With paths, runs the tests on the result of applying these documents, on the server; with --offline on the documents alone, which must then state everything that their tests refer to. Exits with 5 when a test fails. Results that depend on posture checks are reported and are not failures.',
   argument: {
     placeholder: '[PATH…]',
     doc: 'files or directories of YAML or JSON documents, or - for standard input',
@@ -29,13 +29,13 @@ export const test = defineCommand({
   },
   flags: {
     ...sourceFlag,
-    offline: { doc: 'Ask no server: the documents are all there is.' },
+    offline: { doc: 'Use only the documents, and no server.' },
     ...jsonFlag,
   },
   settings: [...clientSettings, ...valueSettings],
   examples: [
     ['heddle test', 'Run the tests of the account'],
-    ['heddle test config --source-name team', 'Run them on what the documents lead to'],
+    ['heddle test config --source-name team', 'Run them on the result of applying the documents'],
     ['heddle test config --offline', 'Run them on the documents alone, in a pipeline without a server'],
   ],
   async run({ flags, positionals, config, terminal }) {
@@ -83,7 +83,7 @@ function renderTests({ tests, passed, failed, conditional }: TestResults, paint:
 }
 
 const incomplete =
-  'the documents name what they do not state, so what they lead to is only known where the rest is; run the tests without --offline, on a server';
+  'the documents refer to objects that they do not state, so their result is only known on a server that has these objects; run the tests on a server, without --offline';
 
 /**
  * Runs the access tests of documents without a server. Throws `InvalidInput` when the documents have faults or are
@@ -92,7 +92,7 @@ const incomplete =
 export async function testOffline(files: readonly SourceFile[], config: ValueConfig): Promise<TestResults> {
   const { problems, warnings, tests } = await checkOffline(files, config);
   const faults = problems.filter(({ code }) => code !== 'access_test_failed');
-  if (faults.length > 0) throw new InvalidInput('the documents are wrong', { problems: faults });
+  if (faults.length > 0) throw new InvalidInput('the documents are invalid', { problems: faults });
   if (tests === undefined)
     // Only the problems of an `InvalidInput` are printed, so its message is added as one.
     throw new InvalidInput(incomplete, {

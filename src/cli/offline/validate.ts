@@ -15,14 +15,14 @@ export const validate = defineCommand({
   name: 'validate',
   summary: 'Check documents without a server and report every problem at once.',
   details:
-    'Checks what can be known from the documents alone. What they refer to and do not state is a warning: it may exist on the server, which `heddle plan` asks.',
+    'Checks everything that depends on the documents alone. A reference to an object that the documents do not state is a warning: the object may exist on the server, which `heddle plan` checks.',
   argument: pathArgument,
   flags: { ...strictFlag, ...formatFlag, ...jsonFlag },
   settings: valueSettings,
   examples: [
     ['heddle validate examples/quickstart', 'Check a directory'],
     ['heddle validate - < policies.yaml', 'Check standard input'],
-    ['heddle validate config --format github', 'Show problems beside the lines of a pull request'],
+    ['heddle validate config --format github', 'Show problems next to the lines of a pull request'],
   ],
   async run({ flags, positionals, config, terminal }) {
     const format = formatOf(flags);
@@ -84,7 +84,7 @@ function validText({ documents, files }: Result): string {
 
 function uncheckedText(unchecked: number): string {
   if (unchecked === 0) return '';
-  return ` ${count(unchecked, 'reference')} to what documents never make (such as peers) can only be checked by a server.`;
+  return ` ${count(unchecked, 'reference')} to objects that documents never create (such as peers) can only be checked by a server.`;
 }
 
 /** Maximum number of names in a line. */
@@ -94,5 +94,5 @@ function unsetText(unset: readonly string[]): string {
   if (unset.length === 0) return '';
   const names = unset.length > mostNames ? [...unset.slice(0, mostNames), '…'] : unset;
   const [are, them] = unset.length === 1 ? ['is', 'it'] : ['are', 'them'];
-  return ` ${count(unset.length, 'value')} that they name ${are} not set here (${names.join(', ')}); applying them needs ${them}.`;
+  return ` ${count(unset.length, 'value')} that the documents use ${are} not set here (${names.join(', ')}); applying them needs ${them}.`;
 }

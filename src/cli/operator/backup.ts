@@ -12,12 +12,12 @@ export const operatorBackup = defineCommand({
   name: 'operator backup',
   summary: 'Write any account of the server to a file, with the key of the server.',
   details:
-    "For the operator of the server: it opens the database itself. Stop a server with an embedded database first. Without --account it writes the operator's account. Secrets in the file stay sealed: keep the key of the server as well, and not in the same place.",
+    "For the operator of the server: the command opens the database itself. Stop a server with an embedded database first. Without --account it writes the operator's account. Secrets in the file stay sealed: also keep the key of the server, but in another place.",
   argument: { placeholder: 'FILE', doc: 'where to write it, such as heddle.ndjson.gz', most: 1 },
   flags: {
     account: { placeholder: 'ACCOUNT', doc: 'The id of the account.' },
-    'no-history': { doc: 'Leave the history out; the audit events stay.' },
-    force: { doc: 'Overwrite the file if it is there.' },
+    'no-history': { doc: 'Leave out the history; the audit events are included.' },
+    force: { doc: 'Overwrite the file if it exists.' },
     ...jsonFlag,
   },
   settings: offlineSettings,

@@ -16,6 +16,6 @@ function localToken(dataDir: string): Promise<string> {
   return readTokenFile(
     join(dataDir, 'operator-token'),
     (reason) =>
-      `This is for the operator of the server, and ${reason}. Give HEDDLE_OPERATOR_TOKEN, or --data-dir when the server keeps its data elsewhere.`,
+      `This command is for the operator of the server, and ${reason}. Give HEDDLE_OPERATOR_TOKEN, or --data-dir when the server keeps its data elsewhere.`,
   );
 }

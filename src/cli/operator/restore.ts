@@ -13,14 +13,14 @@ import { offlineSettings } from './settings.ts';
 
 export const operatorRestore = defineCommand({
   name: 'operator restore',
-  summary: 'Make a whole account again from a backup, on the server and with its key.',
+  summary: 'Restore a whole account from a backup, on the server and with its key.',
   details:
-    "For the operator of the server: it opens the database itself. Stop a server with an embedded database first; servers on Postgres go on and are notified. The account comes back with its people, tokens, ids and history, in one step or not at all: in the place of an operator's account that was not used yet, as one more account, or in its own place when --replace names it. The archive must be signed with a key of the server.",
+    "For the operator of the server: the command opens the database itself. Stop a server with an embedded database first; servers on Postgres keep running and are notified. The account is restored with its people, tokens, ids and history, in one step or not at all: it replaces an operator's account that was not used yet, is added as another account, or replaces itself when --replace names it. The archive must be signed with a key of the server.",
   argument: { placeholder: 'FILE', doc: 'a file that `heddle backup` or `heddle operator backup` wrote', most: 1 },
   flags: {
     replace: { placeholder: 'ACCOUNT', doc: 'Replace the account with this id, which is that of the backup.' },
     'accept-unsigned': {
-      doc: 'Take an archive that no key of this server signed. Its author may have put anybody into it.',
+      doc: 'Accept an archive that no key of this server signed. Its author may have added any person to it.',
     },
     ...autoApproveFlag,
     ...jsonFlag,
@@ -28,7 +28,10 @@ export const operatorRestore = defineCommand({
   settings: offlineSettings,
   examples: [
     ['heddle operator restore heddle.ndjson.gz --auto-approve', 'Restore to a new server that is stopped'],
-    ['heddle operator restore heddle.ndjson.gz --replace ch8i4ug6lnn4g9hqv7a0', 'Put an account back to where it was'],
+    [
+      'heddle operator restore heddle.ndjson.gz --replace ch8i4ug6lnn4g9hqv7a0',
+      'Restore an account to its state in the backup',
+    ],
   ],
   async run(invocation) {
     const { flags, positionals, config, terminal } = invocation;
@@ -39,7 +42,7 @@ export const operatorRestore = defineCommand({
     if (
       !(await isConfirmed(
         invocation,
-        `Put it into ${config.databaseUrl === undefined ? config.dataDir : 'the database'}?`,
+        `Restore it into ${config.databaseUrl === undefined ? config.dataDir : 'the database'}?`,
       ))
     )
       return printFailure(invocation, exit.error, 'Nothing was restored.');
@@ -63,7 +66,7 @@ export const operatorRestore = defineCommand({
     if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', ...report, request_id: requestId });
     else
       terminal.out(
-        `${describeRestored(report)}The audit log and the history have it by the request id ${requestId}.\nStart the server anew if it was started with --source or --config.\n`,
+        `${describeRestored(report)}The audit log and the history list it under the request id ${requestId}.\nRestart the server if it was started with --source or --config.\n`,
       );
     return exit.ok;
   },

@@ -17,10 +17,9 @@ export function printOverridden(
 }
 
 function textOf({ overrides, lasting }: Overridden, paint: Parameters<typeof renderOverrides>[1]): string {
-  const held =
-    overrides.length === 0 ? 'Nothing of the object is overridden now.\n' : renderOverrides(overrides, paint);
+  const held = overrides.length === 0 ? 'The object has no overrides now.\n' : renderOverrides(overrides, paint);
   const stays = lasting.map(
-    (one) => `${printable(one)} restricts now, and stays so until it is set back: no end is needed for that.\n`,
+    (one) => `${printable(one)} is a restriction now: it has no end, and stays until it is set back.\n`,
   );
   return [held, ...stays].join('');
 }

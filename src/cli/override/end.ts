@@ -7,15 +7,15 @@ import { printOverridden } from './answer.ts';
 
 export const overrideEnd = defineCommand({
   name: 'override end',
-  summary: 'End overrides of an object before their time; what documents state applies again at once.',
+  summary: 'End overrides of an object early; the values that documents state apply again at once.',
   argument: {
     placeholder: 'KIND NAME [FIELD...]',
-    doc: 'a kind, the key, name or id of one of its objects, and the fields that are to be as stated again (default: all)',
+    doc: 'a kind, the key, name or id of one of its objects, and the fields that get their stated values back (default: all)',
     least: 2,
   },
   flags: jsonFlag,
   settings: clientSettings,
-  examples: [['heddle override end Route office', 'Put back what the documents say']],
+  examples: [['heddle override end Route office', 'Restore the values that the documents state']],
   async run(invocation) {
     const [kind = '', name = '', ...paths] = invocation.positionals;
     const client = await connect(invocation.config);

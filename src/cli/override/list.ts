@@ -10,9 +10,9 @@ import { renderOverrides } from './render.ts';
 export const overrideList = defineCommand({
   name: 'override list',
   summary: 'List which stated values are overridden, until when, and why.',
-  flags: { source: { placeholder: 'NAME', doc: 'Only of objects that this source states.' }, ...jsonFlag },
+  flags: { source: { placeholder: 'NAME', doc: 'Only overrides of objects that this source states.' }, ...jsonFlag },
   settings: clientSettings,
-  examples: [['heddle override list', 'See which emergencies are not over']],
+  examples: [['heddle override list', 'Show the overrides that are still in effect']],
   async run({ flags, config, terminal }) {
     const client = await connect(config);
     const { overrides } = await call(client, operations.list, { query: textsOf(flags, ['source']) });
@@ -20,7 +20,8 @@ export const overrideList = defineCommand({
     // Throws for an unknown name, which would otherwise have no overrides forever.
     if (overrides.length === 0 && typeof source === 'string') await requireSource(client, source);
     if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', overrides });
-    else terminal.out(overrides.length === 0 ? 'No overrides run.\n' : renderOverrides(overrides, terminal.paint));
+    else
+      terminal.out(overrides.length === 0 ? 'No overrides are running.\n' : renderOverrides(overrides, terminal.paint));
     return exit.ok;
   },
 });

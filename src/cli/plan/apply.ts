@@ -16,9 +16,9 @@ import { type PlanName, planNamed, readNamed, requireOpen } from './stored-plan.
 
 export const apply = defineCommand({
   name: 'apply',
-  summary: 'Bring the account into the shape of documents, or apply a plan that was made before.',
+  summary: 'Apply documents to the account, or apply an existing plan.',
   details:
-    'Shows the plan, asks, and applies exactly what was shown, all of it or nothing. A plan that was made before is named by its id or by the file of `heddle plan --out`.',
+    'Shows the plan, asks for confirmation, and applies exactly what was shown, all of it or nothing. An existing plan is named by its id or by the file of `heddle plan --out`.',
   argument: {
     placeholder: 'PATH…|PLAN',
     doc: 'files or directories of YAML or JSON documents, or - for standard input; or one plan',
@@ -29,14 +29,17 @@ export const apply = defineCommand({
     approve: { placeholder: 'DIGEST', doc: 'Approve the plan with this digest although a guard tripped.' },
     override: {
       placeholder: 'REASON',
-      doc: 'Apply to a source that a server runs all the same, until the server applies its own documents again; says why.',
+      doc: 'Apply to a source that a server runs nevertheless, for this reason; it lasts until the server applies its own documents again.',
     },
     'expect-digest': { placeholder: 'DIGEST', doc: 'Refuse unless the plan has this digest.' },
     ...planFlags,
   },
   settings: [...clientSettings, ...valueSettings],
   examples: [
-    ['heddle apply examples/quickstart --source-name office', 'Show the plan of a directory, ask, apply'],
+    [
+      'heddle apply examples/quickstart --source-name office',
+      'Show the plan of a directory, ask for confirmation, apply it',
+    ],
     ['heddle apply config --source-name team --auto-approve', 'Apply from a pipeline'],
     ['heddle apply plan.json --auto-approve', 'Apply the plan that `heddle plan --out plan.json` made'],
   ],
@@ -93,6 +96,6 @@ function refuseDocumentFlags(flags: Invocation['flags']): void {
   if (given.length === 0) return;
   const list = given.map((flag) => `--${flag}`).join(', ');
   throw new InvalidInput(
-    `${list} ${given.length === 1 ? 'is' : 'are'} for documents; what a plan does was decided when it was made. Leave ${given.length === 1 ? 'it' : 'them'} out, or make another plan.`,
+    `${list} ${given.length === 1 ? 'is' : 'are'} only for documents; an existing plan cannot be changed. Leave ${given.length === 1 ? 'it' : 'them'} out, or make another plan.`,
   );
 }

@@ -12,18 +12,18 @@ import { type PlanName, planNamed, readNamed, requireOpen } from './stored-plan.
 
 export const approve = defineCommand({
   name: 'approve',
-  summary: 'Let a plan through that a guard stopped: exactly this one, and no other.',
+  summary: 'Approve a plan that a guard stopped: exactly this one, and no other.',
   details:
-    'Shows the plan, asks, and approves its digest. A source that runs by itself then applies it by itself; otherwise `heddle apply` with the same plan does. `heddle plans --state needs_approval` lists what waits.',
+    'Shows the plan, asks for confirmation, and approves its digest. A source that a server runs then applies the plan itself; otherwise run `heddle apply` with the same plan. `heddle plans --state needs_approval` lists the plans that wait for an approval.',
   argument: {
     placeholder: 'PLAN [DIGEST]',
-    doc: 'the id of a plan or the file of `heddle plan --out`; with a digest, only if the plan has it',
+    doc: 'the id of a plan or the file of `heddle plan --out`; with a digest, the plan is approved only if it has that digest',
     most: 2,
   },
   flags: { ...autoApproveFlag, ...jsonFlag },
   settings: clientSettings,
   examples: [
-    ['heddle approve d1ns4cafcndc00000000', 'Look at a plan that waits, and let it through'],
+    ['heddle approve d1ns4cafcndc00000000', 'View a plan that waits, and approve it'],
     ['heddle approve plan.json --auto-approve', 'Approve from a pipeline, after a review'],
   ],
   async run(invocation) {
@@ -63,7 +63,7 @@ async function decide(call: Call, client: Client, plan: StoredPlan): Promise<num
 /** Returns a sentence on the state of a plan that needs no approval any more. */
 function standing({ state, approvedBy, approvedAt }: StoredPlan): string {
   if (state !== 'approved') return 'The plan needs no approval.';
-  return `The plan was approved already${approvedBy === undefined ? '' : ` by ${approvedBy.name} at ${approvedAt}`}.`;
+  return `The plan is already approved${approvedBy === undefined ? '' : ` by ${approvedBy.name} at ${approvedAt}`}.`;
 }
 
 interface Next {
@@ -79,9 +79,12 @@ async function nextStep(client: Client, { id, source }: StoredPlan): Promise<Nex
   if (found.suspended)
     return {
       by: 'apply',
-      text: `The source ${source} is suspended: \`heddle resume ${source}\` lets it go on, or ${own}`,
+      text: `The source ${source} is suspended: \`heddle resume ${source}\` lets it run again, or ${own}`,
     };
-  return { by: 'source', text: `The source ${source} applies it by itself; \`heddle status\` shows when it has.` };
+  return {
+    by: 'source',
+    text: `The source ${source} applies the plan itself; \`heddle status\` shows when it is applied.`,
+  };
 }
 
 function documentOf(plan: StoredPlan, { by }: Next): object {

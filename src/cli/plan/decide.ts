@@ -108,7 +108,9 @@ function appliedDecision({ flags, terminal }: Call, plan: StoredPlan, applied: D
 
 /** Returns the values that the server generated for new objects, as text. They are shown only this once. */
 function outputsText({ outputs }: Done): string {
-  return outputs.length === 0 ? '' : `\nMade for new objects, and shown this once:\n${renderOutputs(outputs)}`;
+  return outputs.length === 0
+    ? ''
+    : `\nGenerated for new objects, and shown only this once:\n${renderOutputs(outputs)}`;
 }
 
 function documentOf(plan: PlanView, applied: boolean, revision: number | null): object {

@@ -59,7 +59,7 @@ export async function collectFiles(
 function refusePlan({ path, text }: SourceFile): void {
   if (planIn(path, text) === undefined) return;
   throw new InvalidInput(
-    `${path} holds a plan and no documents; apply it by itself with \`heddle apply ${path}\`, and keep plans apart from documents.`,
+    `${path} contains a plan and no documents; apply it separately with \`heddle apply ${path}\`, and keep plans apart from documents.`,
   );
 }
 

@@ -12,12 +12,12 @@ export type Outputs = AnswerOf<typeof operations.readOutputs>;
 
 export const outputs = defineCommand({
   name: 'outputs',
-  summary: 'Read the values that the server made up for a plan that it applied, such as setup keys; once.',
-  details: 'The log line of a source that made some names the plan. After they were read nobody can read them again.',
+  summary: 'Read the values that the server generated when it applied a plan, such as setup keys; possible only once.',
+  details: 'When a source generates values, its log line names the plan. Values that were read cannot be read again.',
   argument: { placeholder: 'PLAN_ID', doc: 'the id of the applied plan', most: 1 },
   flags: jsonFlag,
   settings: clientSettings,
-  examples: [['heddle outputs d1ns4cafcndc00000000 --json', 'Hand new setup keys to a program']],
+  examples: [['heddle outputs d1ns4cafcndc00000000 --json', 'Pass new setup keys to a program']],
   async run({ flags, positionals: [id = ''], config, terminal }) {
     const found = await call(await connect(config), operations.readOutputs, { params: { id } });
     if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', outputs: found });

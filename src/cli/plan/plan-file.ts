@@ -27,7 +27,7 @@ export async function writePlanFile(path: string, plan: StoredPlan, server: stri
   try {
     await writeFile(path, `${JSON.stringify(file, null, 2)}\n`);
   } catch (cause) {
-    throw new Unavailable(`The plan is made, and ${path} cannot be written: ${reasonOf(cause)}.`, { cause });
+    throw new Unavailable(`The plan was made, but ${path} cannot be written: ${reasonOf(cause)}.`, { cause });
   }
 }
 
@@ -57,7 +57,7 @@ export function planIn(path: string, text: string): PlanFile | undefined {
     // The cast is safe: the members were checked above, and versions `1.x` only add members.
     return content as unknown as PlanFile;
   throw new InvalidInput(
-    `${path} holds a plan that this program cannot read; make it again with \`heddle plan --out\`.`,
+    `${path} contains a plan that this program cannot read; make it again with \`heddle plan --out\`.`,
   );
 }
 

@@ -35,7 +35,7 @@ export function remarkPairs(pairs: PlanPairs): readonly ReviewComment[] {
 /** Returns the pairs as text: one line for each pair that gains access, and one for each that loses access. */
 export function renderPairs({ pairs, more }: PlanPairs, paint: Paint): string {
   if (pairs.length === 0) return '\nNo pair gains or loses access.\n';
-  const rest = more ? [paint('faint', '  and more; `from` and `to` of the API choose among them')] : [];
+  const rest = more ? [paint('faint', '  and more; filter them with `from` and `to` of the API')] : [];
   return `\n${[paint('strong', 'Access, pair by pair:'), ...pairs.flatMap((pair) => linesOf(pair, paint).map((line) => `  ${line}`)), ...rest].join('\n')}\n`;
 }
 

@@ -19,12 +19,12 @@ export const plan = defineCommand({
   name: 'plan',
   summary: 'Show what documents would change in the account; nothing is written.',
   details:
-    'The server keeps the plan for a day: `heddle apply` with its id, or with the file of --out, applies exactly what was shown, and refuses when that is not what it would do any more.',
+    'The server keeps the plan for a day: `heddle apply` with its id, or with the file of --out, applies exactly what was shown, and refuses if the plan would now do something else.',
   argument: pathArgument,
   flags: {
     out: {
       placeholder: 'FILE',
-      doc: 'Write down which plan it is, for `heddle apply FILE` and `heddle approve FILE`.',
+      doc: 'Write a file that identifies the plan, for `heddle apply FILE` and `heddle approve FILE`.',
     },
     ...accessFlag,
     ...formatFlag,
@@ -37,7 +37,7 @@ export const plan = defineCommand({
     ['heddle plan config --source-name team --format markdown > comment.md', 'Write the comment on a pull request'],
     [
       'heddle plan config --source-name team --out plan.json && heddle apply plan.json',
-      'Apply what was looked at, or nothing',
+      'Apply exactly the plan that was reviewed, or nothing',
     ],
     ['heddle export | heddle plan - --source-name export', 'Plan an export; it changes nothing'],
   ],
@@ -68,5 +68,6 @@ function show(
   if (exitCodeOfPlan(view, false) === exit.approval)
     terminal.note(approvalHint(view, applyCommand(positionals, flags)));
   const { out } = flags;
-  if (typeof out === 'string') terminal.note(`Wrote which plan it is to ${out}; \`heddle apply ${out}\` applies it.\n`);
+  if (typeof out === 'string')
+    terminal.note(`Wrote a reference to the plan to ${out}; \`heddle apply ${out}\` applies it.\n`);
 }

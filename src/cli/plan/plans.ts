@@ -21,17 +21,17 @@ export const plans = defineCommand({
   flags: {
     state: {
       placeholder: 'STATE',
-      doc: 'Only plans that stand so: ready, needs_approval, approved, applied, expired or failed.',
+      doc: 'Only plans in this state: ready, needs_approval, approved, applied, expired or failed.',
     },
     source: { placeholder: 'NAME', doc: 'Only plans of this source.' },
-    limit: { placeholder: 'N', doc: 'How many at most (default 100).' },
+    limit: { placeholder: 'N', doc: 'Maximum number of plans (default 100).' },
     ...accessFlag,
     ...formatFlag,
     ...jsonFlag,
   },
   settings: clientSettings,
   examples: [
-    ['heddle plans --state needs_approval', 'See what waits for an approval'],
+    ['heddle plans --state needs_approval', 'List the plans that wait for an approval'],
     ['heddle plans d1ns4cafcndc00000000', 'Look at one plan again'],
   ],
   async run({ flags, positionals, config, terminal }) {
@@ -57,7 +57,7 @@ export const plans = defineCommand({
 const headings = ['PLAN', 'STATE', 'SOURCE', 'CREATE', 'CHANGE', 'DELETE', 'MADE AT', 'BY'];
 
 function renderPlans(list: readonly PlanSummary[], paint: Paint): string {
-  if (list.length === 0) return 'No such plans.\n';
+  if (list.length === 0) return 'No matching plans.\n';
   const rows = list.map(({ id, state, source, counts, createdAt, createdBy }) => {
     const { create, update, delete: gone } = counts;
     return { cells: [id, state, source, create, update, gone, createdAt, createdBy.name].map(cell) };

@@ -10,18 +10,18 @@ import { requestRollback } from './planning.ts';
 
 export const rollback = defineCommand({
   name: 'rollback',
-  summary: 'Bring back what sources had in the account after a former revision.',
+  summary: 'Restore what sources had in the account after an earlier revision.',
   details:
-    'Shows the plan, asks, and applies exactly what was shown, all of it or nothing: objects come back under their ids. The sources concerned are suspended, so that they do not undo it; put right what they read, then `heddle resume` lets them run. Restrictions are not undone, and credentials do not come back.',
+    'Shows the plan, asks for confirmation, and applies exactly what was shown, all of it or nothing: objects are restored under their ids. The sources concerned are suspended, so that they do not undo the rollback; correct their documents, then let them run again with `heddle resume`. Restrictions are not undone, and credentials are not restored.',
   argument: {
     placeholder: 'REVISION',
-    doc: 'the revision whose state comes back; `heddle history` lists them',
+    doc: 'the revision to restore; `heddle history` lists the revisions',
     most: 1,
   },
   flags: {
     scope: {
       placeholder: 'SCOPE',
-      doc: 'What comes back: sources (what sources own, the default), source:NAME (what one of them owns) or all.',
+      doc: 'What to restore: sources (what sources own, the default), source:NAME (what one of them owns) or all.',
     },
     ...autoApproveFlag,
     ...accessFlag,
@@ -31,8 +31,8 @@ export const rollback = defineCommand({
   },
   settings: clientSettings,
   examples: [
-    ['heddle rollback 41', 'Show what going back to revision 41 takes, ask, do it'],
-    ['heddle rollback 41 --scope source:team --auto-approve', 'Go back with what one source owns, without asking'],
+    ['heddle rollback 41', 'Show the plan that restores revision 41, ask for confirmation, apply it'],
+    ['heddle rollback 41 --scope source:team --auto-approve', 'Restore what one source owned, without asking'],
   ],
   async run(invocation) {
     const { flags, positionals, config, terminal } = invocation;
@@ -47,7 +47,7 @@ export const rollback = defineCommand({
 
 function revisionIn([text = '']: readonly string[]): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new InvalidInput(`\`${text}\` is no revision; write its number, which \`heddle history\` shows.`);
+  throw new InvalidInput(`\`${text}\` is not a revision; write its number, which \`heddle history\` shows.`);
 }
 
 function scopeIn({ scope }: Invocation['flags']): string {

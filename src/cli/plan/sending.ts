@@ -100,7 +100,7 @@ function watchInterrupts(terminal: Listener, plan: StoredPlan): Interrupts {
     if (interrupted) return reject(inDoubt(plan, 'Stopped waiting'));
     interrupted = true;
     terminal.note(
-      '\nThe server is applying the plan and cannot be stopped half-way; waiting for how it ends. Press Ctrl-C again to stop waiting.\n',
+      '\nThe server is applying the plan and cannot be stopped half-way; waiting for the result. Press Ctrl-C again to stop waiting.\n',
     );
   });
   // Prevents an unhandled rejection when the second Ctrl-C comes after the wait.
@@ -117,7 +117,7 @@ function watchInterrupts(terminal: Listener, plan: StoredPlan): Interrupts {
 
 function inDoubt({ id }: StoredPlan, what: string, cause?: unknown): Unavailable {
   return new Unavailable(
-    `${what}; the plan is applied as a whole or not at all, and at most once. \`heddle apply ${id}\` applies it, or says that it was applied.`,
+    `${what}; the plan is applied as a whole or not at all, and at most once. \`heddle apply ${id}\` applies it, or reports that it was applied.`,
     { inDoubt: true, ...(cause === undefined ? {} : { cause }) },
   );
 }

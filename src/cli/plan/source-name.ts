@@ -26,7 +26,7 @@ export async function sourceNameOf(paths: readonly string[], flags: Invocation['
   const file =
     path === '-' ? '' : `, or write \`source: NAME\` into a ${directorySettings} in the directory of the documents`;
   throw new InvalidInput(
-    `Nothing says which source states the documents of ${path === '-' ? 'standard input' : path}: name it with --source-name NAME${file}. What a source no longer states is deleted.`,
+    `No source is named for the documents of ${path === '-' ? 'standard input' : path}: name it with --source-name NAME${file}. What a source no longer states is deleted.`,
   );
 }
 

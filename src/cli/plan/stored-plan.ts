@@ -22,7 +22,7 @@ export async function planNamed(words: readonly string[]): Promise<PlanName | un
   const file = files[at];
   if (file !== undefined) {
     if (words.length > 1)
-      throw new InvalidInput(`${words[at]} holds a plan, which is applied by itself; leave the other paths out.`);
+      throw new InvalidInput(`${words[at]} contains a plan, which is applied separately; leave the other paths out.`);
     return { id: file.plan, digest: file.digest, server: file.server };
   }
   const [word = ''] = words;
@@ -37,7 +37,7 @@ export async function readNamed(client: Client, { id, digest, server }: PlanName
   const plan = await readPlan(client, id).catch((error: unknown) => {
     if (!(error instanceof NotFound) || server === undefined || server === asked) throw error;
     throw new NotFound(
-      `The plan was made on ${server}, and ${asked} does not know it; name that server with --server.`,
+      `The plan was made on ${server}, and ${asked} does not know it; name the server of the plan with --server.`,
       {
         cause: error,
       },

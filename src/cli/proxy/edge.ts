@@ -44,7 +44,7 @@ export function createEdge(server: string, token: string, proxyId: string): Edge
       try {
         yield* messagesOf(response);
       } catch (cause) {
-        throw new Unavailable(`The stream of ${server} broke off; it is taken up again.`, { cause });
+        throw new Unavailable(`The stream of ${server} was interrupted; it is resumed.`, { cause });
       }
     },
   };
@@ -60,7 +60,7 @@ export async function objectIn(response: Response, hint?: string): Promise<JsonO
   const { origin: server, pathname } = new URL(response.url);
   accept({ server, status: response.status, text, body }, hint);
   if (isObject(body)) return body;
-  throw unreadable(server, pathname, 'something else than an object');
+  throw unreadable(server, pathname, 'something other than an object');
 }
 
 /** Returns `undefined` for invalid JSON: a proxy on the path may answer with an HTML page. */

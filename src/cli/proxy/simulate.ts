@@ -10,19 +10,19 @@ import { createToken, revokeToken } from './token.ts';
 
 export const proxySimulate = defineCommand({
   name: 'proxy simulate',
-  summary: 'Play a reverse proxy, for tests and demonstrations.',
+  summary: 'Simulate a reverse proxy, for tests and demonstrations.',
   details:
-    'Registers a proxy of the cluster, follows its services, says that each is active, and runs until it is stopped. With a proxy token (nbx_…) as --token it is known by that; otherwise it makes a token of a day in your name, and revokes it in the end.',
+    'Registers a proxy of the cluster, follows its services, reports each of them as active, and runs until it is stopped. With a proxy token (nbx_…) as --token it authenticates with that token; otherwise it makes a token in your name that is valid for a day, and revokes it at the end.',
   flags: {
-    address: { placeholder: 'NAME', doc: 'The name below which the cluster offers services.' },
-    'custom-ports': { doc: 'Services may choose their port.' },
-    name: { placeholder: 'NAME', doc: 'By which the proxy calls itself (default simulated-1).' },
-    requests: { placeholder: 'N', doc: 'Reports so many requests to each service when it becomes active.' },
+    address: { placeholder: 'NAME', doc: 'The domain name under which the cluster offers services.' },
+    'custom-ports': { doc: 'Allow services to choose their port.' },
+    name: { placeholder: 'NAME', doc: 'The name of the proxy (default simulated-1).' },
+    requests: { placeholder: 'N', doc: 'Number of requests to report for each service when it becomes active.' },
   },
   settings: clientSettings,
   examples: [
-    ['heddle proxy simulate --address proxy.example.com', 'Make the cluster proxy.example.com real'],
-    ['heddle proxy simulate --address proxy.example.com --token nbx_…', 'The same, known by a token of its own'],
+    ['heddle proxy simulate --address proxy.example.com', 'Simulate a proxy of the cluster proxy.example.com'],
+    ['heddle proxy simulate --address proxy.example.com --token nbx_…', 'The same, with a token for proxies'],
   ],
   async run({ flags, config, terminal }) {
     const { address, 'custom-ports': ports, name = 'simulated-1', requests = '0' } = flags;

@@ -15,10 +15,10 @@ import { renderTable } from '../terminal/table.ts';
 
 export const proxyTokenCreate = defineCommand({
   name: 'proxy token create',
-  summary: 'Make a token by which reverse proxies of one cluster register.',
+  summary: 'Make a token with which reverse proxies of one cluster register.',
   details:
-    'Writes the value to standard output, this once, and the rest to standard error. The first proxy that uses it says which cluster it is for; with that cluster the token ends.',
-  argument: { placeholder: 'NAME', doc: 'a name by which you will know the token', most: 1 },
+    'Writes the value to standard output, only this once, and everything else to standard error. The first proxy that uses the token determines its cluster; the token becomes invalid when that cluster is deleted.',
+  argument: { placeholder: 'NAME', doc: 'a name by which you recognise the token', most: 1 },
   flags: {
     'expires-in': {
       placeholder: 'DURATION',
@@ -35,7 +35,7 @@ export const proxyTokenCreate = defineCommand({
     else {
       terminal.out(`${made.plain_token}\n`);
       const ends = made.expires_at === undefined ? 'until it is revoked' : `until ${printable(made.expires_at)}`;
-      terminal.note(`The token ${printable(name)} (${made.id}) is valid ${ends}. Its value is shown this once.\n`);
+      terminal.note(`The token ${printable(name)} (${made.id}) is valid ${ends}. Its value is shown only this once.\n`);
     }
     return exit.ok;
   },
@@ -46,12 +46,12 @@ export const proxyTokenList = defineCommand({
   summary: 'List the tokens of reverse proxies, oldest first; never their values.',
   flags: jsonFlag,
   settings: clientSettings,
-  examples: [['heddle proxy token list', 'A line a token, and when a proxy registered with it last']],
+  examples: [['heddle proxy token list', 'One line per token, with the time when a proxy last registered with it']],
   async run({ flags, config, terminal }) {
     const tokens = await call(await connect(config), proxyTokens.list);
     if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', tokens });
     else if (tokens.length === 0)
-      terminal.out('No tokens of reverse proxies; `heddle proxy token create` makes one.\n');
+      terminal.out('No tokens of reverse proxies; create one with `heddle proxy token create`.\n');
     else {
       const rows = tokens.map((token) => ({ cells: columns.map((name) => cell(token[name])) }));
       terminal.out(`${renderTable(headings, rows, terminal.paint).join('\n')}\n`);
@@ -62,12 +62,17 @@ export const proxyTokenList = defineCommand({
 
 export const proxyTokenRevoke = defineCommand({
   name: 'proxy token revoke',
-  summary: 'End a token of reverse proxies; the proxies that use it are turned away.',
-  details: 'Asks first. What the proxies serve stays configured, and goes on with a proxy that has another token.',
-  argument: { placeholder: 'TOKEN', doc: 'the id of the token, or its name when no other has it', most: 1 },
+  summary: 'Revoke a token of reverse proxies; the proxies that use it are rejected.',
+  details:
+    'Asks for confirmation first. The services of the proxies stay configured, and proxies with another token can serve them.',
+  argument: {
+    placeholder: 'TOKEN',
+    doc: 'the id of the token, or its name when no other token has that name',
+    most: 1,
+  },
   flags: { ...autoApproveFlag, ...jsonFlag },
   settings: clientSettings,
-  examples: [['heddle proxy token revoke bern', 'Turn away the proxies that use the token bern']],
+  examples: [['heddle proxy token revoke bern', 'Reject the proxies that use the token bern']],
   async run(invocation) {
     const { flags, positionals, config, terminal } = invocation;
     requireConfirmable(invocation, 'revoke', 'the token');
@@ -78,7 +83,7 @@ export const proxyTokenRevoke = defineCommand({
       return printFailure(invocation, exit.error, 'Nothing was revoked.');
     await revokeToken(client, token.id);
     if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', revoked: token });
-    else terminal.out(`Revoked ${subject}; its proxies are turned away.\n`);
+    else terminal.out(`Revoked ${subject}; its proxies are rejected.\n`);
     return exit.ok;
   },
 });

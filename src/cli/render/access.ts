@@ -18,11 +18,11 @@ const answers: Readonly<Record<AccessAnswer['verdict'], readonly [word: string, 
 export function renderAccess(answer: AccessAnswer, paint: Paint): string {
   const [word, style] = answers[answer.verdict];
   const { rules, otherRules } = answer;
-  const heading = rules.length === 0 ? [] : ['', 'Rules, in the order in which they count:'];
+  const heading = rules.length === 0 ? [] : ['', 'Rules, in order of precedence:'];
   const rest =
     otherRules === 0
       ? []
-      : ['', `${count(otherRules, 'rule')} more mean${otherRules === 1 ? 's' : ''} neither end; --all shows them.`];
+      : ['', `${otherRules} more rule${otherRules === 1 ? ' concerns' : 's concern'} neither end; --all shows them.`];
   return [
     `${paint(style, `${word}:`)} ${printable(answer.message)}`,
     ...awayLines(answer, paint),
@@ -45,7 +45,7 @@ function awayLines({ from, to }: AccessAnswer, paint: Paint): readonly string[] 
       ? [
           paint(
             'warning',
-            `  The login of ${printable(name)} has expired: until its user signs in again it is cut off.`,
+            `  The login of ${printable(name)} has expired: it is cut off until its user signs in again.`,
           ),
         ]
       : [],
@@ -67,7 +67,7 @@ function membersOf({ pairs, exceptions = [] }: AccessAnswer): readonly string[] 
     .filter((verdict) => pairs[verdict] > 0)
     .map((verdict) => `${pairs[verdict]} ${words[verdict]}`);
   return [
-    `Of the pairs of their members: ${texts.join(', ')}.`,
+    `Pairs of their members: ${texts.join(', ')}.`,
     ...exceptions.map(({ message }) => `  for example, ${printable(message)}`),
   ];
 }

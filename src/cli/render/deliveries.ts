@@ -32,7 +32,7 @@ export function renderDelivery(delivery: Delivery, paint: Paint): readonly strin
         ? 'nothing'
         : `${lag.events} ${lag.events === 1 ? 'event' : 'events'}, the oldest for ${lag.seconds} s`,
     ],
-    ['done up to', `event ${cursor}`],
+    ['processed up to', `event ${cursor}`],
     ['last success', delivery.lastSuccessAt],
     [
       'last error',
@@ -47,7 +47,7 @@ export function renderDelivery(delivery: Delivery, paint: Paint): readonly strin
       feed === 'audit' ? event : `${feed}-${event}`,
       code,
       at,
-      retrying ? 'is sent again' : 'set aside',
+      retrying ? 'being resent' : 'set aside',
       reason,
     ].map(cell),
   }));

@@ -21,7 +21,7 @@ export function renderDrift(report: Pick<DriftReport, 'units' | 'byHand'>, paint
 export function driftSummary({ units, byHand }: Pick<DriftReport, 'units' | 'byHand'>): string {
   const more = byHand.map((run) => `${manualRunText(run)}.`);
   if (units.length === 0 && more.length > 0) return more.join(' ');
-  if (units.length === 0) return 'No drift. Everything is as its documents state it.';
+  if (units.length === 0) return 'No drift. The account matches its documents.';
   const objects = new Set(units.map(({ id }) => id)).size;
   const sum = `${count(units.length, 'unit')} of ${count(objects, 'object')} ${units.length === 1 ? 'is' : 'are'} not as stated.`;
   return [sum, ...more].join(' ');
@@ -43,8 +43,8 @@ export function driftProblems({ units, byHand }: Pick<DriftReport, 'units' | 'by
   );
   const found = units.map((unit): Problem => {
     const { kind, key, name, path, stated, effective, file, line, why } = unit;
-    const is = effective === undefined ? 'is not there' : `is ${JSON.stringify(effective)}`;
-    const asStated = stated === undefined ? 'and nobody states it' : `and is stated as ${JSON.stringify(stated)}`;
+    const is = effective === undefined ? 'is absent' : `is ${JSON.stringify(effective)}`;
+    const asStated = stated === undefined ? 'and no document states it' : `and is stated as ${JSON.stringify(stated)}`;
     const message = `${path} ${is} ${asStated}; ${reasonOf(unit)}`;
     return { code: `drift_${why}`, kind, key: key ?? name, message, file, line };
   });
@@ -78,7 +78,7 @@ function reasonOf({ why, by, until, reason }: DriftUnit): string {
     case 'failsafe':
       return 'restricted through the API, which documents do not undo';
     case 'pending':
-      return 'names what is not there yet';
+      return 'refers to an object that does not exist yet';
     case 'api':
       return 'changed through the API';
   }

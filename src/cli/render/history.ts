@@ -9,7 +9,7 @@ import { renderUnits } from './units.ts';
  * Returns a table with one row for each revision. Below each row, its changes to the object that the user asked for.
  */
 export function renderRevisions(revisions: readonly Revision[], paint: Paint): string {
-  if (revisions.length === 0) return 'No revision fits.\n';
+  if (revisions.length === 0) return 'No matching revisions.\n';
   const rows = revisions.map((revision) => ({
     cells: [String(revision.revision), timeOf(revision), authorOf(revision), whatOf(revision)],
     below: (revision.changes ?? []).flatMap((change) => renderChange(change, paint)),
@@ -65,7 +65,7 @@ function effectOf({ counts, rollback, restored }: Revision): string {
   if (isObject(rollback)) return [`back to revision ${String(rollback['revision'])}`, ...parts].join(', ');
   if (restored !== undefined) return `restored from a backup of revision ${restored}`;
   if (counts['sources'] !== undefined) return 'a source set up, suspended or resumed';
-  return parts.length === 0 ? 'nothing but declarations' : parts.join(', ');
+  return parts.length === 0 ? 'declarations only' : parts.join(', ');
 }
 
 const marks: Readonly<Record<string, readonly [string, 'added' | 'changed' | 'removed']>> = {

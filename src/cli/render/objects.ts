@@ -13,7 +13,7 @@ const styles: Readonly<Record<ObjectStanding['status'], Style>> = {
 
 /** Returns a table of objects, and the number of objects by status. */
 export function renderObjects(objects: readonly ObjectStanding[], paint: Paint): string {
-  if (objects.length === 0) return 'No such objects.\n';
+  if (objects.length === 0) return 'No matching objects.\n';
   const rows = objects.map((object) => ({ cells: cellsOf(object) }));
   const [heading = '', ...lines] = renderTable(headings, rows, paint);
   const painted = lines.map((line, at) => {

@@ -43,15 +43,15 @@ export function summaryOf(plan: PlanView): string {
   const claimed = claimsOf(plan, 'claim');
   if (claimed > 0) return `No changes; takes ownership of ${count(claimed, 'object')}.`;
   if (plan.rollback !== undefined)
-    return `No changes. All that comes back is as it was at revision ${plan.rollback.revision}.`;
-  return 'No changes. The account is as the documents say.';
+    return `No changes. Everything in scope is as it was at revision ${plan.rollback.revision}.`;
+  return 'No changes. The account matches the documents.';
 }
 
 /** Returns a sentence on the sources that a rollback suspends. Empty for other plans. */
 function suspensionOf({ rollback, changes, claims }: PlanView): string {
   if (rollback === undefined || changes.length + claims.length === 0) return '';
   const names = rollback.suspends.map(printable);
-  const to = `Goes back to revision ${rollback.revision}`;
+  const to = `Returns to revision ${rollback.revision}`;
   if (names.length === 0) return `${to}.\n`;
   const [sources, them] = names.length === 1 ? ['source', 'it'] : ['sources', 'them'];
   return `${to} and suspends the ${sources} ${names.join(', ')}; \`heddle resume NAME\` lets ${them} run again.\n`;
@@ -61,7 +61,7 @@ function suspensionOf({ rollback, changes, claims }: PlanView): string {
 export function approvalHint(plan: PlanView, command: string): string {
   const empty =
     plan.rollback === undefined && plan.guards.some(({ guard }) => guard === 'empty')
-      ? '\nIf the documents are meant to be gone, --allow-empty says so as well.'
+      ? '\nIf you removed the documents on purpose, you can also use --allow-empty.'
       : '';
   const first =
     plan.id === undefined
@@ -107,7 +107,7 @@ function ownershipOf(plan: PlanView): string {
   const lines = [
     ...(claimed > 0 && changes ? [`Takes ownership of ${unchanged(claimed)}.`] : []),
     ...(released > 0 ? [`Gives up ownership of ${unchanged(released)}.`] : []),
-    ...(restated > 0 ? [`Notes what is stated anew about ${unchanged(restated)}.`] : []),
+    ...(restated > 0 ? [`Records new declarations about ${unchanged(restated)}.`] : []),
   ];
   return lines.map((line) => `${line}\n`).join('');
 }

@@ -12,7 +12,8 @@ const headings = ['SOURCE', 'TYPE', 'READY', 'REASON', 'OBJECTS', 'REVISION', 'A
 
 /** Returns the lines of a table of sources. Below each row, the problems of the source. */
 export function renderSourceTable(sources: readonly Source[], paint: Paint): readonly string[] {
-  if (sources.length === 0) return ['No sources. `heddle serve --source DIR` watches one, `heddle apply` pushes one.'];
+  if (sources.length === 0)
+    return ['No sources. `heddle serve --source DIR` watches a directory, `heddle apply` pushes documents.'];
   const rows = sources.map((source) => {
     const { id, type, objects, status } = source;
     const ready = status.conditions?.find((condition) => condition.type === 'Ready');

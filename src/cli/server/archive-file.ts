@@ -34,7 +34,7 @@ async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {
   try {
     yield* createReadStream(file);
   } catch (cause) {
-    const reason = codeOf(cause) === 'ENOENT' ? 'is not there' : 'cannot be read';
+    const reason = codeOf(cause) === 'ENOENT' ? 'does not exist' : 'cannot be read';
     throw new InvalidInput(`${file} ${reason}; name a file that \`heddle backup\` wrote.`, { cause });
   }
 }

@@ -17,17 +17,17 @@ import { type ArchiveSummary, summaryOfFile } from './archive-file.ts';
 
 export const backup = defineCommand({
   name: 'backup',
-  summary: 'Write the account to a file, from which `heddle operator restore` makes it again.',
+  summary: 'Write the account to a file from which `heddle operator restore` can restore it.',
   details:
-    'The file holds one revision, whatever is written meanwhile: objects with their ids, who states them, sources, audit events and tokens (as hashes), with the history. It is checked when it is complete. Secrets in it stay sealed: keep the key of the server as well, and not in the same place.',
+    'The file holds one revision, even when changes are committed while it is written: objects with their ids and the sources that state them, sources, audit events and tokens (as hashes), with the history. It is checked when it is complete. Secrets in it stay sealed: back up the key of the server too, in a different place.',
   argument: { placeholder: 'FILE', doc: 'where to write it, such as heddle.ndjson.gz', most: 1 },
   flags: {
-    'no-history': { doc: 'Leave the history out; the audit events stay.' },
-    force: { doc: 'Overwrite the file if it is there.' },
+    'no-history': { doc: 'Leave out the history, but not the audit events.' },
+    force: { doc: 'Overwrite the file if it exists.' },
     ...jsonFlag,
   },
   settings: clientSettings,
-  examples: [['heddle backup heddle-$(date +%F).ndjson.gz', 'Write a backup that carries its date']],
+  examples: [['heddle backup heddle-$(date +%F).ndjson.gz', 'Write a backup with the date in its name']],
   async run({ flags, positionals: [file = ''], config, terminal }) {
     if (flags['force'] !== true) await refuseToOverwrite(file);
     const client = await connect(config);
@@ -45,7 +45,7 @@ export const backup = defineCommand({
 export async function refuseToOverwrite(file: string): Promise<void> {
   const present = await stat(file).catch(() => undefined);
   if (present !== undefined)
-    throw new InvalidInput(`${file} is there already; take another name, or overwrite it with --force.`);
+    throw new InvalidInput(`${file} exists already; choose another name, or overwrite it with --force.`);
 }
 
 /** Writes to a temporary file, checks it, and renames it: a file with the final name is always a complete backup. */
@@ -65,7 +65,9 @@ export async function writeChecked(file: string, bytes: AsyncIterable<Uint8Array
 
 function explain(file: string, error: unknown): unknown {
   if (error instanceof InvalidInput)
-    return new Unavailable(`The server broke off before the backup was complete; take it again.`, { cause: error });
+    return new Unavailable(`The server ended the transfer before the backup was complete; run the command again.`, {
+      cause: error,
+    });
   return writeError(file, error);
 }
 

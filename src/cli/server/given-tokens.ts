@@ -35,7 +35,7 @@ async function readGiven(
   const token = file === undefined ? stated : await readSecretFile(`${variable}_FILE`, file);
   if (token === undefined || isWellFormedToken(prefix, token)) return token;
   const origin = file === undefined ? variable : `${variable}_FILE`;
-  throw new Unauthenticated(`${origin} holds no well-formed token; make one with \`${make}\`.`);
+  throw new Unauthenticated(`${origin} contains no well-formed token; make one with \`${make}\`.`);
 }
 
 /**
@@ -46,7 +46,7 @@ export async function readTokenFile(path: string, refusal: (reason: string) => s
   try {
     return (await readFile(path, 'utf8')).trim();
   } catch (cause) {
-    const reason = codeOf(cause) === 'EACCES' ? `${path} may not be read` : `there is no ${path}`;
+    const reason = codeOf(cause) === 'EACCES' ? `permission to read ${path} is denied` : `${path} does not exist`;
     throw new Unauthenticated(refusal(reason), { cause });
   }
 }

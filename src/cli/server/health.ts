@@ -7,16 +7,16 @@ const patienceMs = 5000;
 
 export const health = defineCommand({
   name: 'health',
-  summary: 'Ask a server whether it is ready; for the health checks of containers.',
+  summary: 'Check whether a server is ready, for health checks of containers.',
   details:
-    'Needs no token. Without --server it asks the server that listens where --listen says, which is the one of the same container.',
+    'Needs no token. Without --server, it checks the server at the --listen address, which is the server in the same container.',
   flags: {},
   settings: ['server', 'listen'],
   examples: [['heddle health', 'Exit with 0 when the server of this machine is ready, else with 1']],
   async run({ config, terminal }) {
     const server = serverOf(config);
     const { status } = await ask(server);
-    if (status !== 200) throw new Unavailable(`The server at ${server} answers, and is not ready (${status}).`);
+    if (status !== 200) throw new Unavailable(`The server at ${server} answers but is not ready (${status}).`);
     terminal.out(`The server at ${server} is ready.\n`);
     return exit.ok;
   },

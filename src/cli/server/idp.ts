@@ -7,12 +7,12 @@ import { printable } from '../terminal/paint.ts';
 
 export const idpRotateKeys = defineCommand({
   name: 'idp rotate-keys',
-  summary: 'Let the identity provider of a server sign with a new key at once.',
+  summary: 'Replace the signing key of the identity provider of a server immediately.',
   details:
-    'Servers do so by themselves every HEDDLE_IDP_KEY_ROTATION days. Nobody notices: what the key before signed stays good until it ends.',
+    'Servers replace the key automatically every HEDDLE_IDP_KEY_ROTATION days. Users are not affected: tokens that the previous key signed stay valid until they expire.',
   flags: {},
   settings: operatorSettings,
-  examples: [['heddle idp rotate-keys', 'Follow a key that somebody may have seen']],
+  examples: [['heddle idp rotate-keys', 'Replace a key that may have leaked']],
   async run({ config, terminal }) {
     const client = await connectAsOperator(config);
     const { key } = await call(client, operations.rotateIdpKeys);

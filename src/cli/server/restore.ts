@@ -13,9 +13,9 @@ import { type ArchiveSummary, summaryOfFile } from './archive-file.ts';
 
 export const restore = defineCommand({
   name: 'restore',
-  summary: 'Put the objects of the account back to what they are in a file that `heddle backup` wrote.',
+  summary: 'Restore the objects of the account to their state in a file that `heddle backup` wrote.',
   details:
-    'For owners of the account that the file is of: its objects become what they were, with their ids, as one revision like a rollback, and the sources that stated them are suspended. People, tokens, identities, tenants and the history stay as they are. The file must be as the server wrote it. `heddle operator restore` makes whole accounts again, on the server.',
+    'For owners of the account in the file. The objects get their earlier state and ids back, in one revision like a rollback, and the sources that stated them are suspended. People, tokens, identities, tenants and the history are not changed. The file must be unchanged since the server wrote it. To restore whole accounts, run `heddle operator restore` on the server.',
   argument: { placeholder: 'FILE', doc: 'a file that `heddle backup` wrote', most: 1 },
   flags: {
     replace: { placeholder: 'ACCOUNT', doc: 'The id of the account: its objects are replaced.' },
@@ -24,7 +24,7 @@ export const restore = defineCommand({
   },
   settings: clientSettings,
   examples: [
-    ['heddle restore heddle.ndjson.gz --replace ch8i4ug6lnn4g9hqv7a0', 'Put the account back to where it was'],
+    ['heddle restore heddle.ndjson.gz --replace ch8i4ug6lnn4g9hqv7a0', 'Restore the earlier state of the account'],
   ],
   async run(invocation) {
     const { flags, positionals, config, terminal } = invocation;
@@ -33,14 +33,14 @@ export const restore = defineCommand({
     const summary = await withProgress(terminal, 'checking the backup', () => summaryOfFile(file));
     const client = await connect(config);
     if (flags['auto-approve'] !== true) terminal.note(`${describeArchive(summary)}\n`);
-    if (!(await isConfirmed(invocation, `Put the objects of the account on ${config.server} back to that?`)))
+    if (!(await isConfirmed(invocation, `Restore the objects of the account on ${config.server} to that state?`)))
       return printFailure(invocation, exit.error, 'Nothing was restored.');
     const given = { query: textsOf(flags, ['replace']), bytes: await readFile(file) };
     const report = await withProgress(terminal, 'restoring', () => call(client, operations.restore, given));
     if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', ...report });
     else
       terminal.out(
-        `${describeRestored(report)}Sources that stated what was put back are suspended; \`heddle resume\` lets them go on.\n`,
+        `${describeRestored(report)}Sources that stated restored objects are suspended; resume them with \`heddle resume\`.\n`,
       );
     return exit.ok;
   },

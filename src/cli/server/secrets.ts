@@ -12,7 +12,8 @@ import { withProgress } from '../terminal/progress.ts';
 export const secretsKey = defineCommand({
   name: 'secrets key',
   summary: 'Print a fresh key for secrets at rest.',
-  details: 'Works offline. Give it to servers as HEDDLE_SECRET_KEY; without it nobody can read the secrets any more.',
+  details:
+    'Works offline. Give the key to servers as HEDDLE_SECRET_KEY. Without the key, the secrets can no longer be read.',
   flags: {},
   settings: [],
   examples: [['heddle secrets key > secret.key && chmod 600 secret.key', 'Make a file for HEDDLE_SECRET_KEY_FILE']],
@@ -24,12 +25,12 @@ export const secretsKey = defineCommand({
 
 export const secretsRotate = defineCommand({
   name: 'secrets rotate',
-  summary: 'Seal all secrets again under the newest key, while the server serves.',
+  summary: 'Seal all secrets again with the newest key, while the server runs.',
   details:
-    'First give every server the new key in front of the old one (HEDDLE_SECRET_KEY=NEW,OLD) and restart it; then rotate; then the old key may go. After an update, when no server of the earlier release runs any more, it binds what they sealed to its place, and their form is refused from then on.',
+    'First give every server the new key before the old one (HEDDLE_SECRET_KEY=NEW,OLD) and restart it; then run this command; then remove the old key. After an update, when no server of the earlier release runs any more, the command also binds secrets that the earlier release sealed to their place, and from then on their form is rejected.',
   flags: {
     'accept-unbound': {
-      doc: 'Take what is sealed in the form of an earlier release although that is refused by now: one of its servers ran too long.',
+      doc: 'Accept secrets sealed in the form of an earlier release although that form is already rejected, because a server of that release ran too long.',
     },
   },
   settings: operatorSettings,
@@ -51,9 +52,9 @@ function renderRotation({ rows, unreadable, unreadableCount: count }: Rotation):
   const sealed =
     rows > 0
       ? `Sealed the secrets of ${rows} rows again.\n`
-      : `Every secret${count === 0 ? '' : ' that opens'} is sealed under the newest key already.\n`;
+      : `Every secret${count === 0 ? '' : ' that opens'} is already sealed with the newest key.\n`;
   if (count === 0) return sealed;
   const lines = unreadable.map((secret) => `  ${printable(describeSecret(secret))}\n`);
   const more = count > unreadable.length ? `  and ${count - unreadable.length} more\n` : '';
-  return `${sealed}\nStored secrets that do not open with any key of the server, and stay as they are: ${count}. Write them again, or rotate once more with the key under which they were sealed.\n${lines.join('')}${more}`;
+  return `${sealed}\nStored secrets that no key of the server opens (left unchanged): ${count}. Write them again, or rotate again with the key that sealed them.\n${lines.join('')}${more}`;
 }

@@ -146,7 +146,7 @@ async function serve(
   const upstreamProxy = readProxy(environment, outboundGuard);
   if (outboundGuard === 'proxy' && upstreamProxy === undefined)
     throw new InvalidInput(
-      'HEDDLE_OUTBOUND_GUARD is proxy, and HTTPS_PROXY names none; set it or take the other away.',
+      'HEDDLE_OUTBOUND_GUARD is proxy, but HTTPS_PROXY names no proxy; set HTTPS_PROXY or unset HEDDLE_OUTBOUND_GUARD.',
     );
   const otel = readOtel(environment);
   if (otel !== undefined && 'faults' in otel) throw new InvalidInput(otel.faults.join(' '));
@@ -236,7 +236,8 @@ async function drain(stop: () => Promise<void>, graceMs: number, log: Log): Prom
   });
   const outcome = await Promise.race([stopped, late]);
   clearTimeout(timer);
-  if (outcome === 'late') log({ level: 'warn', message: 'the grace period is over; what still runs is cut off' });
+  if (outcome === 'late')
+    log({ level: 'warn', message: 'the grace period is over; work that is still running is aborted' });
   else log({ level: 'info', message: 'stopped' });
 }
 
@@ -264,6 +265,6 @@ async function readAuthorities(path: string): Promise<string> {
   const text = await readSecretFile('HEDDLE_OUTBOUND_CA', path);
   if (holdsCertificates(text)) return text;
   throw new InvalidInput(
-    `HEDDLE_OUTBOUND_CA names ${path}, which is no list of certificates in PEM; give the certificates of the authorities.`,
+    `HEDDLE_OUTBOUND_CA names ${path}, which contains no certificates in PEM; name a file with the certificates of the authorities.`,
   );
 }

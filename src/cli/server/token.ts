@@ -13,8 +13,8 @@ export const token = defineCommand({
   name: 'token new',
   summary: 'Print a fresh, well-formed token.',
   details:
-    'Works offline and registers nothing: give the token to the first start of a server as HEDDLE_BOOTSTRAP_TOKEN, or with --operator to every start as HEDDLE_OPERATOR_TOKEN. Keep it secret.',
-  flags: { operator: { doc: 'A token of the operator of a server, and not of a user.' } },
+    'Works offline and registers nothing. Give the token to the first start of a server as HEDDLE_BOOTSTRAP_TOKEN; with --operator, give it to every start as HEDDLE_OPERATOR_TOKEN. Keep it secret.',
+  flags: { operator: { doc: 'Make a token of the operator of a server instead of a token of a user.' } },
   settings: [],
   examples: [['heddle token new > token && chmod 600 token', 'Make a token for HEDDLE_BOOTSTRAP_TOKEN_FILE']],
   async run({ flags, terminal }) {

@@ -17,12 +17,12 @@ const patience = '5m';
 
 export const reconcile = defineCommand({
   name: 'reconcile',
-  summary: 'Have a source read and applied now, instead of at its next turn.',
+  summary: 'Read and apply a source now, instead of at its next scheduled time.',
   details:
-    'The server that runs the source begins within a second. With --wait the command ends when that is done, with 3 when the plan needs an approval, 4 for a conflict, 5 for wrong documents and 1 when the source cannot be read.',
+    'The server that runs the source begins within a second. With --wait, the command exits when the reconcile is done: with 3 when the plan needs an approval, 4 for a conflict, 5 for invalid documents and 1 when the source cannot be read.',
   argument: { placeholder: 'NAME', doc: 'the name of a source, as `heddle sources` lists them', most: 1 },
   flags: {
-    wait: { doc: 'Wait until it is done, and say what came of it.' },
+    wait: { doc: 'Wait until the reconcile is done, and print its result.' },
     timeout: { placeholder: 'TIME', doc: `How long to wait, such as 30s (default ${patience}).` },
     ...jsonFlag,
   },
@@ -40,7 +40,7 @@ export const reconcile = defineCommand({
     const { requestedAt } = await call(client, operations.reconcile, { params: { name } });
     if (flags['wait'] !== true) {
       if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', source: name, requestedAt });
-      else terminal.out(`Asked for. \`heddle sources ${name}\` shows what comes of it.\n`);
+      else terminal.out(`The reconcile is requested. \`heddle sources ${name}\` shows its result.\n`);
       return exit.ok;
     }
     const until = performance.now() + seconds * 1000;
@@ -55,7 +55,7 @@ type Call = Pick<Invocation, 'flags' | 'terminal'>;
 
 function secondsOf({ timeout = patience }: Invocation['flags']): number {
   const seconds = typeof timeout === 'string' ? parseDuration(timeout) : undefined;
-  if (seconds === undefined) throw new InvalidInput('--timeout is no duration; write one such as 30s or 5m.');
+  if (seconds === undefined) throw new InvalidInput('--timeout is not a duration; write one such as 30s or 5m.');
   return seconds;
 }
 
@@ -101,6 +101,6 @@ function printSource(call: Call, source: Source): number {
 }
 
 function printTimeout(call: Call, name: string): number {
-  const message = `Nobody has reconciled ${name} in time; it stays asked for. \`heddle sources ${name}\` shows how it fares.`;
+  const message = `No server has reconciled ${name} in time; the request stays pending. \`heddle sources ${name}\` shows the state of the source.`;
   return printFailure(call, exit.error, message);
 }

@@ -15,21 +15,21 @@ export const suspend = defineCommand({
   name: 'suspend',
   summary: 'Stop a source from being applied, until it is resumed.',
   details:
-    'A reconcile that is running completes. What the documents of the source state stays theirs meanwhile: `heddle detach` lets go of it.',
+    'A reconcile that is running completes. The source keeps everything that its documents state; `heddle detach` releases it.',
   argument,
   flags: jsonFlag,
   settings: clientSettings,
-  examples: [['heddle suspend office', 'Keep what is in Git from being applied for now']],
+  examples: [['heddle suspend office', 'Stop applying what is in Git for now']],
   run: (invocation) => setSuspended(invocation, 'suspend'),
 });
 
 export const resume = defineCommand({
   name: 'resume',
-  summary: 'Let a source that was suspended be applied again.',
+  summary: 'Resume a suspended source, so that it is applied again.',
   argument,
   flags: jsonFlag,
   settings: clientSettings,
-  examples: [['heddle resume office', 'Let the source go on']],
+  examples: [['heddle resume office', 'Resume the source']],
   run: (invocation) => setSuspended(invocation, 'resume'),
 });
 
@@ -47,20 +47,20 @@ async function setSuspended({ flags, positionals: [name = ''], config, terminal 
 function suspensionText(name: string, verb: 'suspend' | 'resume', before: Source): string {
   const was = before.suspended;
   if (verb === 'resume')
-    return was ? `The source ${name} goes on.` : `The source ${name} was not suspended; it goes on as before.`;
+    return was ? `The source ${name} goes on.` : `The source ${name} was not suspended; nothing changed.`;
   if (was) return `The source ${name} was suspended already.`;
-  return `The source ${name} is suspended; what it states stays its own. \`heddle resume ${name}\` lets it go on.`;
+  return `The source ${name} is suspended and keeps everything that it states. Resume it with \`heddle resume ${name}\`.`;
 }
 
 export const detach = defineCommand({
   name: 'detach',
-  summary: 'Let go of everything that a source states and owns; its objects stay as they are.',
+  summary: 'Release everything that a source states and owns; its objects are not changed.',
   details:
-    'Asks first. Afterwards the objects that no other source states belong to nobody, and anybody may change them; sources that this one was in the way of are reconciled at once. The source is suspended: resumed or pushed again, it takes the same objects back.',
+    'Asks for confirmation first. Afterwards, objects that no other source states have no owner, and any user or source may change them; sources that this source blocked are reconciled immediately. The source is suspended: when it is resumed or pushed again, it takes the same objects back.',
   argument,
   flags: { ...autoApproveFlag, ...jsonFlag },
   settings: clientSettings,
-  examples: [['heddle detach office', 'Go on by hand with what came from Git']],
+  examples: [['heddle detach office', 'Manage by hand what came from Git']],
   async run(invocation) {
     const { flags, positionals, config, terminal } = invocation;
     const [name = ''] = positionals;
@@ -79,7 +79,7 @@ export const detach = defineCommand({
 async function mayDetach(call: Pick<Invocation, 'flags' | 'terminal'>, name: string, source: Source): Promise<boolean> {
   const held = count(source.objects, 'object');
   if (call.flags['auto-approve'] !== true)
-    call.terminal.note(`The source ${name} states something about ${held}, which it would let go of.\n`);
+    call.terminal.note(`The source ${name} states values of ${held} and would release them.\n`);
   return isConfirmed(call, `Detach the source ${name}?`);
 }
 
@@ -87,11 +87,11 @@ async function mayDetach(call: Pick<Invocation, 'flags' | 'terminal'>, name: str
 type End = Omit<AnswerOf<typeof operations.detach>, 'deleted'>;
 
 function detachedText(name: string, { revision, released, shared, reconciled }: End): string {
-  const next = reconciled.length === 0 ? '' : ` What it was in the way of is reconciled now: ${reconciled.join(', ')}.`;
+  const next = reconciled.length === 0 ? '' : ` Sources that it blocked are reconciled now: ${reconciled.join(', ')}.`;
   const after = `The source ${name} is suspended.${next}`;
-  if (revision === null) return `There was nothing to let go of. ${after}`;
+  if (revision === null) return `There was nothing to release. ${after}`;
   const free = released - shared;
   const belong = free === 1 ? 'belongs' : 'belong';
-  const rest = shared === 0 ? '' : `, and other sources go on with ${count(shared, 'object')}`;
-  return `${count(free, 'object')} ${belong} to nobody now${rest}, as of revision ${revision}. ${after}`;
+  const rest = shared === 0 ? '' : `, and other sources still state ${count(shared, 'object')}`;
+  return `${count(free, 'object')} ${belong} to no source now${rest}, as of revision ${revision}. ${after}`;
 }

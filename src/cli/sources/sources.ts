@@ -8,7 +8,7 @@ import { readSources, requireSource } from './source-names.ts';
 
 export const sources = defineCommand({
   name: 'sources',
-  summary: 'Show the sources of the account and how they fare, or everything about one of them.',
+  summary: 'Show the sources of the account with their state, or all details of one source.',
   argument: {
     placeholder: '[NAME]',
     doc: 'a source, to show its conditions, settings and latest attempts',
@@ -18,7 +18,7 @@ export const sources = defineCommand({
   flags: jsonFlag,
   settings: clientSettings,
   examples: [
-    ['heddle sources', 'A line a source, and what is amiss with it'],
+    ['heddle sources', 'One line per source, with its problems'],
     ['heddle sources office', 'Everything about one source'],
   ],
   async run({ flags, positionals: [name], config, terminal }) {

@@ -17,7 +17,7 @@ export const autoApproveFlag: Flags = { 'auto-approve': { doc: 'Do not ask.' } }
 export function requireConfirmable({ flags, terminal }: Confirmable, verb: string, what: string): void {
   if (flags['auto-approve'] === true || terminal.interactive) return;
   throw new InvalidInput(
-    `There is nobody to ask whether to ${verb} ${what}; add --auto-approve to ${verb} without asking.`,
+    `No terminal is available to confirm whether to ${verb} ${what}; add --auto-approve to ${verb} without asking.`,
   );
 }
 

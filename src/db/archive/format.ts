@@ -123,7 +123,7 @@ export async function* readArchive(lines: AsyncIterable<string>): AsyncGenerator
   let state = { at: 'start' } as State;
   for await (const line of lines) {
     const value = parseLine(line);
-    if (state.at === 'end') throw damaged('it goes on behind its end');
+    if (state.at === 'end') throw damaged('it has data after its end');
     if (state.at === 'start') {
       state = { at: 'between', header: headerOf(value), done: [], total: 0 };
       yield { header: state.header };
@@ -167,11 +167,11 @@ type State =
 
 function headerOf(value: JsonObject): ArchiveHeader {
   if (value['archive'] !== 'heddle')
-    throw new InvalidInput('this is no archive of Heddle; give a file that `heddle backup` wrote');
+    throw new InvalidInput('this is not an archive of Heddle; give a file that `heddle backup` wrote');
   const version = value['formatVersion'];
   if (typeof version !== 'number' || version > formatVersion)
     throw new InvalidInput(
-      `the archive has the format ${String(version)}, which a newer Heddle wrote; this one reads formats up to ${formatVersion}. Restore it with that Heddle`,
+      `the archive has the format ${String(version)} of a newer Heddle; this version reads formats up to ${formatVersion}. Restore the archive with the newer version`,
     );
   const { account, revision, base, createdAt } = value;
   if (typeof account !== 'string' || typeof createdAt !== 'string' || !isCount(revision) || !isCount(base))
@@ -189,23 +189,23 @@ function beginSection(state: Between, name: string): State {
   const last = state.done.at(-1);
   const isNext =
     section !== undefined && (last === undefined || sectionNames.indexOf(section) > sectionNames.indexOf(last));
-  if (!isNext) throw damaged(`the section ${name.slice(0, 50)} does not belong there`);
+  if (!isNext) throw damaged(`the section ${name.slice(0, 50)} is unknown or out of order`);
   return { ...state, at: 'inside', section, hash: createHash('sha256'), rows: { count: 0 } };
 }
 
 function endSection(state: Extract<State, { readonly at: 'inside' }>, value: JsonObject): State {
   const { section, hash, rows, header, done, total } = state;
   if (value['rows'] !== rows.count || value['sha256'] !== hash.digest('hex'))
-    throw damaged(`the checksum of its section ${section} does not fit`);
+    throw damaged(`the checksum of its section ${section} does not match`);
   return { at: 'between', header, done: [...done, section], total: total + rows.count };
 }
 
 function endArchive({ header, done, total }: Between, value: JsonObject, whole: Hash): void {
   const required = sectionNames.filter((name) => header.history || !historySections.includes(name));
   const missing = required.filter((name) => !done.includes(name) && !laterSections.includes(name));
-  if (value['end'] !== 'archive') throw damaged('a line does not belong where it is');
+  if (value['end'] !== 'archive') throw damaged('it has an unexpected line');
   if (missing.length > 0) throw damaged(`its section ${missing[0]} is missing`);
-  if (value['rows'] !== total || value['sha256'] !== whole.digest('hex')) throw damaged('its checksum does not fit');
+  if (value['rows'] !== total || value['sha256'] !== whole.digest('hex')) throw damaged('its checksum does not match');
 }
 
 /**
@@ -226,10 +226,10 @@ function parseLine(line: string): JsonObject {
   } catch {
     // Refused below, like a line that is valid JSON but not an object.
   }
-  throw damaged('a line of it is no JSON object');
+  throw damaged('one of its lines is not a JSON object');
 }
 
 /** Returns the error for a damaged archive. */
 export function damaged(how: string): InvalidInput {
-  return new InvalidInput(`the archive is damaged: ${how}. Nothing was written; take another copy of it`);
+  return new InvalidInput(`the archive is damaged: ${how}. Nothing was written; use another copy of it`);
 }

@@ -47,9 +47,11 @@ export async function* archiveLines(compressed: AsyncIterable<Uint8Array>): Asyn
       const lines = splitter.take(decoder.decode(bytes, { stream: true }));
       counted.lines += lines.length;
       const limits = limitsOf(counted.packed);
-      if (counted.bytes > limits.bytes) throw damaged('it unpacks to far more than an archive of its size');
-      if (counted.lines > limits.lines) throw damaged('it has far more rows than an archive of its size');
-      if (splitter.waiting() > limits.line) throw damaged('a line of it is too long');
+      if (counted.bytes > limits.bytes)
+        throw damaged('it unpacks to far more data than is possible for an archive of its size');
+      if (counted.lines > limits.lines)
+        throw damaged('it has far more rows than is possible for an archive of its size');
+      if (splitter.waiting() > limits.line) throw damaged('one of its lines is too long');
       yield* lines;
     }
   } catch (error) {
@@ -100,7 +102,7 @@ function explain(error: unknown): unknown {
   const code = codeOf(error);
   if (error instanceof InvalidInput) return error;
   if (error instanceof Error && error.message === 'incorrect header check')
-    return new InvalidInput('this is no archive of Heddle; give a file that `heddle backup` wrote');
+    return new InvalidInput('this is not an archive of Heddle; give a file that `heddle backup` wrote');
   if (code === 'Z_BUF_ERROR') return damaged('it is cut short');
   if (code === 'Z_DATA_ERROR' || code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return damaged('it cannot be unpacked');
   return error;

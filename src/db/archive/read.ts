@@ -188,5 +188,7 @@ async function* unlessFolded(
   yield* pages();
   const still = await readKept(database, account);
   if (still?.base !== kept.base || still.validFrom !== kept.validFrom)
-    throw new Unavailable('the history was folded while the archive was written; take it again');
+    throw new Unavailable(
+      'old revisions were removed from the history while the archive was written; create the archive again',
+    );
 }

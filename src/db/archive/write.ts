@@ -102,7 +102,7 @@ async function lockPlace(run: Run, { header, place }: RestoreInput): Promise<num
   const own = found.find((row) => row['account_id'] === place.account);
   const isAsDecided = own === undefined ? place.account === undefined : !place.fresh || Number(own['revision']) <= 1;
   if (!isAsDecided || found.length > (own === undefined ? 0 : 1))
-    throw new Conflict('taken', 'the account was used while the archive was read; nothing was written');
+    throw new Conflict('taken', 'the account was created or changed while the archive was read; nothing was written');
   return place.fresh ? 0 : Number(own?.['revision']);
 }
 
@@ -216,7 +216,7 @@ async function refuseTaken(run: Run, account: string, rows: readonly JsonObject[
   const more = shown.length > 10 ? ` and ${shown.length - 10} more` : '';
   throw new Conflict(
     'taken',
-    `another account of this server has entries of the archive: ${shown.slice(0, 10).join(', ')}${more}; remove them there, or restore the archive to a server of its own`,
+    `another account of this server already has entries of the archive: ${shown.slice(0, 10).join(', ')}${more}; remove them there, or restore the archive to a separate server`,
   );
 }
 
@@ -241,7 +241,7 @@ async function checkColumns(run: Run, table: SectionName, columns: readonly stri
   const unknown = columns.find((column) => !known.has(column));
   if (unknown !== undefined)
     throw new InvalidInput(
-      `the archive keeps ${unknown.slice(0, 50)} in ${table}, which this Heddle does not know; restore it with the one that wrote it, or a newer one`,
+      `the archive has the column ${unknown.slice(0, 50)} in ${table}, which this version of Heddle does not have; restore it with the version that wrote it, or a newer one`,
     );
 }
 

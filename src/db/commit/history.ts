@@ -89,7 +89,7 @@ function changeRow(revision: number, change: Change | Claim, seq: number): JsonO
 
 function subject(change: Change | Claim): StoredObject {
   const object = change.after ?? change.before;
-  if (object === undefined) throw new Error('a change has neither a before nor an after');
+  if (object === undefined) throw new Error('a change has neither a state before nor a state after');
   return object;
 }
 

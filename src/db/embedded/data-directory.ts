@@ -61,8 +61,8 @@ export async function holdsDatabase(directory: string): Promise<boolean> {
 export function damaged(directory: string, what: string, cause?: unknown): Unavailable {
   return new Unavailable(
     `The embedded database in ${directory} is damaged: ${what}. Nothing was changed. ` +
-      'Put a copy of the whole directory in its place; or move it away, put its `secret.key` alone into a new one and, while the server ' +
-      `is stopped, bring its accounts back with \`heddle operator restore FILE --data-dir ${directory}\` from archives of \`heddle backup\`.`,
+      'Replace the whole directory with a copy; or move it away, put only its `secret.key` into a new directory and, while the server ' +
+      `is stopped, restore its accounts with \`heddle operator restore FILE --data-dir ${directory}\` from archives of \`heddle backup\`.`,
     { cause },
   );
 }

@@ -36,7 +36,7 @@ export async function lockDirectory(directory: string): Promise<() => Promise<vo
   }
   throw new Unavailable(
     `The data directory ${directory} is in use by another Heddle. ` +
-      'Stop that one, or give this one a data directory of its own; several servers share a Postgres instead.',
+      'Stop that server, or give this one a different data directory; several servers must share a Postgres instead.',
   );
 }
 

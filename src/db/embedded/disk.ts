@@ -39,8 +39,8 @@ export async function createFile(path: string, text: string): Promise<boolean> {
 }
 
 const full = 'is on a disk that is full; make room and start again';
-const closed = 'cannot be written; give it to the user who runs Heddle, or choose another one with --data-dir';
-const other = 'is no directory; choose another one with --data-dir';
+const closed = 'is not writable; make it writable for the user who runs Heddle, or choose another one with --data-dir';
+const other = 'is not a directory; choose another one with --data-dir';
 
 const reasons: Readonly<Record<string, string>> = {
   ...{ ENOSPC: full, EDQUOT: full },

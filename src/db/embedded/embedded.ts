@@ -103,7 +103,7 @@ function noRoomToCreate(directory: string, room: number): string {
  * database that only lacks space must not be restored.
  */
 function noRoomToStart(directory: string, room: number): string {
-  return `The embedded database in ${directory} does not start, and its disk is full (${room} MiB left). Nothing was changed. Make room and start again; only if it does not start then either, it is damaged.`;
+  return `The embedded database in ${directory} does not start, and its disk is full (${room} MiB left). Nothing was changed. Free disk space and start again; if it still does not start, it is damaged.`;
 }
 
 async function start(dataDir = 'memory://'): Promise<PGlite> {

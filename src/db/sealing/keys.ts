@@ -27,7 +27,7 @@ export async function readKeys({ secretKey, secretKeyFile, dataDir }: KeyOptions
   if (secretKeyFile !== undefined) return parseKeys(await readText(secretKeyFile), `the file ${secretKeyFile}`);
   if (dataDir !== undefined) return parseKeys(await ownKey(dataDir), `the file ${join(dataDir, 'secret.key')}`);
   throw new InvalidInput(
-    'secrets are sealed with a key that must not lie in the database: set HEDDLE_SECRET_KEY or HEDDLE_SECRET_KEY_FILE; `heddle secrets key` makes one.',
+    'secrets are sealed with a key that must be kept outside the database: set HEDDLE_SECRET_KEY or HEDDLE_SECRET_KEY_FILE; make a key with `heddle secrets key`.',
   );
 }
 
@@ -39,7 +39,7 @@ export async function requireOwnKey({ secretKey, secretKeyFile, dataDir }: KeyOp
   if (dataDir === undefined || secretKey !== undefined || secretKeyFile !== undefined) return;
   if (!(await holdsDatabase(dataDir)) || (await exists(join(dataDir, 'secret.key')))) return;
   throw new InvalidInput(
-    `the data directory ${dataDir} holds a database, but not its key: put the file secret.key back, or give the key in HEDDLE_SECRET_KEY or HEDDLE_SECRET_KEY_FILE. Nothing was written.`,
+    `the data directory ${dataDir} contains a database, but not its key: put the file secret.key back, or give the key in HEDDLE_SECRET_KEY or HEDDLE_SECRET_KEY_FILE. Nothing was written.`,
   );
 }
 
@@ -50,7 +50,7 @@ export function newKeyText(): string {
 
 function parseKeys(text: string, place: string): readonly Uint8Array[] {
   const parts = text.split(/[,\s]+/).filter((part) => part !== '');
-  if (parts.length === 0) throw new InvalidInput(`${place} holds no key; make one with \`heddle secrets key\`.`);
+  if (parts.length === 0) throw new InvalidInput(`${place} contains no key; make one with \`heddle secrets key\`.`);
   return parts.map((part, at) => {
     const bytes = Buffer.from(part, /^[0-9a-fA-F]{64}$/.test(part) ? 'hex' : 'base64');
     // The message does not repeat the text, because it is a secret.

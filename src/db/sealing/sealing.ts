@@ -136,7 +136,7 @@ function opens(vault: Vault, sealed: string, place: SealPlace): boolean {
 
 function wrongKey(vault: Vault, sealed: string): WrongKey {
   return new WrongKey(
-    `this server has another secret key (its id is ${vault.keyId}) than the one with which the secrets of this installation are sealed (${keyIdIn(sealed)}); start it with that key in HEDDLE_SECRET_KEY or HEDDLE_SECRET_KEY_FILE, or put the file secret.key back into its data directory. Nothing was written`,
+    `the secret key of this server (its id is ${vault.keyId}) does not match the key that sealed the secrets of this installation (${keyIdIn(sealed)}); start the server with the matching key in HEDDLE_SECRET_KEY or HEDDLE_SECRET_KEY_FILE, or put the file secret.key back into its data directory. Nothing was written`,
   );
 }
 

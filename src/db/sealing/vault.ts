@@ -41,7 +41,7 @@ export function createVault(keys: readonly Uint8Array[], first: SealForm = 'boun
     const key = known.get(id);
     if (key !== undefined) return key;
     // The id may be part of any stored text, so the message does not repeat it.
-    if (!/^[0-9a-f]{12}$/.test(id)) throw new Internal('a secret is in no form in which servers seal');
+    if (!/^[0-9a-f]{12}$/.test(id)) throw new Internal('a secret does not have the form of a sealed secret');
     throw new Internal(`a secret is sealed with the key ${id}, which this server does not have; give it that key too`);
   };
   const openUnbound = (sealed: string): string => {
@@ -86,7 +86,7 @@ export function createVault(keys: readonly Uint8Array[], first: SealForm = 'boun
 }
 
 const unboundRefusal =
-  'a secret is sealed in the form of an earlier release, which is refused since `heddle secrets rotate`: a server of that release wrote it afterwards, or somebody put it there. Write the secret again, or see `heddle secrets rotate --accept-unbound`';
+  'a secret is sealed in the form of an earlier release, which is rejected since `heddle secrets rotate`: a server of that release wrote it afterwards, or it was inserted into the database. Write the secret again, or see `heddle secrets rotate --accept-unbound`';
 
 function keyOf(key: Uint8Array): Key {
   const pairs = new Map<SealPurpose, Pair>();
@@ -136,8 +136,11 @@ function open(pair: Pair, text: string, context?: Buffer): string {
   try {
     return Buffer.concat([decipher.update(bytes.subarray(nonceBytes + tagBytes)), decipher.final()]).toString('utf8');
   } catch (cause) {
-    throw new Internal('a sealed secret was changed, or it was sealed for another place than the one it stands in', {
-      cause,
-    });
+    throw new Internal(
+      'a sealed secret was changed, or was sealed for a different place than the one where it is stored',
+      {
+        cause,
+      },
+    );
   }
 }

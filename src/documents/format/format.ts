@@ -44,7 +44,8 @@ export function formatFile(file: SourceFile, options: FormatOptions): Formatted 
   const failed = { type: 'problems', problems } as const;
   if (problems.length > 0 && options.fix === undefined) return failed;
   if (documents.length + problems.length === 0) return { type: 'ignored' };
-  if (text.includes('\r')) return { type: 'kept', reason: 'it holds carriage returns that end no line; remove them' };
+  if (text.includes('\r'))
+    return { type: 'kept', reason: 'it contains carriage returns that do not end a line; remove them' };
   const formatted = isJsonFile(file, text) ? formatJson(text, options) : formatStream(text, options);
   if (formatted === undefined) return failed;
   if (typeof formatted !== 'string') return formatted;
@@ -61,7 +62,8 @@ type Kept = Extract<Formatted, { readonly type: 'kept' }>;
 
 function formatJson(text: string, options: FormatOptions): string | Kept {
   const read = readJsonText(text);
-  if (read === undefined) return { type: 'kept', reason: 'its name says JSON and it is YAML; rename it to .yaml' };
+  if (read === undefined)
+    return { type: 'kept', reason: 'its name ends with .json but it contains YAML; rename it to .yaml' };
   const edits = editsOf(read.value, options);
   const value = editValue(edits, read.value);
   const written = printJson(value, documentShape(options.registry, value));
@@ -109,7 +111,8 @@ function formatSection(text: string, options: FormatOptions): FormattedSection |
 
 const unfaithful: Kept = {
   type: 'kept',
-  reason: 'a comment or a text in it would be lost or mean something else; write it in block style, one member a line',
+  reason:
+    'formatting would lose a comment or a text, or change its meaning; write it in block style, one member per line',
 };
 
 /** Returns whether `after` has the value `meant` and every comment of `before`. The last safeguard against a loss. */

@@ -113,7 +113,7 @@ function ask({ worker, isReady, lateMs, signal }: WorkerCall, job: Job): Promise
  */
 function notStarted(cause: unknown): Unavailable {
   return new Unavailable(
-    'A thread that reads documents could not be started, most likely because no more processes are allowed; try again, and if it happens again and again, raise the limit of processes (pids) of the server or its container.',
+    'A thread that reads documents could not be started, most likely because no more processes are allowed; try again, and if this repeats, raise the limit of processes (pids) of the server or its container.',
     { cause },
   );
 }
@@ -123,7 +123,7 @@ function notStarted(cause: unknown): Unavailable {
  */
 function stopped(cause: unknown): Unavailable {
   return new Unavailable(
-    'The thread that reads documents was stopped, most likely for want of memory; try again, and if it happens again and again, split the files or give the server more memory.',
+    'The thread that reads documents was stopped, most likely because memory ran out; try again, and if this repeats, split the files or give the server more memory.',
     { cause },
   );
 }
@@ -131,6 +131,6 @@ function stopped(cause: unknown): Unavailable {
 /** Returns the error for a job that took too long. The duration does not mean that the documents are wrong either. */
 function late(milliseconds: number): Unavailable {
   return new Unavailable(
-    `Reading a file took longer than ${milliseconds / 1000} s and was given up, most likely because the machine is busy; try again, and if it happens again and again, split the file.`,
+    `Reading a file took longer than ${milliseconds / 1000} s and was aborted, most likely because the machine is busy; try again, and if this repeats, split the file.`,
   );
 }

@@ -14,7 +14,7 @@ export function findConflicts(text: string): readonly number[] {
 export const conflictFault: Fault = {
   code: 'merge_conflict',
   message:
-    'A merge that was not finished begins here; keep what is meant of both sides, and remove the lines that begin with `<<<<<<<`, `=======` and `>>>>>>>`.',
+    'An unfinished merge begins here; keep the intended lines of both sides, and remove the lines that begin with `<<<<<<<`, `=======` and `>>>>>>>`.',
 };
 
 /** Placeholders that template engines did not fill in: `{{ }}`, `{% %}`, `<% %>`, `${ }`. */
@@ -27,7 +27,7 @@ export function templateFault(value: string): Fault | undefined {
   if (!/^[$<{]/.test(value) || !whole.test(value)) return undefined;
   return {
     code: 'template_leftover',
-    message: `\`${truncate(value)}\` is a template that nothing filled in; render the file before Heddle reads it, or write the value.`,
+    message: `\`${truncate(value)}\` is a template placeholder that was not filled in; render the file before Heddle reads it, or write the value.`,
   };
 }
 
@@ -40,6 +40,6 @@ export function templateFaultOfLine(line: string): Fault | undefined {
   if (found === undefined) return undefined;
   return {
     code: 'template_leftover',
-    message: `\`${truncate(found)}\` is a template that nothing filled in; render the file before Heddle reads it. If the text is meant, quote it.`,
+    message: `\`${truncate(found)}\` is a template placeholder that was not filled in; render the file before Heddle reads it. To use it as text, quote it.`,
   };
 }

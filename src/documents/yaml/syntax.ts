@@ -64,7 +64,7 @@ function lineAt(text: string, offset: number): string {
 const hints: Readonly<Record<string, string>> = {
   NON_STRING_KEY: 'Use a plain word as the key.',
   BLOCK_AS_IMPLICIT_KEY: 'If the text after the first colon is a value, quote it.',
-  MISSING_CHAR: 'Close what is open, or add what is missing.',
+  MISSING_CHAR: 'Close the open quote or bracket, or add the missing character.',
   BAD_INDENT: 'Indent it like its neighbours.',
   MULTIPLE_DOCS: 'Separate documents with a line `---`.',
   MULTILINE_IMPLICIT_KEY: 'Add the colon after the key, or quote a text that runs over several lines.',
@@ -99,5 +99,5 @@ function wordAt(text: string, offset: number): string {
 }
 
 function quoteHint(word: string): string {
-  return word === '' ? 'Quote the text.' : `If the text is meant, quote it: ${JSON.stringify(word)}.`;
+  return word === '' ? 'Quote the text.' : `To use it as text, quote it: ${JSON.stringify(word)}.`;
 }

@@ -16,11 +16,12 @@ export function stringFault(value: string): Fault | undefined {
   if (value.includes('\0')) {
     return {
       code: 'string_nul',
-      message: 'The string holds a NUL character (U+0000), which cannot be stored; remove it.',
+      message: 'The string contains a NUL character (U+0000), which cannot be stored; remove it.',
     };
   }
   if (value.isWellFormed()) return templateFault(value);
-  const message = 'The string holds half of a surrogate pair, which is no character; write both halves or remove it.';
+  const message =
+    'The string contains half of a surrogate pair, which is not a character; write both halves or remove it.';
   return { code: 'string_surrogate', message };
 }
 
@@ -28,11 +29,11 @@ export function stringFault(value: string): Fault | undefined {
 export function numberFault(value: number, text: string = String(value)): Fault | undefined {
   const source = truncate(text);
   if (!Number.isFinite(value)) {
-    const message = `\`${source}\` is not a finite number; write a number, or, if the text is meant, quote it: "${source}".`;
+    const message = `\`${source}\` is not a finite number; write a number, or, to use it as text, quote it: "${source}".`;
     return { code: 'number_not_finite', message };
   }
   if (!Number.isInteger(value) || Number.isSafeInteger(value)) return undefined;
-  const message = `The number \`${source}\` cannot be kept exactly (beyond 2^53 - 1); if the text is meant, quote it: "${source}".`;
+  const message = `The number \`${source}\` cannot be kept exactly (beyond 2^53 - 1); to use it as text, quote it: "${source}".`;
   return { code: 'number_unsafe', message };
 }
 

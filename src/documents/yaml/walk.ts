@@ -55,7 +55,7 @@ function readNode(walk: Walk, node: YamlNode | null, path: Path | undefined, dep
 function checkMarks(walk: Walk, node: YamlNode, path: Path | undefined): void {
   if (isAlias(node)) {
     const text = truncate(`*${node.source}`);
-    const message = `\`${text}\` without quotes is a YAML alias, which is not allowed; if the text is meant, quote it: "${text}".`;
+    const message = `\`${text}\` without quotes is a YAML alias, which is not allowed; to use it as text, quote it: "${text}".`;
     refuse(walk, node, path, { code: 'yaml_alias', message });
     return;
   }
@@ -65,7 +65,7 @@ function checkMarks(walk: Walk, node: YamlNode, path: Path | undefined): void {
     refuse(walk, node, path, { code: 'yaml_anchor', message });
   }
   if (node.tag !== undefined) {
-    const message = `The YAML tag \`${shortTag(node.tag)}\` is not allowed; remove it, and quote the value if it is meant as text.`;
+    const message = `The YAML tag \`${shortTag(node.tag)}\` is not allowed; remove it, and quote the value if it is a text.`;
     refuse(walk, node, path, { code: 'yaml_tag', message });
   }
 }

@@ -142,7 +142,7 @@ function problemAt(reading: Reading, fault: Fault, offset: number): Problem {
 function bounded(problems: readonly Problem[], file: string): readonly Problem[] {
   if (problems.length <= limits.fileProblems) return problems;
   const reported = problems.slice(0, limits.fileProblems);
-  const message = `The file has more than these ${limits.fileProblems} problems; repair these first.`;
+  const message = `The file has more problems than these ${limits.fileProblems}; fix these first.`;
   return [...reported, { ...reported.at(-1), code: 'file_too_many_problems', message, file, path: '' }];
 }
 
@@ -152,7 +152,7 @@ function conflictAt(text: string, file: string, offset: number): Problem {
 }
 
 function tooManyNodes(file: string): Problem {
-  const message = `The file holds more than ${limits.fileNodes} values; split it.`;
+  const message = `The file contains more than ${limits.fileNodes} values; split it.`;
   return { code: 'file_too_large', message, file, line: 1, column: 1 };
 }
 

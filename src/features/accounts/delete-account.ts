@@ -28,7 +28,7 @@ export async function deleteAccount(engine: Engine, call: Call, id: string): Pro
     propose: (stateOf) => {
       const state = stateOf(id);
       if (keeperOf(state) !== keeper)
-        throw new Conflict('refused', 'the account came to somebody else at the same moment; try again');
+        throw new Conflict('refused', 'the keeper of the account changed at the same moment; try again');
       const tenant = keeper === undefined ? undefined : stateOf(keeper).find(tenantKind, id);
       requireOwner(state, call, keeper === undefined ? undefined : { home: stateOf(keeper), tenant });
       requireNoTenants(state);
@@ -89,7 +89,7 @@ function requireOwner(state: Snapshot, { actor, home }: Call, keeping: Keeping |
   const user = home === undefined ? state.find('User', actor.id) : keeping?.home.find('User', actor.id);
   const role =
     home === undefined ? user?.spec.role : keeping?.tenant && roleInTenant(keeping.home, actor.id, keeping.tenant);
-  if (role !== 'owner' || user?.spec.is_blocked === true) throw new NotAllowed('only an owner deletes the account');
+  if (role !== 'owner' || user?.spec.is_blocked === true) throw new NotAllowed('only an owner may delete the account');
 }
 
 /**
@@ -102,6 +102,6 @@ function requireNoTenants(state: Snapshot): void {
   const names = tenants.slice(0, 10).map(({ name }) => name);
   throw new Conflict(
     'in_use',
-    `the account looks after ${tenants.length} others (${names.join(', ')}${tenants.length > 10 ? ', …' : ''}); unlink them first`,
+    `the account is the keeper of ${tenants.length} tenants (${names.join(', ')}${tenants.length > 10 ? ', …' : ''}); unlink them first`,
   );
 }

@@ -11,10 +11,10 @@ import { subjectOf } from '../../plan/checks/authorize.ts';
 export function inviteFault(state: Snapshot, { user, createdBy }: Pick<Invite, 'user' | 'createdBy'>) {
   if (user !== null)
     return state.find('User', user)?.derived.status === 'active'
-      ? 'you have signed in already, so the invite is over; sign in the same way again'
+      ? 'you have signed in already, so the invite is no longer valid; sign in the same way again'
       : undefined;
   const sender = state.find('User', createdBy);
   if (sender === undefined) return undefined;
   const isBacked = sender.spec.is_blocked !== true && may(subjectOf(sender), 'users', 'create');
-  return isBacked ? undefined : 'the sender of the invite may not invite anybody any more; ask for a new one';
+  return isBacked ? undefined : 'the sender of the invite may no longer invite users; ask for a new invite';
 }

@@ -111,10 +111,10 @@ async function knownUser(
   if (others.includes(subject)) return 'taken';
   if (!emailVerified)
     throw new NotAllowed(
-      `there is a user ${email} already, and the identity provider does not say that the address is yours; ask an admin`,
+      `the user ${email} exists already, and the identity provider does not confirm that the address is yours; ask an admin`,
     );
   if (others.length > 0)
-    throw new NotAllowed(`somebody else of the identity provider signs in as ${email} already; ask an admin`);
+    throw new NotAllowed(`another person of the identity provider already signs in as ${email}; ask an admin`);
   return user;
 }
 

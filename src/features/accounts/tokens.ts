@@ -68,7 +68,7 @@ export async function addToken(
   // lost.
   const find = async () => ((await readTokenHash(engine.database, account, id)) === hash ? true : undefined);
   for (let attempt = 0; !(await storeOnce({ requestId: id }, find, store)); attempt++) {
-    if (attempt === attempts) throw new Unavailable('the account changes all the time; try again');
+    if (attempt === attempts) throw new Unavailable('the account kept changing during the attempts; try again');
     // The change of the account may have removed the right to create the token.
     state = await engine.snapshots.fresh(account);
     owner = userFor(state, call, user, 'create');
@@ -101,9 +101,9 @@ function userFor(state: Snapshot, call: Call, id: string, operation: Operation):
   const user = requireUser(state, id);
   if (id === call.actor.id) return user;
   if (user.spec.is_service_user !== true)
-    throw new NotAllowed('tokens of other people are theirs alone; make one for a service user instead');
+    throw new NotAllowed('only the people themselves may manage their tokens; make a token for a service user instead');
   if (!isManaged(state, call, operation))
-    throw new NotAllowed('only owners and admins manage the tokens of service users');
+    throw new NotAllowed('only owners and admins may manage the tokens of service users');
   return user;
 }
 

@@ -75,7 +75,7 @@ export async function requireInvited(engine: Engine, call: Call, id: string): Pr
   const user = requireUser(state, id);
   // The invite link grants access to anyone who has it, so its role must not be above the role of the caller.
   const role = call.actor.granted ?? state.find('User', call.actor.id)?.spec.role;
-  if (user.spec.role === 'owner' && role !== 'owner') throw new NotAllowed('only an owner invites an owner again');
+  if (user.spec.role === 'owner' && role !== 'owner') throw new NotAllowed('only an owner may invite an owner again');
   const isProgram = user.spec.is_service_user === true;
   if (!isProgram && (user.derived.status ?? 'invited') === 'invited') return user;
   const why = isProgram ? 'is a service user, which has no address to invite' : 'has signed in already';

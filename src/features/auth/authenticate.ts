@@ -94,10 +94,10 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 }
 
 const notInAccount =
-  "this is the operator's token, which is for the server itself and opens no account; use a token of a user";
+  "this is the operator's token, which is for the server itself and not valid in any account; use a token of a user";
 
 const operatorOnly =
-  "this is about the whole server, and for its operator alone; send the operator's token, which is in the file operator-token of the data directory or in HEDDLE_OPERATOR_TOKEN";
+  "this concerns the whole server and is for its operator only; send the operator's token, which is in the file operator-token of the data directory or in HEDDLE_OPERATOR_TOKEN";
 
 function credentialsOf(header: string | undefined): { readonly scheme: string; readonly token: string } {
   const [word = '', ...rest] = (header ?? '').trim().split(/\s+/);

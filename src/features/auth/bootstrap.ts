@@ -22,7 +22,7 @@ export interface OwnerOptions {
 
 /** Log line when the database does not record which account is the operator's. */
 const noOperator =
-  "this server has accounts, and none of them is recorded as the operator's; what is the operator's stays closed until HEDDLE_OPERATOR_ACCOUNT names one by its id";
+  "this server has accounts, but none of them is recorded as the operator's; the operator's functions are refused until HEDDLE_OPERATOR_ACCOUNT names one by its id";
 
 const ownerName = 'machine owner';
 const lifetimeDays = 365;
@@ -100,8 +100,8 @@ export function watchMachineToken(
     const date = new Date(end).toISOString().slice(0, 10);
     const message =
       end > now()
-        ? `ends on ${date}; make another one with it (POST /api/users/${owner.id}/tokens), or give its programs tokens of service users`
-        : `ended on ${date}; give the programs that went by it tokens of service users`;
+        ? `expires on ${date}; use it to make another one (POST /api/users/${owner.id}/tokens), or give the programs that use it tokens of service users`
+        : `expired on ${date}; give the programs that used it tokens of service users`;
     report('warn', `the token of the machine owner ${message}`);
   };
   // When reading fails, the next attempt is on the next day.

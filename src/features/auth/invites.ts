@@ -216,7 +216,10 @@ export function requireProvider({ registry }: Engine): void {
   const { embeddedIdp, localAuthDisabled } = registry.installation;
   const why = embeddedIdp ? 'passwords are switched off' : 'its identity provider is switched off';
   if (!embeddedIdp || localAuthDisabled)
-    throw new Conflict('precondition', `this server lets nobody in by a password: ${why}; use your identity provider`);
+    throw new Conflict(
+      'precondition',
+      `this server does not allow signing in with a password: ${why}; use your identity provider`,
+    );
 }
 
 /** Returns the expiry of an invite that is made or renewed now, in ISO 8601. */
@@ -236,7 +239,7 @@ async function announce(
   const link = inviteLink(people.publicUrl(), token, inviteProof(planEnvironment.mailSigner, token));
   if (people.mailer === undefined)
     return {
-      notice: `no mail was sent, since there is no mail server; hand over the link ${inviteLink(people.publicUrl(), '<invite_token>')}, and the account ${call.account} to sign in to if others claim their address`,
+      notice: `no mail was sent because no mail server is configured; give the user the link ${inviteLink(people.publicUrl(), '<invite_token>')}, and the account ${call.account} to sign in to if other accounts also use their address`,
     };
   await people.mailer.send(
     inviteMail({ to, name, invitedBy: call.actor.name, account: call.account, link, expiresAt }),
@@ -267,7 +270,7 @@ function missing(id: string): NotFound {
 }
 
 function unknown(): NotFound {
-  return new NotFound('invite not found: it was accepted or taken back, or the link is incomplete');
+  return new NotFound('invite not found: it was accepted or withdrawn, or the link is incomplete');
 }
 
 function invalid(path: string, code: ProblemCode, message: string): InvalidInput {

@@ -142,7 +142,7 @@ async function discover(options: ExternalIssuer): Promise<Places> {
   const { issuer } = options;
   const document = await readJson(new URL(`${issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`), options);
   if (document['issuer'] !== issuer)
-    throw away(issuer, new Error(`its discovery document is that of ${JSON.stringify(document['issuer'])}`));
+    throw away(issuer, new Error(`its discovery document names the issuer ${JSON.stringify(document['issuer'])}`));
   const keys = placeIn(document, 'jwks_uri', issuer);
   if (keys === undefined) throw away(issuer, new Error('its discovery document names no usable `jwks_uri`'));
   return { keys, userinfo: placeIn(document, 'userinfo_endpoint', issuer) };
@@ -205,7 +205,7 @@ function away(issuer: string, cause: unknown): Unavailable {
   if (cause instanceof Unavailable) return cause;
   const reason = cause instanceof Error ? cause.message : '';
   return new Unavailable(
-    `the identity provider ${issuer} gives no keys to check tokens with (${reason || 'it does not answer'}); try again, or use a personal access token`,
+    `the identity provider ${issuer} does not provide keys to verify tokens (${reason || 'it does not answer'}); try again, or use a personal access token`,
     { cause },
   );
 }

@@ -37,15 +37,15 @@ export function createMailer(settings: MailSettings): Mailer {
 /** Returns the error for the caller, with advice on what to do. */
 function explain(error: MailFailure, host: string, to: string): Error {
   if (error.refusal === 'addresses') {
-    const message = `the mail server ${host} does not accept the address ${to}; correct it. Nothing was made`;
+    const message = `the mail server ${host} does not accept the address ${to}; correct it. Nothing was created`;
     return new InvalidInput(message, { problems: [{ code: 'email_refused', path: '/email', message }] });
   }
   if (error.refusal === 'insecure')
-    return new Unavailable(`${error.message}. No mail was sent and nothing was made`, { cause: error });
+    return new Unavailable(`${error.message}. No mail was sent and nothing was created`, { cause: error });
   const reason =
-    error.refusal === 'credentials' ? 'refuses the user and password in HEDDLE_SMTP_URL' : 'cannot be reached';
+    error.refusal === 'credentials' ? 'rejects the user and password in HEDDLE_SMTP_URL' : 'cannot be reached';
   return new Unavailable(
-    `the mail server ${host} ${reason}, so no mail was sent and nothing was made; try again later, or start the server without HEDDLE_SMTP_URL to hand invitations over yourself`,
+    `the mail server ${host} ${reason}, so no mail was sent and nothing was created; try again later, or start the server without HEDDLE_SMTP_URL to hand over invitations yourself`,
     { cause: error },
   );
 }

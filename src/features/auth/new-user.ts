@@ -48,14 +48,17 @@ export async function createUser(
   if (!isPerson) return createObject(engine, call, kind, body, options);
   if (!embeddedIdp || localAuthDisabled) {
     const made = await createObject(engine, call, kind, body, options);
-    return { ...made, notice: `no mail was sent; tell them to sign in with their identity provider` };
+    return { ...made, notice: `no mail was sent; ask the user to sign in with their identity provider` };
   }
   // Errors are reported before a password is hashed or a mail is sent.
   const request = await readNewUser(engine, call, body, options);
   if (await hasLeftover(engine.database, call.account, request.email)) {
     const extraWrites = [keepCredentials(call.account, request.email, request.id)];
     const made = await admit(engine, call, request, { extraWrites, isFound: true });
-    return { ...made, notice: 'no mail was sent; they are known here and sign in with the password they have' };
+    return {
+      ...made,
+      notice: 'no mail was sent; the user is already known on this server and signs in with their existing password',
+    };
   }
   if (people.mailer === undefined) return await withPassword(engine, people, call, request);
   const { extraWrites } = await inviteByMail(engine, people, call, request);
@@ -72,7 +75,7 @@ async function withPassword(
   const password = makePassword((bytes) => engine.planEnvironment.random(bytes));
   const hash = await hashPassword(engine, password);
   const credentials = { account: call.account, email, user, hash, oneTime: true, at: engine.now() };
-  const notice = `no mail was sent, since there is no mail server; tell them the password and to sign in at ${people.publicUrl()}/signin/account, to the account ${call.account} if others claim their address`;
+  const notice = `no mail was sent because no mail server is configured; give the user the password and the address ${people.publicUrl()}/signin/account, and the account ${call.account} to sign in to if other accounts also use their address`;
   const output = { id: user, kind: userKind, key: email, field: 'password', value: password };
   const kept = call.sealOnce?.({ outputs: [output], notice });
   const extraWrites = [putCredentials(credentials), ...(kept === undefined ? [] : [putValues(call.account, kept)])];

@@ -44,7 +44,7 @@ export async function ensureOperatorToken({
     if (!(error instanceof Error && 'code' in error)) throw error;
     report(
       'warn',
-      `the operator's token cannot be kept in ${path} (${String(error.code)}); calls of the operator stay closed until HEDDLE_OPERATOR_TOKEN gives one`,
+      `the operator's token cannot be stored in ${path} (${String(error.code)}); calls of the operator are refused until HEDDLE_OPERATOR_TOKEN provides one`,
     );
     return undefined;
   }
@@ -61,6 +61,6 @@ async function makeFile(dataDir: string, path: string): Promise<string | undefin
 function requireWellFormed(token: string, place: string): string {
   if (isWellFormedToken(operatorTokenPrefix, token)) return token;
   throw new Unauthenticated(
-    `${place} holds no well-formed token of an operator; make one with \`heddle token new --operator\`.`,
+    `${place} contains no well-formed token of an operator; make one with \`heddle token new --operator\`.`,
   );
 }

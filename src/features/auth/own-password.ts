@@ -30,7 +30,7 @@ export async function changeOwnPassword(
   const { account } = call;
   const user = requireUser(await engine.snapshots.at(account, call.revision), id);
   requireProvider(engine);
-  if (id !== call.actor.id) throw refuse('', 'user_not_caller', "people change their own password and nobody else's");
+  if (id !== call.actor.id) throw refuse('', 'user_not_caller', 'people may change only their own password');
   const guess = { address, person: personIn(account, String(user.spec.email ?? id)) };
   const seconds = people.guesses.begin(guess);
   if (seconds > 0) return seconds;
@@ -41,7 +41,7 @@ export async function changeOwnPassword(
   const entry = auditEntry(call, engine.now(), { code: 'user.password.change', target: id, meta: { name: user.name } });
   const change = { account, user: id, hash: await hashPassword(engine, next), oneTime: false, replaces: present.hash };
   if (!(await changePassword(engine.database, change, entry)))
-    throw new Conflict('stale', 'your password was changed by somebody else at the same moment; try again');
+    throw new Conflict('stale', 'your password was changed by another request at the same moment; try again');
   for (const ended of people.passwordChanged) await ended({ account, user: id });
   return 0;
 }

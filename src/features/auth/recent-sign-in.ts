@@ -19,6 +19,6 @@ export function isRecent(signedInAt: number, now: number): boolean {
 export function requireRecentSignIn({ signedInAt }: Call, now: number): void {
   if (signedInAt === undefined || isRecent(signedInAt, now)) return;
   throw new NotAllowed(
-    `tokens are made and deleted within ${recentMinutes} minutes of a sign-in, and yours is older; sign in again (\`heddle login\`, or \`prompt=login\`)`,
+    `creating or deleting a token needs a sign-in within the last ${recentMinutes} minutes, and yours is older; sign in again (\`heddle login\`, or \`prompt=login\`)`,
   );
 }

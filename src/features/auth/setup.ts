@@ -91,7 +91,7 @@ function newToken(
 }
 
 const closed =
-  "this server was set up before, and its people are gone; to set it up again send the operator's token, or that of the machine owner";
+  "this server was set up before, and all its people were deleted; to set it up again, send the operator's token or the token of the machine owner";
 
 function done(): Conflict {
   return new Conflict('precondition', 'this server is set up already; sign in, or ask an owner to invite you');

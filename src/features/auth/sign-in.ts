@@ -60,7 +60,7 @@ async function signIn(
     const known = await options.find({ issuer: issuer.issuer, subject, embedded: false });
     if (known !== undefined) return known;
   }
-  throw new Unavailable('too many people sign in for the first time at this moment; try again');
+  throw new Unavailable('too many people are signing in for the first time at the moment; try again');
 }
 
 async function enter(
@@ -81,7 +81,9 @@ async function enter(
 async function onlyAccount({ database }: Engine): Promise<string> {
   const operator = await findOperatorAccount(database);
   if (operator !== undefined) return operator.account;
-  throw new NotAllowed('nobody can join this server: none of its accounts is named as the one that people join');
+  throw new NotAllowed(
+    'people cannot join this server: none of its accounts is configured as the account that people join',
+  );
 }
 
 /** Returns the account that a person joins; `undefined` for a new account of their own. */
@@ -100,7 +102,7 @@ async function findDestination(
   // Any account can enter any address, so which account did so first does not show where the person wants to be.
   if (claiming.length > 1)
     throw new NotAllowed(
-      `several accounts have a user with the address ${email} (${claiming.join(', ')}); send the request once with \`?account=ID\` of the one to join, which its invitation names and which may be another one, or with \`?account=${ownAccount}\` for an account of your own`,
+      `several accounts have a user with the address ${email} (${claiming.join(', ')}); send the request once with \`?account=ID\`, where ID is the account to join (its invitation names the account, which may be another one), or with \`?account=${ownAccount}\` for an account of your own`,
     );
   return claiming[0];
 }

@@ -14,7 +14,7 @@ export function startUpkeep(
   const stopRetention = runRetention({
     engine,
     retention,
-    failed: (error) => report('warn', 'old history could not be folded', error),
+    failed: (error) => report('warn', 'old history could not be compacted', error),
   });
   const stopWatching = watchAccessTests(engine, (error) => report('error', 'defect: access tests were not run', error));
   return async () => {

@@ -53,7 +53,7 @@ function insteadText(ports: number, by: readonly string[]): string {
   if (by.length === 0) return `nothing forwards ${all} until it is back`;
   const names = [...new Set(by)].sort().join(', ');
   if (by.length === ports) return `${all} ${ports === 1 ? 'is' : 'are'} forwarded by ${names}`;
-  return `${by.length} of ${all} ${by.length === 1 ? 'is' : 'are'} forwarded by ${names}, and the others by nothing until it is back`;
+  return `${by.length} of ${all} ${by.length === 1 ? 'is' : 'are'} forwarded by ${names}, and the others are not forwarded until it is back`;
 }
 
 function hostName(ingressPeer: Stored<'IngressPeer'> | undefined, state: Snapshot): string {

@@ -54,7 +54,7 @@ function requireKept(place: Cursor, { oldest, deleted }: Extent): void {
   if (place.revision >= oldest - 1 && (deleted === undefined || !isBefore(place, deleted))) return;
   throw new Conflict(
     'gone',
-    `what followed event ${textOf(place)} is not kept any more: the oldest place from which events can be followed is ${textOf(first)}; read the state again, and go on there or, without \`after\`, from now on`,
+    `the events after event ${textOf(place)} are no longer kept: events can be followed from ${textOf(first)} on; read the state again, then continue from there or, without \`after\`, from now on`,
   );
 }
 
@@ -73,6 +73,6 @@ function parsePlace(text: string): Cursor {
   const [, revision, seq] = /^(\d{1,15}):(\d{1,15})$/.exec(text) ?? [];
   if (revision !== undefined && seq !== undefined) return { revision: Number(revision), seq: Number(seq) };
   throw new InvalidInput(
-    `\`${text.slice(0, 50)}\` is no place in the events; write the id of the last event you have seen, such as 12:3`,
+    `\`${text.slice(0, 50)}\` is not a position in the events; write the id of the last event that you have seen, such as 12:3`,
   );
 }

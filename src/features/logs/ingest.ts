@@ -86,7 +86,7 @@ export function createIntake(database: Database, limits: Partial<IntakeLimits> =
       const { account, feed } = report;
       const own = rows.get(account) ?? 0;
       if (own > 0 && own + report.rows.length > atMost / rows.size)
-        throw new Unavailable(`${own} records wait to be stored already; send the report again in a second`);
+        throw new Unavailable(`${own} records are already waiting to be stored; send the report again in a second`);
       addTo(rows, account, report.rows.length);
       const key = `${feed.name} ${account}`;
       return new Promise((resolve, reject) => {

@@ -71,7 +71,7 @@ export function runLogLoop({ engine, kept, auditDays, now, failed }: LogLoop): (
   const loop = async (): Promise<void> => {
     while (!signal.aborted) {
       await maintainFeeds(engine.database, kept, now()).catch((error) =>
-        failed('the partitions of logs could not be kept', error),
+        failed('the partitions of logs could not be maintained', error),
       );
       if (auditDays !== undefined)
         await shortenAuditLogs(engine, auditDays, signal).catch((error) =>

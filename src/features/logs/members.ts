@@ -61,13 +61,13 @@ export function readMembers(value: unknown): Members {
     time(name) {
       const text = object[name];
       const time = typeof text === 'string' && moment.test(text) ? Date.parse(text) : Number.NaN;
-      if (Number.isNaN(time)) refuse(`\`${name}\` must be a moment such as 2026-03-01T10:00:00Z`);
+      if (Number.isNaN(time)) refuse(`\`${name}\` must be a time such as 2026-03-01T10:00:00Z`);
       return Number.isNaN(time) ? 0 : time;
     },
     list(name, most) {
       const value = object[name] ?? [];
       if (Array.isArray(value) && value.length <= most) return value;
-      refuse(`\`${name}\` must be a list of at most ${most}`);
+      refuse(`\`${name}\` must be a list of at most ${most} items`);
       return [];
     },
     texts(name) {
@@ -75,7 +75,8 @@ export function readMembers(value: unknown): Members {
       if (value === undefined || value === null) return undefined;
       const entries = isObject(value) ? Object.entries(value) : [];
       const isSound = isObject(value) && entries.length <= mostEntries && entries.every(isShortText);
-      if (!isSound) refuse(`\`${name}\` must be at most ${mostEntries} texts by name, of at most 1024 characters`);
+      if (!isSound)
+        refuse(`\`${name}\` must be an object of at most ${mostEntries} texts, each of at most 1024 characters`);
       return isSound ? (value as Readonly<Record<string, string>>) : undefined;
     },
   };
@@ -99,6 +100,6 @@ export interface Span {
 export function checkTime(members: Members, name: string, time: number, { now, keptMs }: Span): void {
   if (members.faults.length > 0) return;
   if (time > now + aheadMs)
-    members.refuse(`\`${name}\` lies more than 10 minutes ahead; set the clock of the reporter`);
-  if (time < now - keptMs) members.refuse(`\`${name}\` is older than what is kept`);
+    members.refuse(`\`${name}\` is more than 10 minutes in the future; set the clock of the reporter`);
+  if (time < now - keptMs) members.refuse(`\`${name}\` is older than the period for which records are kept`);
 }

@@ -77,7 +77,7 @@ function readRecord(members: Members, reporter: string, span: Span, names: Traff
   const flow = members.needed('flow_id', 100);
   const [start, end] = [members.time('window_start'), members.time('window_end')];
   checkTime(members, 'window_end', end, span);
-  if (start > end) members.refuse('`window_start` must not be behind `window_end`');
+  if (start > end) members.refuse('`window_start` must not be after `window_end`');
   const source = readEnd(members, 'source', names);
   const destination = readEnd(members, 'destination', names);
   const events = readEvents(members);

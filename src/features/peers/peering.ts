@@ -176,7 +176,7 @@ function readOwnFacts(given: Json, key: string, now: number): JsonObject {
 function peerIn(state: Snapshot, id: string, key: string): Stored<'Peer'> {
   const peer = state.find('Peer', id);
   if (peer === undefined) throw new Unauthenticated('the peer was deleted; enrol again with a new key pair');
-  if (peer.spec.signing_key !== key) throw new Unauthenticated('the proof is by another key than the one of the peer');
+  if (peer.spec.signing_key !== key) throw new Unauthenticated('the proof was not signed with the key of the peer');
   return peer;
 }
 

@@ -30,7 +30,8 @@ export async function placeProxy(engine: Engine, call: Call, place: ProxyPlace):
   const id = engine.newId();
   const state = await commit(engine, call, (before) => editsFor(engine, before, place, id));
   const [proxy] = state.lookUp(kindName, 'name', place.name);
-  if (proxy === undefined) throw new Conflict('gone', `proxy ${place.name} lost its place at once; register it again`);
+  if (proxy === undefined)
+    throw new Conflict('gone', `proxy ${place.name} was removed right after its registration; register it again`);
   return proxy;
 }
 
@@ -94,7 +95,7 @@ export async function peersOfProxy(
 
 function editsFor(engine: Engine, state: Snapshot, { name, cluster, token, key }: ProxyPlace, id: string) {
   if (state.holderOf('Peer', 'wg_pub_key', key) !== undefined)
-    throw new Conflict('taken', 'a peer with this tunnel key already exists; register with a key pair of its own');
+    throw new Conflict('taken', 'a peer with this tunnel key already exists; register with another key pair');
   const [before] = state.lookUp(kindName, 'name', name);
   const { spec } = canonicalSpec(engine.registry.get(kindName), {
     ...{ name, cluster, wg_pub_key: key },

@@ -85,7 +85,7 @@ function policyOf(engine: Engine, { id, target, body }: Access, text: string): S
   };
   const spec = canonicalSpec(kind, {
     name: `Temporary access of ${body.name} to ${target.name} (${text})`,
-    description: `Made with the temporary peer ${body.name}, and goes with it.`,
+    description: `Created with the temporary peer ${body.name}, and deleted with it.`,
     enabled: true,
     rules: [rule],
   }).spec;

@@ -120,7 +120,7 @@ async function clusterAt(engine: Engine, owner: ProxyTokenOwner, body: JsonObjec
   // exists.
   if (owner.cluster !== null && owner.cluster !== present?.id)
     throw new NotAllowed(
-      `the token \`${owner.name}\` is for the proxies of another cluster; make one for those of ${body['address']}`,
+      `the token \`${owner.name}\` is for the proxies of another cluster; make a token for the proxies of ${body['address']}`,
     );
   if (present === undefined) {
     try {

@@ -33,7 +33,7 @@ export async function reportServices(
     const status = read.word('status', serviceStatuses);
     const isIssued = (item as JsonObject | null)?.['certificate_issued_at'] !== undefined;
     const issued = isIssued ? read.time('certificate_issued_at') : undefined;
-    if (read.faults.length === 0 && !served.has(id)) read.refuse(`service ${id} is not one of this cluster`);
+    if (read.faults.length === 0 && !served.has(id)) read.refuse(`service ${id} does not belong to this cluster`);
     if (read.faults.length > 0) refused.push({ index, reason: read.faults.join('; ') });
     else
       kept.set(id, {

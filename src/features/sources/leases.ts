@@ -43,13 +43,13 @@ export async function explainLostSource(engine: Engine, lease: SourceLease): Pro
 function sentenceOf(lost: LostLease): string {
   switch (lost.state) {
     case 'over':
-      return `its lease ran out ${Math.round(lost.seconds)} s ago, because this server did not renew it in time (it was stopped or had no processor, or the database was away); no other server has taken it, and the first to take it goes on`;
+      return `its lease expired ${Math.round(lost.seconds)} s ago, because this server did not renew it in time (it was stopped or had no CPU time, or the database was unreachable); no other server has taken it, and the next holder continues`;
     case 'taken':
-      return `its lease was taken by another server (${lost.owner}), which goes on`;
+      return `its lease was taken by another server (${lost.owner}), which continues`;
     case 'revoked':
-      return 'its lease was taken away, because the source was changed; its next holder goes on with what is recorded now';
+      return 'its lease was revoked, because the source was changed; the next holder continues with what is recorded now';
     case 'gone':
-      return 'its lease is gone, and so is its account';
+      return 'its lease was deleted with its account';
   }
 }
 

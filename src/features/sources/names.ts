@@ -35,7 +35,7 @@ export function refuseRepeatedNames(
   for (const { name, path } of named) {
     if (!stated.some((source) => source.name === name && source.account === undefined)) continue;
     throw new InvalidInput(
-      `the source ${path} would be called ${name}, and so is one in the file of settings; name it with --source NAME=${path}`,
+      `the source ${path} would be called ${name}, like a source in the settings file; name it with --source NAME=${path}`,
     );
   }
 }

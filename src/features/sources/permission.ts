@@ -81,18 +81,18 @@ export function fileRefusal(
     const hosts = policy.credentialHosts({ account, source: name, file });
     if (hosts === undefined || (host !== undefined && hosts.includes(host))) continue;
     const grant = `${account}/${name}=file:${file}@${host ?? 'HOST'}`;
-    return { file, reason: `${file} may not be shown to ${host ?? 'files'} by this source; ${ask(grant)}` };
+    return { file, reason: `${file} may not be used for ${host ?? 'files'} by this source; ${ask(grant)}` };
   }
   for (const file of othersOf(config)) {
     if (policy.mayUse({ account, source: name, isPushed: false, value: `file:${file}` })) continue;
-    return { file, reason: `${file} is not for this source; ${ask(`${account}/${name}=file:${file}`)}` };
+    return { file, reason: `this source may not use ${file}; ${ask(`${account}/${name}=file:${file}`)}` };
   }
   return undefined;
 }
 
 function describeBound({ account, name }: FileUser, file: string, host: string, hosts: readonly string[]): string {
   const grant = `${account}/${name}=file:${file}@${host}`;
-  return `${file} is a credential for ${hosts.join(', ')}, where it was used first, and is not shown to ${host}; ${ask(grant)}`;
+  return `${file} is a credential for ${hosts.join(', ')}, where it was first used, and is not sent to ${host}; ${ask(grant)}`;
 }
 
 function ask(grant: string): string {

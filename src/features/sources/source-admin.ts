@@ -87,7 +87,7 @@ async function refuseTooMany(engine: Engine, { account }: Call, { mostGitSources
   const stored = await listSources(engine.database, account);
   const own = stored.filter(({ type, spec }) => type === 'git' && !isOfServer(type, spec));
   if (own.length < most) return;
-  const message = `the account has ${own.length} Git sources, and may have ${most} on this server; delete one, or the operator raises HEDDLE_GIT_SOURCES`;
+  const message = `the account has ${own.length} Git sources, and the maximum on this server is ${most}; delete one, or ask the operator to raise HEDDLE_GIT_SOURCES`;
   throw new Conflict('refused', message);
 }
 
@@ -135,7 +135,7 @@ export async function requestSourceReconcile(
 ): Promise<{ readonly requestedAt: string }> {
   const { type, suspended, spec } = await requireKnown(engine, call, id);
   if (type === 'push')
-    throw new Conflict('refused', `source ${id} is pushed by the holder of its documents; no server reconciles it`);
+    throw new Conflict('refused', `source ${id} gets its documents by push; no server reconciles it`);
   if (suspended) throw new Conflict('refused', `source ${id} is suspended; resume it first`);
   if (isSuspendedInCluster(spec)) throw new Conflict('refused', `source ${id} is suspended: ${wayOutInCluster}`);
   return { requestedAt: await requestSourceRun(engine, call, id) };
@@ -190,7 +190,7 @@ export async function deleteSource(
 ): Promise<SourceEnd> {
   const present = await requireKnown(engine, call, id);
   if (isOfServer(present.type, present.spec) && (await isRun(engine, call.account, id)))
-    refuseOfServer(present, 'take it out');
+    refuseOfServer(present, 'remove it');
   const disposal = objects ?? (present.spec['onSourceDelete'] === 'prune' ? 'prune' : 'orphan');
   await suspendSource(engine, stepOf(call), { id, suspended: true });
   await revokeSource(engine, call.account, id);
@@ -242,7 +242,7 @@ function counted(released: readonly (StoredObject | undefined)[]): Pick<SourceEn
 /** Unblocks other sources after a source was released. Returns the ids of the sources that are reconciled now. */
 async function followRelease(engine: Engine, call: Call, source: string, revision: number): Promise<readonly string[]> {
   let reconciled: readonly string[] = [];
-  await afterCommit(engine, `the claims of source ${source}`, async () => {
+  await afterCommit(engine, `updating the claims of source ${source}`, async () => {
     // Claims that the source could not enforce block nothing any more.
     await noteClaims(engine, call.account, source, {
       revision,

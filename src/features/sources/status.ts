@@ -105,7 +105,7 @@ function drifted(
   { revision, by, commit }: ManualRevision,
 ): readonly Condition[] {
   const shown = commit === null ? 'its content' : `commit ${commit.slice(0, 12)}`;
-  const message = `revision ${revision} was applied by hand by ${by} after ${shown}; the server applies its own documents again at its next turn`;
+  const message = `revision ${revision} was applied by hand by ${by} after ${shown}; the server applies its own documents again at its next run`;
   const since = conditions.find(({ type }) => type === 'Drifted');
   const condition: Condition = {
     ...{ type: 'Drifted', status: 'True', reason: 'AppliedByHand', message },
@@ -123,7 +123,7 @@ function contradicted(units: PendingClaim['units']): SourceStatus | undefined {
   if (first === undefined) return undefined;
   const { kind, key, path, file, line } = first;
   const more = others.length === 0 ? '' : `, and ${others.length} more`;
-  const message = `what it was to apply contradicts other sources, so it is not applied until they agree: ${path} of ${kind} ${key} (${file}:${line})${more}`;
+  const message = `its rejected push contradicts other sources and is not applied until they agree: ${path} of ${kind} ${key} (${file}:${line})${more}`;
   return { ...unknownStatus, state: 'conflicted', message };
 }
 

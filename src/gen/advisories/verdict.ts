@@ -34,8 +34,8 @@ export function judge(answer: string, waivers: readonly Waiver[], today: string)
     return {
       ok: true,
       lines: [
-        `WARNING: the package registry did not answer an audit, so published faults of the dependencies were NOT looked for${whyNot(answer)}.`,
-        'WARNING: run `npm run advisories` where it answers before this is released.',
+        `WARNING: the package registry did not answer an audit, so the dependencies were NOT checked for published vulnerabilities${whyNot(answer)}.`,
+        'WARNING: before a release, run `npm run advisories` where the registry answers.',
         ...ended.map(
           ({ advisory, until }) =>
             `WARNING: the waiver of ${advisory} ended on ${until}, and fails the check where the registry answers.`,
@@ -50,8 +50,8 @@ export function judge(answer: string, waivers: readonly Waiver[], today: string)
     ok: lines.every(({ ok }) => ok),
     lines: [
       ...lines.map(({ line }) => line),
-      ...idle.map(({ advisory }) => `${advisory} is waived and concerns no dependency any more; take its waiver out.`),
-      ...(lines.length === 0 ? ['No dependency has a published fault.'] : []),
+      ...idle.map(({ advisory }) => `${advisory} is waived but affects no dependency any more; remove its waiver.`),
+      ...(lines.length === 0 ? ['No dependency has a published vulnerability.'] : []),
     ],
   };
 }
@@ -79,7 +79,9 @@ function listIn(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new Error(`the waivers are no JSON: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new Error(`the waivers are not valid JSON: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cause,
+    });
   }
 }
 
@@ -91,7 +93,7 @@ function judgeOne(
   const { id, title, severity } = advisory;
   const what = `${advisory.package}: ${title} (${severity}, ${id})`;
   const waiver = waivers.find((one) => one.advisory === id);
-  if (waiver === undefined) return { ok: false, line: `${what}; take a version without it, or waive it for a while.` };
+  if (waiver === undefined) return { ok: false, line: `${what}; use a version without it, or waive it temporarily.` };
   if (waiver.until < today) return { ok: false, line: `${what}; its waiver ended on ${waiver.until}.` };
   return { ok: true, line: `${what}; waived until ${waiver.until}: ${waiver.reason}` };
 }

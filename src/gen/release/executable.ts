@@ -26,7 +26,7 @@ const { values } = parseArgs({ options: { out: { type: 'string', default: join(r
 if (process.platform === 'linux') await writeExecutable(resolve(values.out));
 else
   refuse(
-    'An executable is made on Linux, for the kind of machine that makes it; elsewhere use the package: `npm pack`.',
+    'An executable can only be built on Linux, for the kind of machine that builds it; elsewhere use the package: `npm pack`.',
   );
 
 /**
@@ -95,7 +95,7 @@ function licenceOfNode(): string {
   const places = ['LICENSE', `node_modules/node-${process.platform}-${process.arch}/LICENSE`];
   const place = places.map((path) => join(folder, path)).find((path) => existsSync(path));
   if (place === undefined)
-    refuse(`The licence of Node is not beside ${process.execPath}; build with a Node as nodejs.org or npm publish it.`);
+    refuse(`The licence of Node is not next to ${process.execPath}; build with a Node that nodejs.org or npm publish.`);
   const line = '-'.repeat(80);
   return `\n${line}\n\nNode.js ${process.versions.node}\n\n${readFileSync(place, 'utf8').trim()}\n`;
 }

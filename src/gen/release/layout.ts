@@ -21,7 +21,7 @@ const platforms: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm6
 /** Path of the executable of this version for this machine. */
 const executable = join(resolve(values.executables), `heddle-${programVersion()}-linux-${process.arch}`);
 if (!existsSync(executable))
-  refuse('There is no executable for this machine to make an image of: run `npm run build:executable` before.');
+  refuse('There is no executable for this machine to build an image from: run `npm run build:executable` first.');
 writeLayout(resolve(values.out), executable);
 
 interface Descriptor {

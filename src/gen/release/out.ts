@@ -13,9 +13,7 @@ export function emptyOut(folder: string, mark: string): void {
   process.umask(0o022);
   const isOurs = dirname(folder) === dirname(join(root, 'dist')) && basename(folder).startsWith('dist');
   if (!isOurs && existsSync(folder) && readdirSync(folder).length > 0 && !existsSync(join(folder, mark)))
-    refuse(
-      `${folder} holds other files than those of a build: name an empty folder by --out, or one that is not there.`,
-    );
+    refuse(`${folder} contains other files than those of a build: name an empty or missing folder with --out.`);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
 }

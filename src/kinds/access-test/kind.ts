@@ -9,30 +9,30 @@ const spec = {
   name: string({ doc: 'The name people see.', maxLength: longest.name, required: true, minLength: 1 }),
   description: string({ doc: 'What the test is for.', default: '' }),
   from: ref('Group', {
-    doc: 'The group whose peers would open the connection, each of them. Give either this or `fromResource`.',
+    doc: 'Group with the peers that open the connection; each of them is tested. Give either this or `fromResource`.',
     omitEmpty: 'always',
   }),
-  fromResource: typedRef({ peer: 'Peer' }, { doc: 'One peer in place of `from`.', omitEmpty: 'always' }),
+  fromResource: typedRef({ peer: 'Peer' }, { doc: 'One peer instead of `from`.', omitEmpty: 'always' }),
   to: ref('Group', {
-    doc: 'The group whose peers and resources would be reached, each of them. Give either this or `toResource`.',
+    doc: 'Group with the peers and resources to reach; each of them is tested. Give either this or `toResource`.',
     omitEmpty: 'always',
   }),
-  toResource: typedRef(resourceKinds, { doc: 'One peer or resource in place of `to`.', omitEmpty: 'always' }),
+  toResource: typedRef(resourceKinds, { doc: 'One peer or resource instead of `to`.', omitEmpty: 'always' }),
   protocol: oneOf(protocols, {
-    doc: 'The traffic that the test is about.',
+    doc: 'Protocol of the tested traffic.',
     default: 'all',
   }),
   port: optionalString({
-    doc: 'A port as text, or a range such as `8000-8010`; without it the test is about all of them, for `ssh` about its usual one.',
+    doc: 'Port as text, or a range such as `8000-8010`. Absent when all ports are tested; for `ssh`, when its usual port is tested.',
     format: portOrRange,
     omitEmpty: 'always',
   }),
   expect: oneOf(['allow', 'deny'], {
-    doc: 'Whether all of it must pass between every pair, or nothing of it between any.',
+    doc: 'Whether all of this traffic must pass between every pair (`allow`), or none of it between any pair (`deny`).',
     required: true,
   }),
   enforce: oneOf(['plans', 'always'], {
-    doc: 'Whether plans alone are held against it, or requests that change objects one by one as well.',
+    doc: 'Whether only plans are checked against the test (`plans`), or also requests that change single objects (`always`).',
     default: 'plans',
   }),
 };
@@ -45,7 +45,7 @@ declare module '../../model/state/stored.ts' {
 
 export const accessTest = defineKind({
   name: 'AccessTest',
-  doc: 'Expects that something may be reached, or may not. Every plan is held against it: one that breaks it is refused, and the rule that decides is named.',
+  doc: 'Expects that a connection is allowed or denied. Every plan is checked against it: a plan that breaks it is rejected, and the message names the deciding rule.',
   verbs: [],
   module: 'policies',
   document: { allowed: true, shortName: 'htest' },

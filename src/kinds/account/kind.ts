@@ -32,7 +32,7 @@ const onboarding = {
 
 const spec = {
   settings: object(settings, {
-    doc: 'Settings that hold for the whole account.',
+    doc: 'Settings of the whole account.',
     required: true,
     documentDefault: {},
     lacking: lackingSettings,

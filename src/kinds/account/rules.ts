@@ -73,7 +73,7 @@ export function keepCallerIn({ after, actor }: Mutation<Stored<'Account'>>): rea
   if (after === undefined || actor?.tokenLists === undefined || actor.granted !== undefined) return [];
   const rules = groupRules(after.spec.settings ?? {});
   if (isLetIn(rules, (claim) => actor.tokenLists?.(claim) ?? [])) return [];
-  const message = `your own sign-in token lists none of these groups in its claim \`${rules.claim}\`, so this would keep you out; add one of yours, or use a personal access token`;
+  const message = `your own sign-in token lists none of these groups in its claim \`${rules.claim}\`, so this would keep you out; add one of your groups, or use a personal access token`;
   return [{ code: 'locks_out_caller', path: '/settings/jwt_allow_groups', message }];
 }
 
@@ -91,7 +91,7 @@ export function keepClaim(
   const changed = claimSettings.find((name) => !equalJson(then[name] ?? null, now[name] ?? null));
   const tenant = changed === undefined ? undefined : tenantWithOwners(next);
   if (tenant === undefined) return [];
-  const message = `a group makes its users owners of the tenant ${tenant}, and this decides who is in it; ask an owner`;
+  const message = `a group makes its users owners of the tenant ${tenant}, and this setting decides which users are in the group; ask an owner to change it`;
   return [{ code: 'not_allowed', path: `/settings/${changed}`, message }];
 }
 
@@ -179,7 +179,7 @@ export function checkStatedAddresses({ before, after }: Mutation<Stored<'Account
       return typeof stated === 'string' && stated !== '' && !isPlaceIn(range, stated) ? [`${stated} of ${name}`] : [];
     });
     if (outside.length === 0) return [];
-    const message = `\`${range.text}\` does not have every address that documents state for peers (${fewOf(outside)}); state addresses inside it, or leave out \`${address}\` there`;
+    const message = `\`${range.text}\` does not contain every address that documents state for peers (${fewOf(outside)}); state addresses inside it, or leave out \`${address}\` there`;
     return [{ code: 'peer_address_outside', path: `/settings/${field}`, message }];
   });
 }

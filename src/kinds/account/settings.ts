@@ -22,13 +22,13 @@ const version: Format = {
 
 const extra = {
   peer_approval_enabled: boolean({
-    doc: 'Whether new peers wait for an administrator. Hosted edition only.',
+    doc: 'Whether new peers need the approval of an administrator. Hosted edition only.',
     required: true,
     documentDefault: false,
     cloudOnly: true,
   }),
   user_approval_required: boolean({
-    doc: 'Whether people who join by their e-mail domain wait for an administrator.',
+    doc: 'Whether people who join by their e-mail domain need the approval of an administrator.',
     required: true,
     documentDefault: true,
   }),
@@ -65,30 +65,30 @@ export const settings = {
     unit: 'seconds',
   }),
   peer_inactivity_expiration_enabled: boolean({
-    doc: 'Whether peers that stayed away for a while have to be signed in again.',
+    doc: 'Whether peers that were disconnected for a while need a new sign-in.',
     required: true,
     documentDefault: false,
   }),
   peer_inactivity_expiration: integer({
-    doc: 'How long a peer may stay away.',
+    doc: 'How long a peer may be disconnected before it needs a new sign-in.',
     required: true,
     documentDefault: 600,
     minimum: 0,
     unit: 'seconds',
   }),
   regular_users_view_blocked: boolean({
-    doc: 'Whether regular users see only what is theirs.',
+    doc: 'Whether regular users see only their own objects.',
     required: true,
     documentDefault: true,
   }),
   groups_propagation_enabled: boolean({
-    doc: 'Whether new groups of a user also reach the peers that the user has already.',
+    doc: 'Whether new groups of a user are also given to the existing peers of the user.',
     default: true,
   }),
   jwt_groups_enabled: boolean({ doc: 'Whether groups are taken from a claim of the sign-in token.', default: false }),
   jwt_groups_claim_name: string({ doc: 'The claim that holds the names of the groups.', default: '' }),
   jwt_allow_groups: setOf(string({ doc: 'A name in the claim.', minLength: 1 }), {
-    doc: 'Names of groups in the claim of which a person needs one to be let in; none lets everybody in.',
+    doc: 'Names of groups in the claim; a person needs one of them to be let in. If the list is empty, everybody is let in.',
   }),
   routing_peer_dns_resolution_enabled: boolean({
     doc: 'Whether routing peers resolve the domains that they route.',
@@ -99,12 +99,12 @@ export const settings = {
     format: domain,
   }),
   network_range: optionalString({
-    doc: 'The IPv4 range of which peers get their addresses. A change gives every peer outside it a new address.',
+    doc: 'The IPv4 range from which peers get their addresses. A change gives every peer outside it a new address.',
     format: cidr,
     keep: true,
   }),
   network_range_v6: optionalString({
-    doc: 'The IPv6 range of which peers get their addresses. A change gives every peer outside it a new address.',
+    doc: 'The IPv6 range from which peers get their addresses. A change gives every peer outside it a new address.',
     format: cidr,
     keep: true,
   }),
@@ -112,7 +112,7 @@ export const settings = {
   ipv6_enabled_groups: refs('Group', { doc: 'Groups whose peers also get an IPv6 address.', keep: 'absent' }),
   // Not in the specification, like `ipv6_enabled_groups`.
   local_mfa_enabled: boolean({
-    doc: 'Whether people who sign in with a password of this server need a second factor; who has none sets it up at the next sign-in.',
+    doc: 'Whether people who sign in with a password of this server need a second factor; people without one set it up at the next sign-in.',
     default: false,
     keep: 'absent',
   }),
@@ -126,7 +126,7 @@ export const settings = {
     required: true,
     documentDefault: [],
   }),
-  extra: object(extra, { doc: 'Approval and traffic logs.', default: {}, keep: true }),
+  extra: object(extra, { doc: 'Settings of approval and traffic logs.', default: {}, keep: true }),
   lazy_connection_enabled: boolean({
     doc: 'Experimental: whether peers connect to each other only when there is traffic.',
     default: true,

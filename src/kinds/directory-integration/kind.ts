@@ -11,11 +11,11 @@ const spec = {
     required: true,
     format: base64,
   }),
-  client_id: string({ doc: 'The application as which the directory is read.', required: true, minLength: 1 }),
+  client_id: string({ doc: 'The id of the application that reads the directory.', required: true, minLength: 1 }),
   tenant_id: string({ doc: 'The tenant whose directory is read.', required: true, minLength: 1 }),
   sync_interval: integer({ doc: 'How often the directory is read.', default: 300, minimum: 300, unit: 'seconds' }),
   host: string({
-    doc: 'The cloud of the directory: microsoft.com, microsoft.us, chinacloudapi.cn, the host of its API, or a name that the operator gave. It stays as it was when the integration was made.',
+    doc: 'The cloud of the directory: microsoft.com, microsoft.us, chinacloudapi.cn, the host of its API, or a name that the operator configured. It cannot be changed after the integration is created.',
     access: 'createOnly',
     required: true,
     minLength: 1,
@@ -30,7 +30,7 @@ declare module '../../model/state/stored.ts' {
 
 export const directoryIntegration = defineKind({
   name: 'DirectoryIntegration',
-  doc: 'Takes over users and groups from a directory in the cloud.',
+  doc: 'Imports users and groups from a cloud directory.',
   path: '/api/integrations/directory-idp',
   ids: 'integer',
   merge: true,

@@ -23,7 +23,7 @@ const spec = {
     maxLength: 255,
   }),
   ttl: integer({
-    doc: 'How long an answer may be kept.',
+    doc: 'How long resolvers may cache an answer.',
     required: true,
     documentDefault: 300,
     minimum: 0,

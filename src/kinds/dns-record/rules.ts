@@ -70,7 +70,7 @@ function checkAlias(record: Stored<'DNSRecord'>, state: State): readonly Fault[]
   if (other === undefined) return [];
   const message =
     `\`${record.spec.name ?? ''}\` cannot have this ${record.spec.type ?? ''} record beside its ${other.spec.type ?? ''} record: ` +
-    'a CNAME stands alone; remove one of them';
+    'a CNAME cannot share its name with other records; remove one of them';
   return [{ code: 'record_cname_alone', path: '/type', message }];
 }
 

@@ -27,7 +27,7 @@ function recordsOutside(zone: Stored<'DNSZone'>, domain: string, state: State): 
   if (names.length === 0) return [];
   const shown = [...new Set(names.map(({ name }) => `\`${name}\``))].slice(0, mostNames);
   const more = names.length > mostNames ? ` and ${names.length - mostNames} more` : '';
-  const message = `records of the zone would lie outside \`${domain}\`: ${shown.join(', ')}${more}; move or delete them first`;
+  const message = `records of the zone would be outside \`${domain}\`: ${shown.join(', ')}${more}; move or delete them first`;
   return [{ code: 'zone_records_outside', path: '/domain', message }];
 }
 

@@ -19,14 +19,14 @@ const spec = {
     active_threats: integer({ doc: 'The most threats that a peer may have open.', minimum: 0 }),
     encrypted_applications: boolean({ doc: 'Whether the peer must encrypt its applications; false demands nothing.' }),
     firewall_enabled: boolean({ doc: 'Whether the firewall of the peer must be on; false demands nothing.' }),
-    infected: boolean({ doc: 'Whether the product must call the peer infected, or clean.' }),
+    infected: boolean({ doc: 'Whether the product must report the peer as infected (true) or as clean (false).' }),
     is_active: boolean({ doc: 'Whether the agent on the peer must be active; false demands nothing.' }),
     is_up_to_date: boolean({ doc: 'Whether the agent on the peer must be up to date; false demands nothing.' }),
     network_status: oneOf(['connected', 'disconnected', 'quarantined'], {
-      doc: 'Which connection the product must see the peer have.',
+      doc: 'The network status that the product must report for the peer.',
     }),
     operational_state: optionalString({
-      doc: 'The state that the agent has to be in, in the words of the product.',
+      doc: 'The operational state that the product must report for the agent.',
       omitEmpty: true,
     }),
   }),

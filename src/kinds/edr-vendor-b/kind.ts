@@ -4,16 +4,16 @@ import { edrComputed, edrFields, edrKind, lastSyncedInterval } from '../shared/e
 import { webUrl } from '../shared/web-url.ts';
 
 const spec = {
-  client_id: string({ doc: 'The application as which the product is asked.', required: true, minLength: 1 }),
+  client_id: string({ doc: 'The id of the application that queries the product.', required: true, minLength: 1 }),
   tenant_id: string({ doc: 'The tenant in which the application is registered.', required: true, minLength: 1 }),
   secret: secret({ doc: 'The secret of the application. It is never shown.', required: true }),
   login_url: optionalString({
-    doc: 'Where its tokens come from, for clouds other than the public one.',
+    doc: 'The URL that issues its tokens, for clouds other than the public one.',
     format: webUrl,
     omitEmpty: true,
   }),
   api_url: optionalString({
-    doc: 'Where its graph answers, for clouds other than the public one.',
+    doc: 'The URL of its graph API, for clouds other than the public one.',
     format: webUrl,
     omitEmpty: true,
   }),

@@ -18,14 +18,14 @@ const spec = {
   match_attributes: matchAttributes({
     disk_encryption_enabled: boolean({ doc: 'Whether the disk of the peer must be encrypted; false demands nothing.' }),
     failing_policies_count_max: integer({
-      doc: 'The most policies that a peer may fail; 0 wants all of them met.',
+      doc: 'The most policies that a peer may fail; 0 requires all of them to be met.',
       minimum: 0,
     }),
     vulnerable_software_count_max: integer({
       doc: 'The most vulnerable programs that a peer may have.',
       minimum: 0,
     }),
-    status_online: boolean({ doc: 'Whether the product must see the peer online; false demands nothing.' }),
+    status_online: boolean({ doc: 'Whether the product must report the peer as online; false demands nothing.' }),
     required_policies: setOf(integer({ doc: 'The number of a policy in the product.' }), {
       doc: 'Policies of the product that a peer must meet.',
       omitEmpty: true,

@@ -6,13 +6,13 @@ import { webUrl } from '../shared/web-url.ts';
 const spec = {
   // The product treats it as a credential, so responses leave it out like the secret.
   client_id: secret({
-    doc: 'The client as which the product is asked. It is never shown.',
+    doc: 'The id of the client that queries the product. It is never shown.',
     required: true,
   }),
   secret: secret({ doc: 'The secret of the client. It is never shown.', required: true }),
   cloud_id: string({ doc: 'The region of the product, such as us-1 or eu-1.', required: true, minLength: 1 }),
   api_url: optionalString({
-    doc: 'Where the product answers, for regions other than those that are known.',
+    doc: 'The URL of the product, for regions other than the known ones.',
     format: webUrl,
     omitEmpty: true,
   }),

@@ -7,13 +7,13 @@ import { checkConfig, inOneSpelling } from './rules.ts';
 
 const spec = {
   platform: oneOf(['datadog', 's3', 'firehose', 'generic_http'], {
-    doc: 'The platform. It stays as it was when the integration was made.',
+    doc: 'The platform. It cannot be changed after the integration is created.',
     access: 'createOnly',
     echoed: true,
     required: true,
   }),
   config: mapOf(string({ doc: 'The value of a setting.', maxLength: 4 * longest.text }), {
-    doc: 'Credentials and settings of the platform. Credentials are shown masked; addresses are kept sealed too, and plans, history and exports do not show them. A replace changes the keys that it names; `null` takes one out.',
+    doc: 'Credentials and settings of the platform. Credentials are shown masked; addresses are also stored sealed, and plans, history and exports do not show them. A replace changes only the keys that it names; `null` removes a key.',
     required: true,
     secrets,
     otherSpellings,
@@ -30,7 +30,7 @@ declare module '../../model/state/stored.ts' {
 
 export const eventStreaming = defineKind({
   name: 'EventStreaming',
-  doc: 'Sends the events of the account to a platform outside.',
+  doc: 'Sends the events of the account to an external platform.',
   path: '/api/event-streaming',
   // Path that other clients of this API use.
   alsoAt: ['/api/integrations/event-streaming'],

@@ -27,7 +27,7 @@ export const platforms: Readonly<Record<'datadog' | 's3' | 'firehose' | 'generic
     required: ['api_key'],
     optional: ['site', 'region', 'api_url'],
     values: {
-      site: matching(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/, 'is no site of Datadog; write one such as datadoghq.eu'),
+      site: matching(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/, 'is not a site of Datadog; write one such as datadoghq.eu'),
       region: checkDatadogRegion,
     },
   },
@@ -35,7 +35,7 @@ export const platforms: Readonly<Record<'datadog' | 's3' | 'firehose' | 'generic
     required: ['access_key_id', 'secret_access_key', 'bucket_name', 'region'],
     optional: ['prefix', 'endpoint'],
     values: {
-      bucket_name: matching(/^[\w.-]{1,255}$/, 'is no name of a bucket; write it without a path or an address'),
+      bucket_name: matching(/^[\w.-]{1,255}$/, 'is not the name of a bucket; write it without a path or an address'),
       region: checkRegion,
       prefix: checkPrefix,
       endpoint: checkAddress,
@@ -45,7 +45,7 @@ export const platforms: Readonly<Record<'datadog' | 's3' | 'firehose' | 'generic
     required: ['access_key_id', 'secret_access_key', 'stream_name', 'region'],
     optional: ['endpoint'],
     values: {
-      stream_name: matching(/^[\w.-]{1,64}$/, 'is no name of a stream; write it without an ARN'),
+      stream_name: matching(/^[\w.-]{1,64}$/, 'is not the name of a stream; write it without an ARN'),
       region: checkRegion,
       endpoint: checkAddress,
     },
@@ -55,7 +55,7 @@ export const platforms: Readonly<Record<'datadog' | 's3' | 'firehose' | 'generic
     optional: ['headers', 'body_template', 'batch'],
     values: {
       body_template: checkTemplate,
-      batch: matching(/^([1-9]\d{0,2}|1000)$/, 'is no size of a batch; write a number from 1 to 1000'),
+      batch: matching(/^([1-9]\d{0,2}|1000)$/, 'is not a valid batch size; write a number from 1 to 1000'),
     },
   },
 };
@@ -76,7 +76,7 @@ function checkDatadogRegion(value: string, { site, api_url }: Config): string | 
 
 /** Checks a region. It becomes part of a host name. */
 function checkRegion(value: string): string | undefined {
-  return matching(/^[a-z0-9]([a-z0-9-]{0,62})$/, 'is no region; write one such as eu-central-1')(value);
+  return matching(/^[a-z0-9]([a-z0-9-]{0,62})$/, 'is not a region; write one such as eu-central-1')(value);
 }
 
 const longestPrefix = 512;
@@ -86,7 +86,7 @@ function checkPrefix(value: string): string | undefined {
   const isPath = /^[\w!'()*.=-]+(\/[\w!'()*.=-]+)*\/?$/.test(value) && !/(^|\/)\.{1,2}(\/|$)/.test(value);
   return isPath
     ? undefined
-    : `\`${value.slice(0, 100)}\` is no prefix; write names with \`/\` between, such as heddle/events`;
+    : `\`${value.slice(0, 100)}\` is not a valid prefix; write names with \`/\` between them, such as heddle/events`;
 }
 
 function checkAddress(value: string): string | undefined {
@@ -96,7 +96,7 @@ function checkAddress(value: string): string | undefined {
 
 function checkTemplate(value: string): string | undefined {
   const template = parseEventTemplate(value);
-  return 'fault' in template ? `\`body_template\` is no template: ${template.fault}` : undefined;
+  return 'fault' in template ? `\`body_template\` is not a valid template: ${template.fault}` : undefined;
 }
 
 /** Alternative spellings of keys, each with the spelling that is stored. */
@@ -113,7 +113,7 @@ const headerText: Format = {
   canonical(text) {
     const headers = readObject(text);
     if (headers === undefined)
-      return { fault: 'headers are a JSON object of texts, such as {"Authorization":"Bearer …"}; write one' };
+      return { fault: 'headers must be a JSON object of texts, such as {"Authorization":"Bearer …"}' };
     const fault = Object.keys(headers)
       .map((name) => headerNameFault(name))
       .find((found) => found !== undefined);
@@ -141,7 +141,7 @@ const headers = secret({
 });
 
 /** Many platforms let anyone write who knows the address. */
-const address = secret({ doc: 'An address of the web.', read: 'shown', maxLength: 4 * longest.text, format: webUrl });
+const address = secret({ doc: 'A web address.', read: 'shown', maxLength: 4 * longest.text, format: webUrl });
 
 /** Keys whose values are stored sealed. */
 export const secrets: Readonly<Record<string, Field<string | undefined>>> = {

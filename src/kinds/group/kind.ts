@@ -15,13 +15,13 @@ const memberKinds = { peer: 'Peer', host: 'NetworkResource', subnet: 'NetworkRes
 
 const spec = {
   name: string({
-    doc: 'The name people see. No two groups of an account share one.',
+    doc: 'The name people see. Unique among the groups of the account.',
     maxLength: longest.name,
     required: true,
     minLength: 1,
   }),
   peers: members('Peer', {
-    doc: 'Peers that belong to the group. Peers that enrolment, the API or an identity provider put there stay beside them.',
+    doc: 'Peers that belong to the group. Peers added by enrolment, the API or an identity provider stay in it as well.',
   }),
 };
 
@@ -54,19 +54,23 @@ export const group = defineKind({
   spec,
   inputs: {
     resources: list(
-      typedRef(memberKinds, { doc: 'A network resource, or a peer, which joins the group as if it stood in `peers`.' }),
-      { doc: 'Network resources that belong to the group, exactly these. Documents say it in the resources.' },
+      typedRef(memberKinds, {
+        doc: 'A network resource or a peer. A peer joins the group as if it were listed in `peers`.',
+      }),
+      {
+        doc: 'Complete list of the network resources of the group; all others are removed from it. Documents set the groups in the resources instead.',
+      },
     ),
   },
   checkInputs: checkTypes,
   computed: {
     issued: {
-      doc: 'Where the group comes from: `api` for groups made by people and documents, else the identity provider.',
+      doc: 'Origin of the group: `api` for groups made by people or documents, otherwise the identity provider.',
       schema: { type: 'string' },
       value: (object) => issuedOf(object),
     },
     peers_count: {
-      doc: 'How many peers are in the group.',
+      doc: 'Number of peers in the group.',
       schema: { type: 'integer' },
       value: (object, state) => countPeers(object, state),
     },
@@ -83,13 +87,13 @@ export const group = defineKind({
       value: (object, state) => resourcesOf(object, state),
     },
     resources_count: {
-      doc: 'How many network resources belong to the group.',
+      doc: 'Number of network resources that belong to the group.',
       schema: { type: 'integer' },
       value: (object, state) => state.countReferrers(object.id, 'NetworkResource', 'groups'),
     },
   },
   summary: ['id', 'name', 'peers_count', 'resources_count', 'issued'],
-  filters: { name: { doc: 'Only the group of exactly this name.', matches: ({ name }, value) => name === value } },
+  filters: { name: { doc: 'Only the group with exactly this name.', matches: ({ name }, value) => name === value } },
   uniques: {
     name: {
       ...uniqueName('a group'),
@@ -102,7 +106,7 @@ export const group = defineKind({
   refuse(object, action) {
     if (!isKept(object)) return undefined;
     const what = action === 'update' ? 'changed' : 'deleted';
-    const holds = isAll(object) ? 'always holds every peer of the account' : 'holds the proxies of a cluster';
+    const holds = isAll(object) ? 'always contains every peer of the account' : 'contains the proxies of a cluster';
     return `the group ${object.name} ${holds} and cannot be ${what}; use a group of your own`;
   },
   checkMutation: keepProvidedName,

@@ -38,6 +38,6 @@ export function keepProvidedName(
   if (after === undefined || actor === undefined || before?.name === after.name || actsAsOwner(was, actor)) return [];
   const tenant = ownedTenant(next, [after.id]);
   if (tenant === undefined || after.derived.issued !== 'jwt') return [];
-  const message = `the group makes its users owners of the tenant ${tenant}, and its name decides who is in it; ask an owner`;
+  const message = `the users of this group are owners of the tenant ${tenant}, and the group is filled by its name, so only an owner can change the name; ask an owner`;
   return [{ code: 'not_allowed', path: '/name', message }];
 }

@@ -11,7 +11,7 @@ const pool = (transport: string) =>
       end: integer({ doc: 'The last port.', default: 29999, minimum: 1, maximum: 65535 }),
     },
     {
-      doc: `The ${transport} ports that it gives away.`,
+      doc: `Pool of ${transport} ports that it allocates.`,
       access: 'document',
       hidden: true,
       whole: true,
@@ -22,22 +22,22 @@ const pool = (transport: string) =>
 
 const spec = {
   peer_id: ref('Peer', {
-    doc: 'The peer. There is at most one ingress peer on a peer, and it never moves to another one.',
+    doc: 'The peer. A peer has at most one ingress peer, and an ingress peer cannot move to another peer.',
     access: 'createOnly',
     required: true,
   }),
   enabled: boolean({
-    doc: 'Whether further ports may be forwarded by it. What it forwards already stays.',
+    doc: 'Whether new ports may be allocated on it. Ports that it forwards already stay forwarded.',
     required: true,
     documentDefault: true,
   }),
   fallback: boolean({
-    doc: 'Whether it also serves peers in whose region there is no ingress peer.',
+    doc: 'Whether it also serves peers in regions without an ingress peer.',
     required: true,
     documentDefault: false,
   }),
   region: string({
-    doc: 'The region that it serves, written as the country code of the peers there. Without it, the country that it is in.',
+    doc: 'The region that it serves: the country code of the peers there. If empty, the country where its peer is.',
     access: 'document',
     default: '',
     maxLength: 63,
@@ -54,7 +54,7 @@ declare module '../../model/state/stored.ts' {
 
 export const ingressPeer = defineKind({
   name: 'IngressPeer',
-  doc: 'A peer with a public address at which ports of other peers are reached from outside the mesh. Hosted edition only.',
+  doc: 'A peer with a public address through which ports of other peers are reached from outside the mesh. Hosted edition only.',
   path: '/api/ingress/peers',
   idParameter: 'ingressPeerId',
   edition: 'hosted',
@@ -64,12 +64,12 @@ export const ingressPeer = defineKind({
   spec,
   computed: {
     ingress_ip: {
-      doc: 'The address at which it is reached; empty while nobody knows it.',
+      doc: 'Public address at which it is reached; empty while unknown.',
       schema: { type: 'string' },
       value: ingressIpOf,
     },
     available_ports: {
-      doc: 'How many ports are still free.',
+      doc: 'Number of free ports.',
       schema: {
         type: 'object',
         required: ['tcp', 'udp'],
@@ -123,7 +123,7 @@ function checkServed(ingressPeer: Stored<'IngressPeer'>, state: State): readonly
     );
     if (outside.length === 0) return [];
     const names = outside.map(({ name }) => `\`${name}\``).join(', ');
-    const message = `the ingress ports ${names} would fall outside the pool; delete them first, or keep it larger`;
+    const message = `the ingress ports ${names} would be outside the pool; delete them first, or choose a larger pool`;
     return [{ code: 'pool_in_use', path: `/${transport}_pool`, message }];
   });
 }

@@ -42,8 +42,8 @@ export function checkAllocated(port: Stored<'IngressPort'>, state: State): reado
   if (isSettled(port, state)) return [];
   const message =
     candidates(port, state).length === 0
-      ? 'no ingress peer serves the region of this peer, and none is a fallback; add one or enable one'
-      : 'no ingress peer that serves this peer has so many free ports; delete ingress ports, enlarge the pool or add an ingress peer';
+      ? 'no enabled ingress peer serves the region of this peer or is a fallback; add one or enable one'
+      : 'no ingress peer that serves this peer has enough free ports; delete ingress ports, enlarge the pool or add an ingress peer';
   return [{ code: 'nothing_free', path: '', message }];
 }
 

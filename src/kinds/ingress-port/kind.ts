@@ -20,15 +20,15 @@ const rising = { rule: 'rising', members: ['start', 'end'], code: 'port_range_in
 const mappingMembers = ['translated_start', 'translated_end', 'ingress_start', 'ingress_end'];
 
 const spec = {
-  peer: ref('Peer', { doc: 'The peer whose ports are reached.', required: true }),
+  peer: ref('Peer', { doc: 'The peer that the ports belong to.', required: true }),
   name: string({
-    doc: 'The name people see. No two of a peer share one.',
+    doc: 'The name people see. Unique among the ingress ports of the peer.',
     maxLength: longest.name,
     required: true,
     minLength: 1,
   }),
   enabled: boolean({
-    doc: 'Whether the ports are forwarded. They stay allocated while they are not.',
+    doc: 'Whether the ports are forwarded. They stay allocated while this is false.',
     required: true,
     documentDefault: true,
   }),
@@ -38,7 +38,7 @@ const spec = {
       { doc: 'Ports of the peer.', rules: [rising] },
     ),
     {
-      doc: 'The ports of the peer that are reached. Give either this or `direct_port`.',
+      doc: 'Ports of the peer to forward to. Give either this or `direct_port`.',
       keep: true,
       insteadOf: 'direct_port',
       hidden: true,
@@ -46,11 +46,11 @@ const spec = {
   ),
   direct_port: object(
     {
-      count: integer({ doc: 'How many ports.', required: true, minimum: 1, maximum: 65535 }),
+      count: integer({ doc: 'Number of ports.', required: true, minimum: 1, maximum: 65535 }),
       protocol: protocol(),
     },
     {
-      doc: 'Ports that have the same number on the peer and on the ingress peer, which chooses them. Give either this or `port_ranges`.',
+      doc: 'Ports with the same numbers on the peer and on the ingress peer, chosen at allocation. Give either this or `port_ranges`.',
       keep: true,
       insteadOf: 'port_ranges',
       hidden: true,
@@ -76,7 +76,7 @@ interface IngressPortDerived {
 
 export const ingressPort = defineKind({
   name: 'IngressPort',
-  doc: 'Ports of a peer that are reached from outside the mesh, by way of an ingress peer. Hosted edition only.',
+  doc: 'Ports of a peer that are reached from outside the mesh through an ingress peer. Hosted edition only.',
   path: '/api/peers/{peerId}/ingress/ports',
   idParameter: 'allocationId',
   edition: 'hosted',
@@ -86,7 +86,9 @@ export const ingressPort = defineKind({
   parent: { kind: 'Peer', field: 'peer', holds: true },
   spec,
   naturalKey: ({ name }) => name,
-  filters: { name: { doc: 'Only the one of exactly this name.', matches: ({ name }, value) => name === value } },
+  filters: {
+    name: { doc: 'Only the ingress port with exactly this name.', matches: ({ name }, value) => name === value },
+  },
   computed: {
     region: {
       doc: 'The region of the ingress peer that forwards the ports.',
@@ -97,7 +99,7 @@ export const ingressPort = defineKind({
       },
     },
     ingress_ip: {
-      doc: 'The address at which the ports are reached, of the ingress peer that forwards them at the moment; empty while it is not known.',
+      doc: 'Address of the ingress peer that currently forwards the ports; empty while unknown.',
       schema: { type: 'string' },
       value: (object, state) => {
         const ingressPeer = forwardedBy(object, state);
@@ -105,7 +107,7 @@ export const ingressPort = defineKind({
       },
     },
     port_range_mappings: {
-      doc: 'Which ports of the ingress peer that forwards them lead to which ports of the peer, one to one.',
+      doc: 'Mapping of ports of the ingress peer that forwards them to ports of the peer, one to one.',
       schema: {
         type: 'array',
         items: {
@@ -180,7 +182,7 @@ function checkOnce(ranges: readonly PortRange[], transport: 'tcp' | 'udp'): read
   return sorted.flatMap(({ start, at }, place) => {
     const before = sorted[place - 1];
     if (before === undefined || before.end < start) return [];
-    const message = `the port ${start} (${transport}) is in the range ${before.start}–${before.end} already; ask for each port once`;
+    const message = `the port ${start} (${transport}) is already in the range ${before.start}–${before.end}; request each port only once`;
     return [{ code: 'port_repeated', path: `/port_ranges/${at}`, message }];
   });
 }

@@ -47,16 +47,16 @@ const spec = {
   groups: keyed(
     {
       id: ref('Group', {
-        doc: 'A group of this account, one that users have among their auto groups.',
+        doc: 'A group of this account. Its users are those with the group in their auto groups.',
         required: true,
       }),
       role: oneOf(['owner', 'admin', 'user', 'network_admin', 'auditor', 'billing_admin'], {
-        doc: 'What these users may do in the account of the tenant.',
+        doc: 'Role of these users in the account of the tenant.',
         required: true,
       }),
     },
     {
-      doc: 'Whose users may act in the account of the tenant, and as what.',
+      doc: 'Groups of users that may act in the account of the tenant, with their roles there.',
       key: 'id',
       required: true,
       documentDefault: [],
@@ -79,7 +79,7 @@ interface MSPTenantDerived {
 
 export const mspTenant = defineKind({
   name: 'MSPTenant',
-  doc: 'Another account that this one looks after. Its id is the id of that account; documents are named after its domain.',
+  doc: 'Another account that this one manages. Its id is the id of that account; documents are named after its domain.',
   path: '/api/integrations/msp/tenants',
   // Creating a tenant may create an account, so it has a separate operation. So has every change of status.
   verbs: ['list', 'replace'],
@@ -88,7 +88,7 @@ export const mspTenant = defineKind({
   spec,
   computed: {
     status: {
-      doc: '`pending` while the domain is to be proved, `existing` when the domain has an account already, `invited` while that account is asked, `active`.',
+      doc: '`pending` until the domain is proved, `existing` when the domain has an account already, `invited` until that account answers the invitation, or `active`.',
       schema: { type: 'string', enum: tenantStatuses },
       value: (object) => object.derived.status ?? 'pending',
     },
@@ -138,6 +138,7 @@ function checkMutation({ before, after, actor }: Mutation<Stored<'MSPTenant'>>, 
   if (after === undefined || actor === undefined || actsAsOwner(was, actor)) return [];
   const known = ownerGroups(before);
   if (ownerGroups(after).every((id) => known.includes(id))) return [];
-  const message = 'only an owner lets a group act as the owner of a tenant; give it the role `admin`, or ask an owner';
+  const message =
+    'only an owner can give a group the role `owner` in a tenant; give it the role `admin`, or ask an owner';
   return [{ code: 'not_allowed', path: '/groups', message }];
 }

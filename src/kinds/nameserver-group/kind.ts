@@ -5,35 +5,35 @@ import { uniqueName } from '../shared/unique-name.ts';
 
 const server = {
   ip: string({ doc: 'The IPv4 or IPv6 address of the server.', required: true, minLength: 1, format: address }),
-  ns_type: oneOf(['udp'], { doc: 'How the server is asked.', default: 'udp' }),
+  ns_type: oneOf(['udp'], { doc: 'Protocol of the queries to the server.', default: 'udp' }),
   port: integer({ doc: 'The port of the server.', default: 53, minimum: 1, maximum: 65535 }),
 };
 
 const spec = {
   name: string({
-    doc: 'The name people see. No two nameserver groups of an account share one.',
+    doc: 'The name people see. Unique among the nameserver groups of the account.',
     required: true,
     minLength: 1,
     maxLength: 40,
   }),
   description: string({ doc: 'What the servers are for.', default: '' }),
   nameservers: list(object(server, { doc: 'A server.' }), {
-    doc: 'One to three servers, in the order in which they are asked.',
+    doc: 'One to three servers, in the order in which they are queried.',
     required: true,
     minItems: 1,
     maxItems: 3,
   }),
   enabled: boolean({ doc: 'Whether peers use the servers.', required: true, documentDefault: true }),
-  groups: refs('Group', { doc: 'Groups whose peers use the servers.', required: true, minItems: 1 }),
+  groups: refs('Group', { doc: 'Groups of peers that use the servers.', required: true, minItems: 1 }),
   primary: boolean({
-    doc: 'Whether the servers answer for all domains. Then leave `domains` empty.',
+    doc: 'Whether the servers answer for all domains. If true, leave `domains` empty.',
     default: false,
   }),
   domains: setOf(string({ doc: 'A domain, without wildcard.', minLength: 1, format: domain }), {
-    doc: 'Domains for which the servers are asked, with everything below them.',
+    doc: 'Domains that the servers are queried for, with everything below them.',
   }),
   search_domains_enabled: boolean({
-    doc: 'Whether short names are completed with the domains.',
+    doc: 'Whether the domains are search domains, which complete short names.',
     default: false,
   }),
 };
@@ -46,7 +46,7 @@ declare module '../../model/state/stored.ts' {
 
 export const nameserverGroup = defineKind({
   name: 'NameserverGroup',
-  doc: 'DNS servers that the peers of some groups ask: for some domains, or (`primary`) for everything.',
+  doc: 'DNS servers for the peers of some groups: for certain domains, or (`primary`) for all.',
   path: '/api/dns/nameservers',
   idParameter: 'nsgroupId',
   module: 'nameservers',
@@ -63,7 +63,7 @@ export const nameserverGroup = defineKind({
       at: 'domains',
       missingAt: 'domains',
       message:
-        'a primary group answers for all domains, and any other for those that it names; give either `primary: true` or `domains`',
+        'a primary group answers for all domains, any other group only for its `domains`; give either `primary: true` or `domains`',
     },
     {
       rule: 'atMostOne',

@@ -24,13 +24,13 @@ const spec = {
   network: ref('Network', { doc: 'The network that the resource belongs to.', required: true }),
   name: string({
     maxLength: longest.name,
-    doc: 'The name people see. No two resources of an account share one, whatever their networks.',
+    doc: 'The name people see. Unique among the network resources of the account, across all networks.',
     required: true,
     minLength: 1,
   }),
   description: string({ doc: 'What the resource is.', default: '' }),
   address: string({
-    doc: 'An address, a range of addresses, or a domain, `*.` in front for all names below it. A single address is kept as /32 or /128.',
+    doc: 'An IP address, an address range, or a domain, with `*.` in front for all names below it. A single address is stored as /32 or /128.',
     required: true,
     minLength: 1,
     format: resourceAddress,
@@ -52,7 +52,7 @@ declare module '../../model/state/stored.ts' {
 
 export const networkResource = defineKind({
   name: 'NetworkResource',
-  doc: 'A host, a subnet or a domain in a network, which policies can name as a destination, itself or by a group.',
+  doc: 'A host, a subnet or a domain in a network. Policies can name it as a destination, directly or through a group.',
   path: '/api/networks/{networkId}/resources',
   listPath: '/api/networks/resources',
   idParameter: 'resourceId',
@@ -66,7 +66,7 @@ export const networkResource = defineKind({
   pairing: (spec) => spec.address,
   computed: {
     type: {
-      doc: 'What the address is.',
+      doc: 'Type of the address.',
       schema: { type: 'string', enum: ['host', 'subnet', 'domain'] },
       value: (object) => resourceTypeOf(object.spec.address ?? ''),
     },

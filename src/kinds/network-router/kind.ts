@@ -4,9 +4,9 @@ import type { Stored } from '../../model/state/stored.ts';
 import { masqueradeField, metricField, routedByOne, routingGroups, routingPeer } from '../shared/routing.ts';
 
 const spec = {
-  network: ref('Network', { doc: 'The network that the router leads to.', required: true }),
+  network: ref('Network', { doc: 'The network that the router routes to.', required: true }),
   key: optionalString({
-    doc: 'Distinguishes routers of one network that have the same peers or groups. Without it routers are identified by these.',
+    doc: 'Distinguishes routers of one network that have the same peers or groups. Without it, routers are identified by their peers or groups.',
     access: 'key',
     hidden: true,
     minLength: 1,
@@ -27,7 +27,7 @@ declare module '../../model/state/stored.ts' {
 
 export const networkRouter = defineKind({
   name: 'NetworkRouter',
-  doc: 'A peer, or the peers of some groups, by way of which a network is reached.',
+  doc: 'A peer, or the peers of some groups, through which a network is reached.',
   path: '/api/networks/{networkId}/routers',
   listPath: '/api/networks/routers',
   idParameter: 'routerId',

@@ -16,7 +16,7 @@ declare module '../../model/state/stored.ts' {
 
 export const network = defineKind({
   name: 'Network',
-  doc: 'A place outside the mesh, with the hosts, subnets and domains to be reached there (resources) and the peers that lead there (routers). Policies say who reaches a resource.',
+  doc: 'A place outside the mesh, with the hosts, subnets and domains that are reached there (resources) and the peers that route to them (routers). Policies decide who reaches a resource.',
   path: '/api/networks',
   idParameter: 'networkId',
   module: 'networks',
@@ -24,12 +24,12 @@ export const network = defineKind({
   spec,
   computed: {
     routing_peers_count: {
-      doc: 'How many peers lead to the network, each counted once.',
+      doc: 'Number of peers that route to the network, each counted once.',
       schema: { type: 'integer' },
       value: countRoutingPeers,
     },
     policies: {
-      doc: 'The ids of enabled policies with an enabled rule whose destination is a resource of the network or a group of one.',
+      doc: 'Ids of the enabled policies with an enabled rule to a resource of the network, or to a group of such a resource.',
       schema: { type: 'array', items: { type: 'string' } },
       value: policiesTo,
     },

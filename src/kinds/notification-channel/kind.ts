@@ -40,7 +40,7 @@ const activityCode: Format = {
     const guess = nearest(text, Object.keys(activities));
     const hint =
       guess === undefined ? 'GET /api/integrations/notifications/types lists them' : `did you mean \`${guess}\`?`;
-    return { fault: `there is no event of the type \`${text}\`; ${hint}` };
+    return { fault: `there is no event type \`${text}\`; ${hint}` };
   },
 };
 
@@ -65,28 +65,28 @@ const spec = {
   target: object(
     {
       emails: setOf(string({ doc: 'An e-mail address.', format: emailAddress }), {
-        doc: 'Who gets the e-mail; for the type `email`.',
+        doc: 'Recipients of the e-mail; for the type `email`.',
         omitEmpty: true,
       }),
       url: secret({
-        doc: 'Where the message is posted; for the type `webhook`. Such an address grants access to everyone who knows it: it is kept sealed, and plans, history and exports do not show it.',
+        doc: 'URL to which the message is posted; for the type `webhook`. The URL grants access to everyone who knows it, so it is stored encrypted, and plans, history and exports do not show it.',
         read: 'shown',
         maxLength: longest.text,
         format: webUrl,
         omitEmpty: true,
       }),
       headers: mapOf(secret({ doc: 'The value of a header. It is shown masked.', read: 'masked', visible: schemeOf }), {
-        doc: 'Headers that are sent along; for the type `webhook`. Their values are shown masked, after the authentication scheme: `Bearer ****`.',
+        doc: 'Headers of the request; for the type `webhook`. Their values are shown masked, after the authentication scheme: `Bearer ****`.',
         omitEmpty: true,
       }),
     },
-    { doc: 'Whom or what the message goes to. Its members depend on the type.', whole: true, omitEmpty: true },
+    { doc: 'Destination of the message. Its members depend on the type.', whole: true, omitEmpty: true },
   ),
   event_types: setOf(string({ doc: 'The code of an activity.', format: activityCode }), {
     doc: 'The events that the channel sends.',
     required: true,
   }),
-  enabled: boolean({ doc: 'Whether anything is sent.', required: true, documentDefault: true }),
+  enabled: boolean({ doc: 'Whether the channel sends notifications.', required: true, documentDefault: true }),
 };
 
 declare module '../../model/state/stored.ts' {
@@ -97,7 +97,7 @@ declare module '../../model/state/stored.ts' {
 
 export const notificationChannel = defineKind({
   name: 'NotificationChannel',
-  doc: 'Where people are notified of events of the account. Without a target it is stored and notifies nobody.',
+  doc: 'A channel that notifies people of events of the account. Without a target it is stored, but sends nothing.',
   path: '/api/integrations/notifications/channels',
   idParameter: 'channelId',
   deleteReply: 'object',

@@ -65,6 +65,6 @@ function missing(member: string, type: string): Fault {
 }
 
 function foreign(member: string, type: string): Fault {
-  const message = `\`${member}\` means nothing for the type \`${type}\`; remove it`;
+  const message = `\`${member}\` does not apply to the type \`${type}\`; remove it`;
   return { code: 'channel_target_mixed', path: `/target/${member}`, message };
 }

@@ -25,7 +25,7 @@ const texts = {
   kernel_version: 'The version of its kernel.',
   version: 'The version of its client.',
   ui_version: 'The version of its user interface.',
-  country_code: 'The country where it is, in two letters.',
+  country_code: 'Two-letter code of the country where it is.',
   city_name: 'The city where it is.',
   serial_number: 'The serial number of the machine.',
 };
@@ -36,8 +36,8 @@ const flags = {
 };
 
 const times = {
-  last_seen: 'When it was last connected; the year 1 when never.',
-  last_login: 'When its user last signed in on it; the year 1 when never.',
+  last_seen: 'When it was last connected; `0001-01-01T00:00:00Z` if never.',
+  last_login: 'When its user last signed in on it; `0001-01-01T00:00:00Z` if never.',
 };
 
 /** Computed members with facts that peers and their connections report. Empty, false or zero while unknown. */
@@ -63,17 +63,17 @@ export const facts: Readonly<Record<string, Computed<Stored<'Peer'>>>> = {
     value: addressesOf,
   },
   geoname_id: {
-    doc: 'The place where it is, by its number at GeoNames; 0 when it is not known.',
+    doc: 'GeoNames id of its location; 0 if unknown.',
     schema: { type: 'integer' },
     value: (object, state) => Number(known(object, state, 'geoname_id') ?? 0),
   },
   groups: {
-    doc: 'Groups that hold the peer.',
+    doc: 'Groups that contain the peer.',
     schema: { type: 'array', items: { $ref: '#/components/schemas/GroupSummary' } },
     value: (object, state) => groupsOf(object, state).map((group) => groupSummary(group, state)),
   },
   disapproval_reason: {
-    doc: 'Why it was not approved, by an administrator or by endpoint security.',
+    doc: 'Reason why an administrator or endpoint security did not approve it.',
     schema: { type: 'string' },
     value: (object, state) => {
       const waits = object.spec.approval_required === true ? object.derived.disapproval_reason : undefined;
@@ -81,13 +81,13 @@ export const facts: Readonly<Record<string, Computed<Stored<'Peer'>>>> = {
     },
   },
   accessible_peers_count: {
-    doc: 'To how many peers it may open a connection.',
+    doc: 'Number of peers to which it may open a connection.',
     schema: { type: 'integer' },
     countsAccess: true,
     value: ({ id }, state) => state.countAccessible?.(id) ?? 0,
   },
   local_flags: {
-    doc: 'What its user has switched on or off on the machine.',
+    doc: 'Settings that its user switched on or off on the machine.',
     schema: {
       type: 'object',
       required: localFlags,

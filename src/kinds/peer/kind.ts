@@ -15,7 +15,7 @@ import { checkMutation, isOwn, isPassing } from './rules.ts';
 const spec = {
   name: string({
     maxLength: longest.name,
-    doc: 'The name people see. The DNS label follows it, unless documents name the peer.',
+    doc: 'The name people see. The DNS label is derived from it, unless documents name the peer.',
     required: true,
     minLength: 1,
   }),
@@ -25,17 +25,17 @@ const spec = {
     documentDefault: false,
   }),
   login_expiration_enabled: boolean({
-    doc: 'Whether its user has to sign in again after a while. Not for peers that came with a setup key.',
+    doc: 'Whether its user has to sign in again after some time. Does not apply to peers enrolled with a setup key.',
     required: true,
     documentDefault: false,
   }),
   inactivity_expiration_enabled: boolean({
-    doc: 'Whether it has to be signed in again after staying away for a while. Not for peers that came with a setup key.',
+    doc: 'Whether its user has to sign in again after the peer was disconnected for some time. Does not apply to peers enrolled with a setup key.',
     required: true,
     documentDefault: false,
   }),
   approval_required: boolean({
-    doc: 'Whether it still waits for an administrator. Answers say true as well while endpoint security keeps it out; that cannot be set or cleared.',
+    doc: 'Whether it still needs the approval of an administrator. Responses also show true while endpoint security blocks it, which cannot be set or cleared.',
     default: false,
     keep: true,
     cloudOnly: true,
@@ -51,27 +51,27 @@ const spec = {
     keep: true,
     omitEmpty: true,
   }),
-  hostname: string({ doc: 'The host name that the machine gave at enrolment.', default: '', access: 'server' }),
+  hostname: string({ doc: 'The host name that the machine reported at enrolment.', default: '', access: 'server' }),
   dns_label: optionalString({
-    doc: 'Its name in the mesh. Documents name the peer by the first label of it.',
+    doc: 'Its name in the mesh. The first label is its key in documents.',
     default: '',
     maxLength: 63,
     format: domain,
     access: 'server',
   }),
   extra_dns_labels: setOf(string({ doc: 'A name.', format: domain }), {
-    doc: 'Further names under which the peer is found; several peers may share one that is the own name of none.',
+    doc: 'Additional names under which the peer is found. Several peers may share such a name, unless it is the own name of a peer.',
     access: 'server',
   }),
   wg_pub_key: string({ doc: 'The public key of its tunnel.', default: '', access: 'server', hidden: true }),
   signing_key: string({
-    doc: 'The public key with which it proves who it is.',
+    doc: 'The public key with which it proves its identity.',
     default: '',
     access: 'server',
     hidden: true,
   }),
   user_id: ref('User', {
-    doc: 'The user who enrolled it; empty for a peer that came with a setup key.',
+    doc: 'The user who enrolled it; empty for a peer enrolled with a setup key.',
     access: 'server',
   }),
   ephemeral: boolean({
@@ -121,7 +121,7 @@ function withoutEchoes(body: JsonObject, { id, spec }: Stored<'Peer'>, state: St
 
 export const peer = defineKind({
   name: 'Peer',
-  doc: 'A machine of the mesh. Peers come by enrolment; documents are named after their DNS label, and state settings of peers that are there.',
+  doc: 'A machine of the mesh. Peers are created by enrolment only; documents state settings of existing peers and are named after their DNS labels.',
   path: '/api/peers',
   idParameter: 'peerId',
   verbs: ['list', 'read', 'replace', 'delete'],
@@ -134,16 +134,16 @@ export const peer = defineKind({
   summary: ['id', 'name'],
   filters: {
     name: {
-      doc: 'Only peers whose name contains this text.',
+      doc: 'Only peers with a name that contains this text.',
       matches: ({ name }, value) => name.includes(value),
     },
     ip: {
-      doc: 'Only peers one of whose addresses in the mesh contains this text.',
+      doc: 'Only peers with an address in the mesh that contains this text.',
       matches: (object, value) =>
         (['ip', 'ipv6'] as const).some((field) => (object.spec[field] ?? '').includes(value.toLowerCase())),
     },
     mac: {
-      doc: 'Only peers with a network interface of exactly this hardware address.',
+      doc: 'Only peers with a network interface that has exactly this MAC address.',
       matches: (object, value, state) =>
         addressesOf(object, state).some(
           (item) => isObject(item) && String(item['mac']).toLowerCase() === value.toLowerCase(),
@@ -169,7 +169,7 @@ export const peer = defineKind({
     signing_key: {
       path: '',
       value: (object) => object.spec.signing_key || undefined,
-      message: () => 'a peer with this signing key already exists; enrol with a new one, or log in',
+      message: () => 'a peer with this signing key already exists; enrol with a new key, or log in',
     },
     dns_label: {
       path: '/name',

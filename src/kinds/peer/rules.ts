@@ -21,7 +21,7 @@ export function checkMutation({ before, after }: Mutation<Stored<'Peer'>>, _was:
 /** Refuses an enrolment for which there is no free address. */
 function checkArrival(peer: Stored<'Peer'>): readonly Fault[] {
   if (peer.derived.enrolled_by === undefined || (peer.spec.ip ?? '') !== '') return [];
-  const message = 'the account has no address left for another peer; choose a larger `network_range`, or delete peers';
+  const message = 'the account has no free address for another peer; choose a larger `network_range`, or delete peers';
   return [{ code: 'nothing_free', path: '', message }];
 }
 
@@ -33,7 +33,7 @@ function checkExpirations(before: Stored<'Peer'>, after: Stored<'Peer'>): readon
   return expirations
     .filter((field) => before.spec[field] !== after.spec[field])
     .map((field) => {
-      const message = `the peer enrolled with a setup key, so nobody could sign it in again; leave \`${field}\` as it is`;
+      const message = `the peer enrolled with a setup key, so no user could sign it in again; leave \`${field}\` unchanged`;
       return { code: 'precondition_failed', path: `/${field}`, message };
     });
 }
@@ -50,7 +50,8 @@ function checkIpv6(peer: Stored<'Peer'>, settings: JsonObject, state: State): re
   if ((peer.spec.ipv6 ?? '') === '') return [];
   const groups = listOf(settings['ipv6_enabled_groups']).flatMap((id) => state.find('Group', id) ?? []);
   if (groups.some((group) => holdsPeer(group, peer.id))) return inRange(peer, 'ipv6', settings['network_range_v6']);
-  const message = 'no group of the peer has IPv6; add one of them to `ipv6_enabled_groups` of the account first';
+  const message =
+    'IPv6 is not enabled for any group of the peer; add one of its groups to `ipv6_enabled_groups` of the account first';
   return [{ code: 'precondition_failed', path: '/ipv6', message }];
 }
 

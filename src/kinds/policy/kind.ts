@@ -38,7 +38,7 @@ const ruleRules: readonly MemberRule[] = [
     members: ['ports', 'port_ranges'],
     code: 'policy_ports_exclusive',
     at: 'port_ranges',
-    message: '`ports` and `port_ranges` exclude each other; write single ports as ranges of one',
+    message: '`ports` and `port_ranges` cannot be combined; write single ports as ranges of one port',
   },
   ...(['ports', 'port_ranges'] as const).map(
     (member): MemberRule => ({
@@ -76,33 +76,33 @@ const ruleFields = {
     required: true,
     documentDefault: false,
   }),
-  protocol: oneOf(protocols, { doc: 'The traffic that the rule is about.', required: true }),
+  protocol: oneOf(protocols, { doc: 'Protocol of the traffic that the rule applies to.', required: true }),
   ports: setOf(string({ doc: 'A port as text.', format: port }), {
-    doc: 'Ports, each as text. Without ports and ranges the rule is about all of them. Not together with `port_ranges`.',
+    doc: 'Ports, each as text. Without ports and ranges the rule applies to all ports. Cannot be combined with `port_ranges`.',
     omitEmpty: true,
   }),
   port_ranges: list(object(rangeFields, { doc: 'A range of ports.', rules: [risingRange] }), {
-    doc: 'Ranges of ports. Not together with `ports`; write a single port as a range of one.',
+    doc: 'Ranges of ports. Cannot be combined with `ports`; write a single port as a range of one port.',
     anyOrder: true,
     omitEmpty: true,
   }),
   authorized_groups: refMap('Group', list(string({ doc: 'A local user.', minLength: 1 }), { doc: 'Local users.' }), {
-    doc: 'For `ssh`: the local users of the destination that each group of users may log in as.',
+    doc: 'For `ssh`: the local users of the destination that the users of each group may log in as.',
     omitEmpty: true,
   }),
   sources: refs('Group', {
-    doc: 'Groups whose peers open the connections. Give either this or `sourceResource`.',
+    doc: 'Groups of peers that open the connections. Give either this or `sourceResource`.',
     answer: 'summaries',
     omitEmpty: 'always',
   }),
-  sourceResource: typedRef(resourceKinds, { doc: 'One peer or resource in place of `sources`.', omitEmpty: 'always' }),
+  sourceResource: typedRef(resourceKinds, { doc: 'One peer or resource instead of `sources`.', omitEmpty: 'always' }),
   destinations: refs('Group', {
-    doc: 'Groups whose peers and resources are reached. Give either this or `destinationResource`.',
+    doc: 'Groups of peers and resources that are reached. Give either this or `destinationResource`.',
     answer: 'summaries',
     omitEmpty: 'always',
   }),
   destinationResource: typedRef(resourceKinds, {
-    doc: 'One peer or resource in place of `destinations`.',
+    doc: 'One peer or resource instead of `destinations`.',
     omitEmpty: 'always',
   }),
 };
@@ -113,7 +113,7 @@ const spec = {
   enabled: boolean({ doc: 'Whether the rules have an effect.', required: true, documentDefault: true }),
   source_posture_checks: refs('PostureCheck', { doc: 'Posture checks that peers of the sources have to pass.' }),
   rules: keyed(ruleFields, {
-    doc: 'The rules, each known by its name. Their order does not matter.',
+    doc: 'The rules, each identified by its name. Their order does not matter.',
     key: 'name',
     ids: true,
     required: true,
@@ -130,7 +130,7 @@ declare module '../../model/state/stored.ts' {
 
 export const policy = defineKind({
   name: 'Policy',
-  doc: 'Says who may reach what. Peers reach each other only where the rule of an enabled policy lets them.',
+  doc: 'Rules about which peers and resources may reach each other. Peers reach each other only where a rule of an enabled policy allows it.',
   path: '/api/policies',
   idParameter: 'policyId',
   module: 'policies',

@@ -54,7 +54,7 @@ export function refuseNewDuplicates({ before, after, actor, rollback }: Mutation
     const isTwin = seen.has(name) && known <= 0;
     seen.add(name);
     if (!isTwin) return [];
-    const message = `two rules are named \`${name}\`; rules are known by their names, so give one of them another`;
+    const message = `two rules are named \`${name}\`, but rules are identified by their names; rename one of them`;
     // Stored rules are sorted, so their positions differ from those in the request.
     return [{ code: 'rule_name_repeated', path: '/rules', message }];
   });
@@ -70,7 +70,7 @@ export function keepDerived({ before }: Mutation<Stored<'Policy'>>): readonly Fa
   if (before === undefined || !isDerived(before)) return [];
   const message =
     before.derived.temporary === true
-      ? `the policy ${before.name} belongs to a temporary peer, and goes with it; delete that peer instead`
-      : `the policy ${before.name} follows from a private service; change or delete that service instead`;
+      ? `the policy ${before.name} belongs to a temporary peer and is deleted with it; delete that peer instead`
+      : `the policy ${before.name} is derived from a private service; change or delete that service instead`;
   return [{ code: 'managed_field', path: '', message }];
 }

@@ -24,13 +24,13 @@ const certificate: Format = {
 };
 
 const notOfAnAuthority =
-  'this certificate may not sign others (CA:FALSE); give the certificate of the authority that signs those of the peers';
+  'this certificate may not sign others (CA:FALSE); give the certificate of the authority that signs the certificates of the peers';
 
 const certificateFaults = {
   malformed:
     'this is not an X.509 certificate in PEM; write the text from `-----BEGIN CERTIFICATE-----` to `-----END CERTIFICATE-----`',
   too_long: `this text is longer than any certificate; write one of at most ${longestCertificate} characters`,
-  several: 'this text holds several certificates; write each of them as an entry of its own',
+  several: 'this text contains several certificates; write each of them as a separate entry',
 } as const;
 
 const minVersion = {
@@ -46,29 +46,29 @@ const minKernel = {
 };
 
 const systems = {
-  android: object(minVersion, { doc: 'What Android must have.' }),
-  ios: object(minVersion, { doc: 'What iOS must have.' }),
-  darwin: object(minVersion, { doc: 'What macOS must have.' }),
-  linux: object(minKernel, { doc: 'What Linux must have.' }),
-  windows: object(minKernel, { doc: 'What Windows must have.' }),
+  android: object(minVersion, { doc: 'Requirements for Android.' }),
+  ios: object(minVersion, { doc: 'Requirements for iOS.' }),
+  darwin: object(minVersion, { doc: 'Requirements for macOS.' }),
+  linux: object(minKernel, { doc: 'Requirements for Linux.' }),
+  windows: object(minKernel, { doc: 'Requirements for Windows.' }),
 };
 
 const location = {
   country_code: string({
-    doc: 'The country, as the two letters of ISO 3166-1.',
+    doc: 'The country, as its two-letter ISO 3166-1 code.',
     required: true,
     minLength: 1,
     format: countryCode,
   }),
   city_name: string({
-    doc: 'A city of that country by its English name; without one the whole country is meant.',
+    doc: 'English name of a city in that country; empty for the whole country.',
     default: '',
     asGiven: true,
   }),
 };
 
 const action = (what: string) =>
-  oneOf(['allow', 'deny'], { doc: `Whether ${what} pass, or are the only ones that do not.`, required: true });
+  oneOf(['allow', 'deny'], { doc: `\`allow\`: only ${what} pass; \`deny\`: all others pass.`, required: true });
 
 const process = {
   linux_path: string({ doc: 'The executable on Linux.', default: '', asGiven: true }),
@@ -98,7 +98,7 @@ export const checks = {
     formerly: ['nb_version_check'],
   }),
   os_version_check: object(systems, {
-    doc: 'The operating system must be new enough. A system that is not named here does not pass.',
+    doc: 'The operating system must be new enough. Systems that are not listed do not pass.',
     whole: true,
   }),
   geo_location_check: object(
@@ -115,7 +115,7 @@ export const checks = {
   peer_network_range_check: object(
     {
       ranges: setOf(string({ doc: 'A range of addresses.', format: cidr }), {
-        doc: 'IPv4 or IPv6 ranges, single hosts as /32 or /128. One matches when it holds an address of an interface of the peer, or the address from which it connects.',
+        doc: 'IPv4 or IPv6 ranges, single hosts as /32 or /128. A range matches when it contains an address of a network interface of the peer, or the address from which the peer connects.',
         required: true,
         minItems: 1,
       }),
@@ -126,7 +126,7 @@ export const checks = {
   process_check: object(
     {
       processes: list(object(process, { doc: 'A program, by its path on each system.', rules: [somePath] }), {
-        doc: 'Programs that must be there and run. On a system for which a program has no path, the peer does not pass.',
+        doc: 'Programs that must exist and be running. On a system for which a program has no path, the peer does not pass.',
         required: true,
         minItems: 1,
       }),
@@ -138,7 +138,7 @@ export const checks = {
       ca_certificates: setOf(
         string({ doc: 'One certificate in PEM.', maxLength: longestCertificate, format: certificate }),
         {
-          doc: 'Certificates of authorities, in PEM, one an entry.',
+          doc: 'Certificates of authorities, in PEM, one per entry.',
           required: true,
           minItems: 1,
           maxItems: mostAuthorities,

@@ -23,7 +23,7 @@ ASjRb/TgQsoiVCIH
 const spec = {
   name: string({
     maxLength: longest.name,
-    doc: 'The name people see. No two posture checks of an account share one.',
+    doc: 'The name people see. Unique among the posture checks of the account.',
     required: true,
     minLength: 1,
   }),
@@ -39,7 +39,7 @@ declare module '../../model/state/stored.ts' {
 
 export const postureCheck = defineKind({
   name: 'PostureCheck',
-  doc: 'What a peer must be like before the rules of a policy let it through. A peer passes when it passes every check that is given.',
+  doc: 'Requirements that a peer must meet before the rules of a policy let it through. A peer passes when it passes every given check.',
   path: '/api/posture-checks',
   idParameter: 'postureCheckId',
   module: 'policies',
@@ -89,7 +89,7 @@ function warnOfChecks(
       : []),
     ...('geo_location_check' in checks
       ? [
-          `geo_location_check of ${after.name} is conditional: without a database of places nobody knows where a peer is`,
+          `geo_location_check of ${after.name} is conditional: without a database of places the location of peers is unknown`,
         ]
       : []),
   ];

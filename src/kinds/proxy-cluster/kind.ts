@@ -22,13 +22,13 @@ const spec = {
     format: domain,
   }),
   type: oneOf(['account', 'shared'], {
-    doc: 'Whether the proxies are those of this account, or shared by many.',
+    doc: '`account` for proxies of this account, `shared` for proxies that several accounts share.',
     required: true,
   }),
   supports_custom_ports: ability('Whether services may choose their port.'),
-  require_subdomain: ability('Whether services need a name below the address, and cannot have the address itself.'),
-  supports_reputation: ability('Whether it can turn away addresses of bad repute.'),
-  private: ability('Whether it offers private services, reached through the mesh.'),
+  require_subdomain: ability('Whether services need a name below the address and cannot have the address itself.'),
+  supports_reputation: ability('Whether it can reject addresses with a bad reputation.'),
+  private: ability('Whether it offers private services, which are reached through the mesh.'),
 };
 
 declare module '../../model/state/stored.ts' {
@@ -39,24 +39,24 @@ declare module '../../model/state/stored.ts' {
 
 export const proxyCluster = defineKind({
   name: 'ProxyCluster',
-  doc: 'Proxies that offer services under one address. They report themselves; a service goes to the cluster of its domain.',
+  doc: 'Proxies that offer services under one address. They register themselves; a service is assigned to the cluster of its domain.',
   path: '/api/reverse-proxies/clusters',
   idParameter: 'clusterAddress',
   addressedBy: 'own_address',
   verbs: ['list', 'delete'],
   module: 'services',
   observed: 'proxies',
-  document: { allowed: false, why: 'clusters are what their proxies report; nobody else makes them' },
+  document: { allowed: false, why: 'clusters are created only by the registration of their proxies' },
   nameField: 'address',
   spec,
   computed: {
     online: {
-      doc: 'Whether one of its proxies is connected.',
+      doc: 'Whether at least one of its proxies is connected.',
       schema: { type: 'boolean' },
       value: (object, state) => connectedIn(object, state) > 0,
     },
     connected_proxies: {
-      doc: 'How many of its proxies are connected.',
+      doc: 'Number of its proxies that are connected.',
       schema: { type: 'integer' },
       value: connectedIn,
     },

@@ -12,7 +12,7 @@ import { portOf } from '../shared/service-port.ts';
 
 const spec = {
   domain: string({
-    doc: 'The domain below which, and under which, services are reached. It cannot change.',
+    doc: 'The domain at which, and below which, services are reached. It cannot change.',
     access: 'createOnly',
     required: true,
     minLength: 1,
@@ -51,7 +51,7 @@ const abilities = ['supports_custom_ports', 'require_subdomain', 'supports_reput
 
 /** Returns a computed member: whether the cluster of a domain has an ability. */
 function abilityOf(name: (typeof abilities)[number], doc: string) {
-  return computed(`${doc} Absent while the cluster is not known.`, { type: 'boolean' }, (object, state) => {
+  return computed(`${doc} Absent while the cluster is unknown.`, { type: 'boolean' }, (object, state) => {
     const cluster = clusterAt(object.spec.target_cluster ?? '', state);
     return cluster === undefined ? undefined : cluster.spec[name] === true;
   });
@@ -59,7 +59,7 @@ function abilityOf(name: (typeof abilities)[number], doc: string) {
 
 export const proxyDomain = defineKind({
   name: 'ProxyDomain',
-  doc: 'A domain of your own for services of reverse proxies, in place of names below the address of a cluster. A DNS record proves it; services below it are offered from then on.',
+  doc: 'A custom domain for services of reverse proxies, instead of names below the address of a cluster. A DNS record proves it; services below it are offered once it is proved.',
   path: '/api/reverse-proxies/domains',
   idParameter: 'domainId',
   verbs: ['list', 'create', 'delete'],
@@ -81,7 +81,7 @@ export const proxyDomain = defineKind({
       (object, state) => foundOf(object, state)?.['validated'] === true,
     ),
     status: computed(
-      '`pending` until the domain is proved, `validated`, `lapsed` when the record that proved it is gone. Services of a lapsed domain go on.',
+      '`pending` until the domain is proved, `validated`, or `lapsed` when the record that proved it is gone. Services of a lapsed domain continue.',
       { type: 'string', enum: domainStates },
       stateOf,
     ),
@@ -89,7 +89,7 @@ export const proxyDomain = defineKind({
       proofNameOf(object.spec.domain ?? ''),
     ),
     txt_value: computed(
-      'What that record says. A CNAME record that leads to the cluster proves the domain too.',
+      'Value of the TXT record. A CNAME record that points to the cluster also proves the domain.',
       { type: 'string' },
       (object) => object.derived.proof ?? '',
     ),
@@ -99,13 +99,19 @@ export const proxyDomain = defineKind({
       (object, state) => (foundOf(object, state)?.['problem'] as string | null | undefined) ?? undefined,
     ),
     checked_at: computed(
-      'When the records were last looked up; absent before the first time.',
+      'When the records were last looked up; absent before the first check.',
       { type: 'string', format: 'date-time' },
       (object, state) => (foundOf(object, state)?.['checked_at'] as string | null | undefined) ?? undefined,
     ),
     supports_custom_ports: abilityOf('supports_custom_ports', 'Whether services may choose their port.'),
-    require_subdomain: abilityOf('require_subdomain', 'Whether the cluster does not serve its bare address.'),
-    supports_reputation: abilityOf('supports_reputation', 'Whether the cluster can turn away addresses of bad repute.'),
+    require_subdomain: abilityOf(
+      'require_subdomain',
+      'Whether services need a name below the address of the cluster and cannot have the address itself.',
+    ),
+    supports_reputation: abilityOf(
+      'supports_reputation',
+      'Whether the cluster can reject addresses with a bad reputation.',
+    ),
     private: abilityOf('private', 'Whether the cluster offers private services.'),
   },
   alsoListed: freeDomains,
@@ -153,7 +159,7 @@ function freeDomains(state: State) {
 function checkFree({ spec: { domain: name = '' } }: Domain, state: State): readonly Fault[] {
   const cluster = state.ofKind('ProxyCluster').find(({ spec: { address = '' } }) => isWithin(name, address));
   if (cluster === undefined) return [];
-  const message = `\`${name}\` is within the address of the cluster ${cluster.name}, where services need no domain of their own; name it in the service alone`;
+  const message = `\`${name}\` is within the address of the cluster ${cluster.name}, where services need no custom domain; use the name in the service directly`;
   return [{ code: 'domain_of_cluster', path: '/domain', message }];
 }
 
@@ -172,7 +178,7 @@ function checkPorts({ spec: { domain: name = '' } }: Domain, was: State, next: S
       .map((other) => ({
         code: 'value_taken' as const,
         path: '/target_cluster',
-        message: `a service on port ${port} already exists on this cluster (\`${other.name}\`), and the domain would lead \`${service.name}\` there too; give one of them another port first`,
+        message: `a service on port ${port} already exists on this cluster (\`${other.name}\`), and the domain would move \`${service.name}\` there too; give one of them another port first`,
       }));
   });
 }

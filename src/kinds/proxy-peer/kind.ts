@@ -8,12 +8,12 @@ import { listProxies } from '../shared/private-access.ts';
 
 const spec = {
   name: string({
-    doc: 'The id by which the proxy calls itself.',
+    doc: 'The id that the proxy gives itself.',
     maxLength: longest.name,
     required: true,
     minLength: 1,
   }),
-  cluster: ref('ProxyCluster', { doc: 'The cluster that it is a proxy of.', access: 'server' }),
+  cluster: ref('ProxyCluster', { doc: 'The cluster that the proxy belongs to.', access: 'server' }),
   ip: optionalString({ doc: 'Its IPv4 address in the mesh.', format: ipv4, access: 'server' }),
   wg_pub_key: string({ doc: 'The public key of its tunnel.', default: '', access: 'server', hidden: true }),
 };
@@ -29,10 +29,10 @@ declare module '../../model/state/stored.ts' {
 
 export const proxyPeer = defineKind({
   name: 'ProxyPeer',
-  doc: 'The place of a reverse proxy in the mesh. It comes when a proxy registers with the key of its tunnel; only the peers that may use a private service of its cluster find it in their network maps.',
+  doc: 'A reverse proxy as a member of the mesh. It is created when a proxy registers with the public key of its tunnel; only peers that may use a private service of its cluster have it in their network maps.',
   verbs: [],
   module: 'services',
-  document: { allowed: false, why: 'proxies take their place in the mesh when they register; nobody else makes them' },
+  document: { allowed: false, why: 'proxies join the mesh only by registering' },
   spec,
   uniques: {
     ip: {
@@ -43,13 +43,13 @@ export const proxyPeer = defineKind({
     wg_pub_key: {
       path: '',
       value: (object) => object.spec.wg_pub_key || undefined,
-      message: () => 'a proxy with this tunnel key already exists; register with a key pair of its own',
+      message: () => 'a proxy with this tunnel key already exists; register with another key pair',
     },
   },
   checkMutation: checkAddress,
   derivedChanges: followProxyPeer,
   refuse: (object, action) =>
-    `${object.name} is the place of a proxy in the mesh and cannot be ${action === 'update' ? 'changed' : 'deleted'} by hand; delete its token or its cluster`,
+    `${object.name} represents a proxy in the mesh and cannot be ${action === 'update' ? 'changed' : 'deleted'} by hand; delete its token or its cluster`,
   isSystem: () => true,
   example: { name: 'bern-1' },
 });
@@ -76,6 +76,6 @@ function settle(proxy: Stored<'ProxyPeer'>, state: State): readonly DerivedChang
 /** Refuses a proxy peer for which there is no free address: without an address it cannot join the mesh. */
 function checkAddress({ after }: Mutation<Stored<'ProxyPeer'>>): readonly Fault[] {
   if (after === undefined || (after.spec.ip ?? '') !== '') return [];
-  const message = 'the account has no address left for another proxy; choose a larger `network_range`, or delete peers';
+  const message = 'the account has no free address for another proxy; choose a larger `network_range`, or delete peers';
   return [{ code: 'nothing_free', path: '', message }];
 }

@@ -14,7 +14,7 @@ export function isExposed(service: Stored<'ProxyService'>): boolean {
 export function keepExposed({ before, after }: Mutation<Stored<'ProxyService'>>): readonly Fault[] {
   if (before === undefined || after === undefined || !isExposed(before)) return [];
   if (equalJson(before.spec, after.spec)) return [];
-  const message = `the service ${before.name} is exposed by a peer and follows it; delete it, or make another service`;
+  const message = `the service ${before.name} is exposed by a peer, and only that peer can change it; delete it, or make another service`;
   return [{ code: 'managed_field', path: '', message }];
 }
 

@@ -20,7 +20,7 @@ import { country, duration, hostname, pathPrefix } from './formats.ts';
 
 const optionFields = {
   skip_tls_verify: boolean({
-    doc: 'For `http`: whether any certificate of the backend will do.',
+    doc: 'For `http`: whether the certificate of the backend is accepted without verification.',
     default: false,
     asGiven: true,
   }),
@@ -30,26 +30,26 @@ const optionFields = {
     omitEmpty: true,
   }),
   path_rewrite: oneOf(['preserve'], {
-    doc: 'For `http`: `preserve` keeps the path as it was asked for; otherwise the prefix `path` is cut off.',
+    doc: 'For `http`: `preserve` keeps the requested path; otherwise the prefix `path` is removed.',
     omitEmpty: true,
   }),
   custom_headers: mapOf(string({ doc: 'Value of the header.', maxLength: 4096 }), {
-    doc: 'For `http`: headers that the backend gets besides those of the client.',
+    doc: 'For `http`: headers that the backend receives in addition to those of the client.',
     maxItems: 16,
     omitEmpty: true,
   }),
   proxy_protocol: boolean({
-    doc: 'For `tcp` and `tls`: whether the backend gets the address of the client by PROXY protocol, version 2.',
+    doc: 'For `tcp` and `tls`: whether the backend receives the address of the client through PROXY protocol, version 2.',
     default: false,
     asGiven: true,
   }),
   session_idle_timeout: optionalString({
-    doc: 'For `udp`: how long a session may be silent before it is forgotten, such as `30s`.',
+    doc: 'For `udp`: time without traffic after which a session ends, such as `30s`.',
     format: duration,
     omitEmpty: true,
   }),
   direct_upstream: boolean({
-    doc: 'Whether the proxy reaches `host` by its own network in place of the mesh.',
+    doc: 'Whether the proxy reaches `host` through its own network instead of the mesh.',
     default: false,
     asGiven: true,
   }),
@@ -59,26 +59,29 @@ const targetFields = {
   target_id: refByType(
     'target_type',
     { peer: 'Peer', host: 'NetworkResource', subnet: 'NetworkResource', domain: 'NetworkResource' },
-    { doc: 'The peer or network resource that serves; for `cluster` the address of the cluster.', required: true },
+    { doc: 'The peer or network resource that serves; for `cluster`, the address of the cluster.', required: true },
   ),
   target_type: oneOf(['peer', 'host', 'subnet', 'domain', 'cluster'], {
-    doc: 'What `target_id` is: a peer, a network resource of this type, or a cluster of proxies.',
+    doc: 'Type of `target_id`: a peer, a network resource of this type, or a cluster of proxies.',
     required: true,
   }),
   path: optionalString({
-    doc: 'For `http`: the beginning of the paths that this target answers.',
+    doc: 'For `http`: prefix of the paths that this target serves.',
     format: pathPrefix,
     omitEmpty: true,
   }),
-  protocol: oneOf(['http', 'https', 'tcp', 'udp'], { doc: 'How the backend is spoken to.', required: true }),
+  protocol: oneOf(['http', 'https', 'tcp', 'udp'], {
+    doc: 'Protocol of the connection to the backend.',
+    required: true,
+  }),
   host: optionalString({
-    doc: 'Address or name of the backend, for `subnet` and `cluster` and with `direct_upstream`. Otherwise it follows from the target.',
+    doc: 'Address or name of the backend, for `subnet` and `cluster` and with `direct_upstream`. Otherwise it is derived from the target.',
     format: hostname,
   }),
   // Callers who are exempt from this limit may send 0, which stands for the usual port of `http` or `https`.
   port: integer({ doc: 'Port of the backend.', required: true, minimum: 1, maximum: 65535 }),
-  enabled: boolean({ doc: 'Whether requests are led to this target.', required: true, documentDefault: true }),
-  options: object(optionFields, { doc: 'How the backend is reached in detail.', default: {} }),
+  enabled: boolean({ doc: 'Whether requests are sent to this target.', required: true, documentDefault: true }),
+  options: object(optionFields, { doc: 'Options of the connection to the backend.', default: {} }),
 };
 
 const enabled = boolean({ doc: 'Whether this way of signing in is offered.', required: true });
@@ -88,33 +91,42 @@ const authFields = {
   password_auth: object(
     {
       enabled,
-      password: secret({ doc: 'The password. Never shown; leave it empty to keep it.', read: 'empty', keep: true }),
+      password: secret({
+        doc: 'The password. Never shown; leave it empty to keep the stored one.',
+        read: 'empty',
+        keep: true,
+      }),
     },
-    { doc: 'One password for everybody.', whole: true },
+    { doc: 'One password for all users.', whole: true },
   ),
   pin_auth: object(
-    { enabled, pin: secret({ doc: 'The PIN. Never shown; leave it empty to keep it.', read: 'empty', keep: true }) },
-    { doc: 'One PIN for everybody.', whole: true },
+    {
+      enabled,
+      pin: secret({ doc: 'The PIN. Never shown; leave it empty to keep the stored one.', read: 'empty', keep: true }),
+    },
+    { doc: 'One PIN for all users.', whole: true },
   ),
   bearer_auth: object(
     {
       enabled,
-      distribution_groups: refs('Group', { doc: 'Groups whose users are let in. None: every user of the account.' }),
+      distribution_groups: refs('Group', {
+        doc: 'Groups of users that are let in. If empty, every user of the account.',
+      }),
     },
-    { doc: 'Users of the account sign in as themselves.', whole: true },
+    { doc: 'Sign-in as a user of the account.', whole: true },
   ),
-  link_auth: object({ enabled }, { doc: 'A link that lets its holder in.', whole: true }),
+  link_auth: object({ enabled }, { doc: 'A link that lets in everyone who has it.', whole: true }),
   header_auths: keyed(
     {
       enabled,
       header: string({ doc: 'Name of the header.', required: true, minLength: 1, maxLength: 128 }),
       value: secret({
-        doc: 'The value that is expected. Never shown; leave it empty to keep it.',
+        doc: 'The expected value. Never shown; leave it empty to keep the stored one.',
         read: 'empty',
         keep: true,
       }),
     },
-    { doc: 'Headers whose value lets a request in.', key: 'header', omitEmpty: true },
+    { doc: 'Headers that let a request in when they have the expected value.', key: 'header', omitEmpty: true },
   ),
 };
 
@@ -128,7 +140,7 @@ const restrictionFields = {
     asGiven: true,
   }),
   blocked_cidrs: setOf(ranges, {
-    doc: 'Clients from these ranges are turned away, allowed or not.',
+    doc: 'Clients from these ranges are rejected, even if they are also allowed.',
     maxItems: 200,
     asGiven: true,
   }),
@@ -138,12 +150,12 @@ const restrictionFields = {
     asGiven: true,
   }),
   blocked_countries: setOf(countries, {
-    doc: 'Clients from these countries are turned away.',
+    doc: 'Clients from these countries are rejected.',
     maxItems: 50,
     asGiven: true,
   }),
   reputation_mode: oneOf(['off', 'enforce', 'observe'], {
-    doc: 'Whether addresses of bad repute are turned away or only noted. Needs a cluster that knows them.',
+    doc: 'Whether addresses with a bad reputation are rejected (`enforce`) or only recorded (`observe`). Needs a cluster that supports it.',
     default: 'off',
     asGiven: true,
     formerly: ['crowdsec_mode'],
@@ -154,48 +166,48 @@ const restrictionFields = {
 export const serviceFields = {
   name: string({ doc: 'The name people see.', required: true, minLength: 1, maxLength: 255 }),
   domain: string({
-    doc: 'The name under which the service is reached. No two services share one. Its end says which cluster serves it: the address of the cluster, or a custom domain that leads to it.',
+    doc: 'The name under which the service is reached. No two services share one. Its suffix decides which cluster serves it: the address of the cluster, or a custom domain that points to it.',
     required: true,
     minLength: 1,
     format: domain,
   }),
   mode: oneOf(serviceModes, {
-    doc: 'What is forwarded: requests (`http`), or connections as they are. It cannot change.',
+    doc: 'What is forwarded: requests (`http`), or connections unchanged. It cannot change.',
     default: 'http',
     keep: true,
   }),
   listen_port: integer({
-    doc: 'For `tcp`, `udp` and `tls`: the port of the cluster. With 0 the server chooses one, which then stays.',
+    doc: 'For `tcp`, `udp` and `tls`: the port of the cluster. With 0 the server chooses one and keeps it.',
     default: 0,
     serverChosen: 0,
     minimum: 0,
     maximum: 65535,
   }),
   targets: list(object(targetFields, { doc: 'A backend.' }), {
-    doc: 'Where requests are led to. Without any the service waits. At most one for `tcp`, `udp` and `tls`.',
+    doc: 'Backends that requests are sent to. Without any, the service waits for one. At most one for `tcp`, `udp` and `tls`.',
   }),
   enabled: boolean({ doc: 'Whether the service is offered.', required: true, documentDefault: true }),
   pass_host_header: boolean({
-    doc: 'Whether the backend sees the name that the client asked for, in place of its own.',
+    doc: 'Whether the backend receives the host name that the client requested, instead of the name of the backend.',
     default: false,
   }),
   rewrite_redirects: boolean({
-    doc: 'Whether redirects to the address of the backend are turned into ones to the domain.',
+    doc: 'Whether redirects to the address of the backend are rewritten to the domain.',
     default: false,
   }),
-  auth: object(authFields, { doc: 'Ways to sign in; any one that is enabled lets in.', default: {}, closed: true }),
+  auth: object(authFields, { doc: 'Ways to sign in; any enabled one is enough.', default: {}, closed: true }),
   access_restrictions: object(restrictionFields, {
-    doc: 'Which clients are let in at all, by address and country.',
+    doc: 'Restrictions of clients by address and country.',
     default: {},
     closed: true,
     omitEmpty: true,
   }),
   private: boolean({
-    doc: 'Whether the service is reached through the mesh alone, by the peers of `access_groups`. Only for `http`.',
+    doc: 'Whether the service is reached only through the mesh, by the peers of `access_groups`. Only for `http`.',
     default: false,
   }),
   access_groups: refs('Group', {
-    doc: 'For private services: groups whose peers reach it. Ignored otherwise.',
+    doc: 'For private services: groups of peers that reach it. Ignored otherwise.',
     omitEmpty: true,
     onlyWith: 'private',
   }),

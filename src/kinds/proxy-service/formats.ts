@@ -22,7 +22,7 @@ export const duration: Format = {
   canonical(text) {
     const value = canonicalGoDuration(text);
     if (value !== undefined && value !== '0s') return { value };
-    return { fault: `\`${text}\` is not a duration of more than nothing; write one such as 30s, 2m or 1h30m` };
+    return { fault: `\`${text}\` is not a duration greater than zero; write one such as 30s, 2m or 1h30m` };
   },
 };
 
@@ -42,6 +42,6 @@ export const country: Format = {
   pattern: '[A-Za-z]{2}',
   canonical(text) {
     if (/^[a-z]{2}$/i.test(text)) return { value: text.toUpperCase() };
-    return { fault: `\`${text}\` is not a country; write its two letters, such as DE` };
+    return { fault: `\`${text}\` is not a country code; write two letters, such as DE` };
   },
 };

@@ -65,7 +65,7 @@ function nameFault(name: string): { readonly code: ProblemCode; readonly message
   if (managedHeaders.has(name.toLowerCase()))
     return {
       code: 'header_name_managed',
-      message: `the header \`${name}\` belongs to the connection or to the proxy; choose another one`,
+      message: `the header \`${name}\` is reserved for the connection or the proxy; choose another one`,
     };
   return undefined;
 }
@@ -73,6 +73,6 @@ function nameFault(name: string): { readonly code: ProblemCode; readonly message
 function repeated(name: string): { readonly code: ProblemCode; readonly message: string } {
   return {
     code: 'header_name_repeated',
-    message: `the header \`${name}\` is there twice, and names of headers that differ in case alone are the same; keep one`,
+    message: `the header \`${name}\` is given twice, and header names are case-insensitive; keep one`,
   };
 }

@@ -27,7 +27,7 @@ interface ProxyServiceDerived {
 
 export const proxyService = defineKind({
   name: 'ProxyService',
-  doc: 'Something inside the mesh that a cluster of proxies offers under a domain, to everybody or to some.',
+  doc: 'A service inside the mesh that a cluster of proxies offers under a domain, to everyone or to selected clients.',
   path: '/api/reverse-proxies/services',
   idParameter: 'serviceId',
   module: 'services',
@@ -41,7 +41,7 @@ export const proxyService = defineKind({
       value: isPortChosen,
     },
     proxy_cluster: {
-      doc: 'The address of the cluster that serves the domain; absent while none does, and while a custom domain is not proved.',
+      doc: 'The address of the cluster that serves the domain. Absent while no cluster serves it, and while a custom domain is not proved.',
       schema: { type: 'string' },
       value: (object, state) => servingCluster(object.spec.domain ?? '', state)?.name,
     },
@@ -51,7 +51,7 @@ export const proxyService = defineKind({
       value: () => false,
     },
     meta: {
-      doc: 'When the service was made, and what the proxies say about it. `pending` until one of them does.',
+      doc: 'When the service was made, and its status as its proxies report it. `pending` until one of them reports one.',
       schema: {
         type: 'object',
         required: ['created_at', 'status'],

@@ -19,15 +19,15 @@ function checkAbilities(
   service: Stored<'ProxyService'>,
   cluster: Stored<'ProxyCluster'> | undefined,
 ): readonly Fault[] {
-  const where = cluster === undefined ? 'the cluster of its domain is not known' : `${cluster.name} cannot do that`;
+  const where = cluster === undefined ? 'the cluster of its domain is unknown' : `${cluster.name} does not support it`;
   const faults: Fault[] = [];
   if (Number(service.spec.listen_port) !== 0 && cluster?.spec.supports_custom_ports !== true) {
-    const message = `a port of your choice needs a cluster that supports it, and ${where}; leave \`listen_port\` 0`;
+    const message = `a custom port needs a cluster that supports it, but ${where}; leave \`listen_port\` 0`;
     faults.push({ code: 'service_port_unsupported', path: '/listen_port', message });
   }
   const mode = service.spec.access_restrictions?.reputation_mode;
   if (mode !== 'off' && cluster?.spec.supports_reputation !== true) {
-    const message = `\`${mode}\` needs a cluster that knows the repute of addresses, and ${where}; write \`off\``;
+    const message = `\`${mode}\` needs a cluster that checks the reputation of addresses, but ${where}; write \`off\``;
     const path = '/access_restrictions/reputation_mode';
     faults.push({ code: 'service_reputation_unsupported', path, message });
   }

@@ -17,7 +17,8 @@ export function checkService(spec: ServiceSpec): readonly Fault[] {
 
 function checkHttp({ listen_port }: ServiceSpec): readonly Fault[] {
   if (listen_port === 0) return [];
-  const message = 'a service of mode `http` has no port of its own; remove `listen_port`, or choose tcp, udp or tls';
+  const message =
+    'a service of mode `http` cannot have a separate port; remove `listen_port`, or choose tcp, udp or tls';
   return [{ code: 'service_port_unused', path: '/listen_port', message }];
 }
 
@@ -25,11 +26,11 @@ function checkHttp({ listen_port }: ServiceSpec): readonly Fault[] {
 function checkConnections({ mode, targets, auth }: ServiceSpec): readonly Fault[] {
   const faults: Fault[] = [];
   if (targets.length > 1) {
-    const message = `a service of mode \`${mode}\` leads to one target, not to ${targets.length}; keep one`;
+    const message = `a service of mode \`${mode}\` has one target, not ${targets.length}; keep one`;
     faults.push({ code: 'service_targets_many', path: '/targets', message });
   }
   if (enabledAuth(auth).length > 0) {
-    const message = `nobody can sign in to a service of mode \`${mode}\`; remove \`auth\`, or choose http`;
+    const message = `a service of mode \`${mode}\` does not support sign-in; remove \`auth\`, or choose http`;
     faults.push({ code: 'service_auth_unused', path: '/auth', message });
   }
   return faults;
@@ -46,15 +47,15 @@ function checkPrivate(spec: ServiceSpec): readonly Fault[] {
   if (!spec.private) return [];
   const faults: Fault[] = [];
   if (spec.mode !== 'http') {
-    const message = `a private service has the mode \`http\`, not \`${spec.mode}\`; change the mode or make it public`;
+    const message = `a private service needs the mode \`http\`, not \`${spec.mode}\`; change the mode or make it public`;
     faults.push({ code: 'service_private_mode', path: '/private', message });
   }
   if (spec.access_groups.length === 0) {
-    const message = 'a private service needs groups whose peers reach it; name at least one in `access_groups`';
+    const message = 'a private service needs groups of peers that reach it; name at least one in `access_groups`';
     faults.push({ code: 'service_private_groups', path: '/access_groups', message });
   }
   if (spec.auth.bearer_auth?.enabled === true) {
-    const message = 'peers reach a private service by what they are, so nobody signs in; disable `bearer_auth`';
+    const message = 'peers reach a private service by their groups, without a sign-in; disable `bearer_auth`';
     faults.push({ code: 'service_private_bearer', path: '/auth/bearer_auth', message });
   }
   return faults;
@@ -73,11 +74,12 @@ function checkHost({ target_type, host, options }: Target, path: string): readon
   const faults: Fault[] = [];
   const isCluster = target_type === 'cluster';
   if (host === undefined && (isCluster || target_type === 'subnet')) {
-    const message = `a target of type \`${target_type}\` does not say which machine serves; give its \`host\``;
+    const message = `a target of type \`${target_type}\` does not name the machine that serves; give its \`host\``;
     faults.push({ code: 'target_host_missing', path: `${path}/host`, message });
   }
   if (isCluster && !options.direct_upstream) {
-    const message = 'a target of type `cluster` is reached by the network of the proxy; set `direct_upstream: true`';
+    const message =
+      'a target of type `cluster` is reached through the network of the proxy; set `direct_upstream: true`';
     faults.push({ code: 'target_not_direct', path: `${path}/options/direct_upstream`, message });
   }
   return faults;
@@ -86,7 +88,7 @@ function checkHost({ target_type, host, options }: Target, path: string): readon
 /** Only HTTP targets have a default port. */
 function checkPort(mode: string, { port, protocol }: Target, path: string): readonly Fault[] {
   if (port !== 0 || (mode === 'http' && usualPort(protocol) !== undefined)) return [];
-  const message = `\`port\` must be at least 1: a service of mode \`${mode}\` with a target of protocol \`${protocol}\` has no usual port`;
+  const message = `\`port\` must be at least 1: a service of mode \`${mode}\` with a target of protocol \`${protocol}\` has no default port`;
   return [{ code: 'value_out_of_range', path: `${path}/port`, message }];
 }
 
@@ -120,14 +122,14 @@ function checkModes(mode: string, target: Target, path: string): readonly Fault[
     .map(({ member, modes }) => ({
       code: 'target_option_unused',
       path: `${path}/${member}`,
-      message: `\`${member.split('/').at(-1)}\` applies to the mode ${modes.join(' or ')}, and the service has \`${mode}\`; remove it`,
+      message: `\`${member.split('/').at(-1)}\` applies only to the mode ${modes.join(' or ')}, but the service has \`${mode}\`; remove it`,
     }));
 }
 
 /** An enabled sign-in method without its secret would let in no user, or every user. */
 function checkSecrets({ password_auth, pin_auth, header_auths }: Auth): readonly Fault[] {
   const missing = (member: string, name: string): Fault => {
-    const message = `\`${name}\` is missing, and nothing is stored that could be kept; give it, or disable this way of signing in`;
+    const message = `\`${name}\` is missing, and there is no stored value to keep; give it, or disable this way of signing in`;
     return { code: 'service_secret_missing', path: `/auth/${member}/${name}`, message };
   };
   return [
@@ -163,6 +165,6 @@ export function warnOfOpening(
     // A stored spec is canonical, so it has the shape that the fields declare.
     service !== undefined && (enabledAuth(service.spec.auth as Auth).length > 0 || service.spec.private === true);
   return asks(before) && after !== undefined && !asks(after)
-    ? [`nobody has to sign in to the service ${after.name} any more`]
+    ? [`the service ${after.name} becomes reachable without a sign-in`]
     : [];
 }

@@ -9,7 +9,7 @@ import { masqueradeField, metricField, routedByOne, routingGroups, routingPeer }
 const spec = {
   description: string({ doc: 'What the route is for.', required: true, documentDefault: '' }),
   network_id: string({
-    doc: 'Name of the network. Routes of the same name stand in for each other when a routing peer fails.',
+    doc: 'Name of the network. Routes with the same name back each other up when a routing peer fails.',
     required: true,
     minLength: 1,
     maxLength: 40,
@@ -18,25 +18,25 @@ const spec = {
   peer: routingPeer,
   peer_groups: routingGroups,
   network: optionalString({
-    doc: 'The range of addresses that is reached, such as 10.20.0.0/16. Give either this or `domains`.',
+    doc: 'The address range to which traffic is routed, such as 10.20.0.0/16. Give either this or `domains`.',
     format: cidr,
     omitEmpty: 'always',
   }),
   domains: setOf(string({ doc: 'A domain, `*.` in front for all names below it.', format: wildcardDomain }), {
-    doc: 'Domains whose addresses are reached. Give either this or `network`.',
+    doc: 'Domains to which traffic is routed. Give either this or `network`.',
     maxItems: 32,
     omitEmpty: 'always',
   }),
-  metric: metricField('Priority among routes to the same place; the lowest number wins.'),
+  metric: metricField('Priority among routes to the same destination; the lowest number wins.'),
   masquerade: masqueradeField,
-  groups: refs('Group', { doc: 'Groups whose peers receive the route.', required: true, minItems: 1 }),
+  groups: refs('Group', { doc: 'Groups of peers that receive the route.', required: true, minItems: 1 }),
   keep_route: boolean({
     doc: 'Whether an address stays routed after a domain stopped resolving to it.',
     required: true,
     documentDefault: false,
   }),
   access_control_groups: refs('Group', {
-    doc: 'When given, only sources of policies towards one of these groups may use the route.',
+    doc: 'When given, only sources of policies with one of these groups as a destination may use the route.',
     omitEmpty: true,
   }),
   skip_auto_apply: boolean({
@@ -53,7 +53,7 @@ declare module '../../model/state/stored.ts' {
 
 export const route = defineKind({
   name: 'Route',
-  doc: 'Leads peers to a network or to domains outside the mesh, by way of peers that can reach them.',
+  doc: 'A route from peers to a network or to domains outside the mesh, through peers that can reach them.',
   path: '/api/routes',
   idParameter: 'routeId',
   module: 'routes',
@@ -62,7 +62,7 @@ export const route = defineKind({
   spec,
   computed: {
     network_type: {
-      doc: 'What the route leads to.',
+      doc: 'Type of the destination.',
       schema: { type: 'string', enum: ['IPv4', 'IPv6', 'Domain'] },
       value: (object) => networkTypeOf(object),
     },

@@ -25,9 +25,13 @@ function newToken({ random }: GeneratorInput): GeneratedValues {
 
 const spec = {
   ...directoryFields,
-  prefix: string({ doc: 'The prefix of the connection: what is pushed carries it.', required: true, minLength: 1 }),
+  prefix: string({
+    doc: 'Prefix of the connection, which may precede the ids of pushed users when they sign in.',
+    required: true,
+    minLength: 1,
+  }),
   provider: string({
-    doc: 'The identity provider that pushes, such as generic, entra or jumpcloud. It stays as it was when the integration was made.',
+    doc: 'The identity provider that pushes, such as generic, entra or jumpcloud. It cannot change later.',
     access: 'createOnly',
     required: true,
     minLength: 1,
@@ -62,7 +66,7 @@ export const scimIntegration = defineKind({
   spec,
   computed: {
     auth_token: {
-      doc: 'The token by which the provider signs in: whole when it is made, afterwards its first characters.',
+      doc: 'The token with which the provider signs in: in full when it is made, later only its first characters.',
       schema: { type: 'string' },
       value: (object) => object.derived.auth_token ?? '',
     },

@@ -23,7 +23,7 @@ const spec = {
     access: 'createOnly',
   }),
   expires_in: integer({
-    doc: 'How long the key works from the moment it is made.',
+    doc: 'How long the key works after its creation.',
     required: true,
     minimum: 86400,
     maximum: 31536000,
@@ -32,12 +32,12 @@ const spec = {
     hidden: true,
   }),
   auto_groups: refs('Group', {
-    doc: 'Groups that every peer joins which enrols with the key.',
+    doc: 'Groups that every peer enrolled with the key joins.',
     required: true,
     documentDefault: [],
   }),
   usage_limit: integer({
-    doc: 'How many peers may enrol with the key; 0 means any number. A one-off key has 1.',
+    doc: 'Maximum number of peers that enrol with the key; 0 means any number. A one-off key has 1.',
     required: true,
     documentDefault: 0,
     minimum: 0,
@@ -49,12 +49,12 @@ const spec = {
     access: 'createOnly',
   }),
   allow_extra_dns_labels: boolean({
-    doc: 'Whether peers that enrol with the key may bring further DNS labels.',
+    doc: 'Whether peers that enrol with the key may request additional DNS labels.',
     default: false,
     access: 'createOnly',
   }),
   revoked: boolean({
-    doc: 'Whether the key is called back and enrols no more peers.',
+    doc: 'Whether the key is revoked and enrols no more peers.',
     required: true,
     documentDefault: false,
     access: 'updateOnly',
@@ -94,7 +94,7 @@ type FormerKey = {
 
 export const setupKey = defineKind({
   name: 'SetupKey',
-  doc: 'A key with which machines enrol as peers without anybody signing in. Its value is shown once, when it is made.',
+  doc: 'A key with which machines enrol as peers without the sign-in of a user. Its value is shown once, when it is made.',
   path: '/api/setup-keys',
   idParameter: 'keyId',
   ids: 'integer',
@@ -105,7 +105,7 @@ export const setupKey = defineKind({
   spec,
   computed: {
     key: {
-      doc: 'The value of the key: in full in the answer to its creation, later only how it begins.',
+      doc: 'The value of the key: in full in the response to its creation, later only its first characters.',
       schema: { type: 'string' },
       value: (object) => object.derived.key_mask ?? '',
     },
@@ -120,13 +120,13 @@ export const setupKey = defineKind({
       value: (object, state) => stateOf(object, state) === 'valid',
     },
     expires: {
-      doc: 'When the key stops working; the year 1 when it never does.',
+      doc: 'When the key stops working; `0001-01-01T00:00:00Z` if never.',
       schema: timestamp,
       value: (object) => object.derived.expires ?? never,
     },
-    used_times: { doc: 'How many peers have enrolled with the key.', schema: { type: 'integer' }, value: usesOf },
+    used_times: { doc: 'Number of peers that have enrolled with the key.', schema: { type: 'integer' }, value: usesOf },
     last_used: {
-      doc: 'When a peer last enrolled with the key; the year 1 when none did.',
+      doc: 'When a peer last enrolled with the key; `0001-01-01T00:00:00Z` if never.',
       schema: timestamp,
       value: (object) => object.derived.last_used ?? never,
     },

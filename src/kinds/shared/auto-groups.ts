@@ -8,7 +8,7 @@ export function checkAutoGroups(object: Stored<'User'> | Stored<'SetupKey'>, sta
   return (object.spec.auto_groups ?? []).flatMap((id, at) => {
     const group = state.find('Group', id);
     if (group === undefined || !isAll(group)) return [];
-    const message = `every peer is in the group ${group.name} anyway; take it out of \`auto_groups\``;
+    const message = `every peer is in the group ${group.name} anyway; remove it from \`auto_groups\``;
     return [{ code: 'group_all_assigned', path: `/auto_groups/${at}`, message }];
   });
 }

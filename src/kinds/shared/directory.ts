@@ -1,19 +1,19 @@
 import type { Activity } from '../../model/declare/kind.ts';
 import { boolean, optionalString, setOf, string } from '../../model/schema/field.ts';
 
-const prefix = string({ doc: 'How names begin.', minLength: 1 });
+const prefix = string({ doc: 'Prefix of names.', minLength: 1 });
 
 /** Fields that all integrations with directories of users and groups share. */
 export const directoryFields = {
-  enabled: boolean({ doc: 'Whether users and groups are taken over.', access: 'updateOnly', default: true }),
+  enabled: boolean({ doc: 'Whether users and groups are imported.', access: 'updateOnly', default: true }),
   group_prefixes: setOf(prefix, {
-    doc: 'Only groups whose names begin so are taken over; all of them when there is none.',
+    doc: 'Only groups with names that begin with one of these prefixes are imported; all groups if empty.',
   }),
   user_group_prefixes: setOf(prefix, {
-    doc: 'Only users in groups whose names begin so are taken over; all of them when there is none.',
+    doc: 'Only users in groups with names that begin with one of these prefixes are imported; all users if empty.',
   }),
   connector_id: optionalString({
-    doc: 'The connector of the embedded identity provider by which these users sign in.',
+    doc: 'The connector of the embedded identity provider with which these users sign in.',
     omitEmpty: true,
   }),
 };

@@ -6,26 +6,26 @@ import { webUrl } from './web-url.ts';
 /** Fields that all integrations with endpoint-security products share. */
 export const edrFields = {
   groups: refs('Group', {
-    doc: 'Groups whose peers the product must know and approve of.',
+    doc: 'Groups of peers that the product must know and approve.',
     required: true,
     answer: 'full',
   }),
-  enabled: boolean({ doc: 'Whether the product decides about peers.', default: true }),
+  enabled: boolean({ doc: 'Whether the product decides which peers are approved.', default: true }),
 };
 
 /** Address of the API of a product that customers host themselves. */
-export const apiUrl = string({ doc: 'Where the product is asked.', required: true, minLength: 1, format: webUrl });
+export const apiUrl = string({ doc: 'URL of the API of the product.', required: true, minLength: 1, format: webUrl });
 
 /** Token for the API of a product. */
 export const apiToken = secret({
-  doc: 'The token by which the product is asked. It is never shown.',
+  doc: 'Token for the API of the product. It is never shown.',
   required: true,
 });
 
 /** Returns the field with the conditions that a peer must meet. `fields` are the product's own. */
 export function matchAttributes<F extends Fields>(fields: F) {
   return object(fields, {
-    doc: 'What a peer must have to be approved. What is left out does not count.',
+    doc: 'Conditions that a peer must meet to be approved. Omitted conditions are not checked.',
     required: true,
     documentDefault: {},
   });
@@ -33,7 +33,7 @@ export function matchAttributes<F extends Fields>(fields: F) {
 
 /** Maximum age of a product's data, where the user sets it. */
 export const lastSyncedInterval = integer({
-  doc: 'How old the data of the product may be: a device that it has not seen for so long is not in order, and when it cannot be asked for so long, no peer of the groups is let in.',
+  doc: 'Maximum age of the data of the product. A device that the product has not seen for this time is not approved, and when the product cannot be queried for this time, no peer of the groups is let in.',
   required: true,
   minimum: 24,
   unit: 'hours',

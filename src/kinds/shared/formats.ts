@@ -13,11 +13,10 @@ export const cidr: Format = {
     const result = parseCidr(text);
     if (result.ok) return { value: result.cidr.text };
     if (result.fault === 'host_bits') {
-      return { fault: `\`${text}\` has bits set behind its prefix; write \`${result.masked}\`` };
+      return { fault: `\`${text}\` has host bits set after its prefix; write \`${result.masked}\`` };
     }
     const address = parseAddress(text);
-    if (address === undefined)
-      return { fault: `\`${text}\` is not a range of addresses; write one such as 10.20.0.0/16` };
+    if (address === undefined) return { fault: `\`${text}\` is not an address range; write one such as 10.20.0.0/16` };
     return { fault: `\`${text}\` has no prefix length; write \`${address.text}/${address.family === 4 ? 32 : 128}\`` };
   },
 };
@@ -70,7 +69,7 @@ export const portOrRange: Format = {
     const isWhole = ends.every((end) => /^[1-9]\d{0,4}$/.test(end) && Number(end) <= 65535);
     const [start, end = start] = ends;
     if (ends.length > 2 || !isWhole || Number(start) > Number(end))
-      return { fault: `\`${text}\` is no port and no range of ports; write one such as 443 or 8000-8010` };
+      return { fault: `\`${text}\` is neither a port nor a range of ports; write one such as 443 or 8000-8010` };
     return { value: start === end ? `${start}` : text };
   },
 };

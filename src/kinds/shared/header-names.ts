@@ -6,7 +6,7 @@ const connectionHeaders = /^(host|connection|content-length|transfer-encoding|ex
  * itself.
  */
 export function headerNameFault(name: string, own?: RegExp): string | undefined {
-  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) return 'this is not the name of a header; use letters, digits and hyphens';
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) return 'this is not a header name; use letters, digits and hyphens';
   if (connectionHeaders.test(name) || own?.test(name) === true)
     return `the server sets the header \`${name}\` itself; remove it`;
   return undefined;

@@ -16,14 +16,14 @@ export const origin: Readonly<Record<'account_id' | 'created_at' | 'updated_at',
 
 /** Computed member with the creator of an object. */
 export const createdBy: Computed<Stored<KindName>> = {
-  doc: 'The id of the user who made it; of a source, when documents made it.',
+  doc: 'Id of the user who made it, or of the source if documents made it.',
   schema: { type: 'string' },
   value: (object) => object.derived.created_by ?? '',
 };
 
 /** Computed member with the time when data was last fetched from outside. */
 export const lastSyncedAt: Computed<Stored<KindName>> = {
-  doc: 'When data was last fetched; absent until it was.',
+  doc: 'When data was last fetched; absent before the first time.',
   schema: timestamp,
   value: (object, { observed }) => observed?.(object.id)?.['last_synced_at'] ?? object.derived.last_synced_at,
 };

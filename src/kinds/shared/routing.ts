@@ -7,7 +7,7 @@ export const routingPeer = ref('Peer', { doc: 'The peer that routes. Give either
 
 /** Field with the groups whose peers route to a destination. */
 export const routingGroups = refs('Group', {
-  doc: 'Groups whose peers route. Give either this or `peer`.',
+  doc: 'Groups of peers that route. Give either this or `peer`.',
   omitEmpty: 'always',
 });
 
@@ -18,7 +18,7 @@ export function routedByOne(code: ProblemCode): MemberRule {
 
 /** Field: whether the destination sees the address of the routing peer instead of the sender's. */
 export const masqueradeField = boolean({
-  doc: 'Whether the routing peer puts its own address in place of the sender.',
+  doc: 'Whether the routing peer replaces the source address of forwarded traffic with its own (source NAT).',
   required: true,
   documentDefault: true,
 });

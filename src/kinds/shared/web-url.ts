@@ -11,7 +11,9 @@ export const webUrl: Format = {
     if (url === undefined)
       return { fault: 'this is not a web address; write one such as https://hooks.example.com/mesh' };
     if (url.username !== '' || url.password !== '')
-      return { fault: 'a web address must not carry credentials; put them where secrets belong, such as a header' };
+      return {
+        fault: 'a web address must not contain credentials; put them into a field for secrets, such as a header',
+      };
     return { value: text };
   },
 };

@@ -42,6 +42,6 @@ export function warnOfLeaving(
   after: Stored<'User'> | undefined,
 ): readonly string[] {
   if (before === undefined || after !== undefined) return [];
-  if (before.spec.is_service_user === true) return ['its tokens work no more'];
-  return ['their tokens, their invites and their way to sign in go too'];
+  if (before.spec.is_service_user === true) return ['its tokens stop working'];
+  return ['the tokens, invites and sign-in of the user are deleted too'];
 }

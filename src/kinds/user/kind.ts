@@ -45,37 +45,37 @@ const permissions: JsonObject = {
   type: 'object',
   required: ['is_restricted', 'modules'],
   properties: {
-    is_restricted: { type: 'boolean', description: 'Whether the user sees only what is theirs.' },
-    modules: { type: 'object', description: 'What the user may do, by module.', additionalProperties: flags },
+    is_restricted: { type: 'boolean', description: 'Whether the user sees only their own objects.' },
+    modules: { type: 'object', description: 'Permissions of the user, by module.', additionalProperties: flags },
   },
 };
 
 const spec = {
   email: optionalString({
-    doc: 'The e-mail address of a person; service users have none. No two users share one.',
+    doc: 'The e-mail address of a person; service users have none. Unique among users.',
     default: '',
     format: email,
     access: 'createOnly',
   }),
   name: string({ doc: 'The name people see.', maxLength: longest.name, default: '', access: 'createOnly' }),
   role: oneOf(['owner', 'admin', 'user', 'network_admin', 'auditor', 'billing_admin'], {
-    doc: 'What the user may do in the account.',
+    doc: 'Role of the user in the account.',
     required: true,
     ignoreCase: true,
   }),
   auto_groups: refs('Group', {
-    doc: 'Groups that every peer joins which the user enrols.',
+    doc: 'Groups that every peer enrolled by the user joins.',
     required: true,
     documentDefault: [],
   }),
   is_service_user: boolean({
-    doc: 'Whether this is the identity of a program and not of a person.',
+    doc: 'Whether this is the identity of a program instead of a person.',
     access: 'createOnly',
     required: true,
     documentDefault: false,
   }),
   is_blocked: boolean({
-    doc: 'Whether the user is kept out.',
+    doc: 'Whether the user is blocked.',
     access: 'updateOnly',
     required: true,
     documentDefault: false,
@@ -106,7 +106,7 @@ interface UserDerived {
 
 export const user = defineKind({
   name: 'User',
-  doc: 'A person, known by an e-mail address, or a program (a service user) that uses the account.',
+  doc: 'A person, identified by an e-mail address, or a program (a service user) that uses the account.',
   path: '/api/users',
   idParameter: 'userId',
   verbs: ['list', 'create', 'replace', 'delete'],
@@ -117,41 +117,45 @@ export const user = defineKind({
   spec,
   computed: {
     status: {
-      doc: 'Whether the user is let in, still has to accept the invitation, or is kept out.',
+      doc: '`active`, `invited` until the user accepts the invitation, or `blocked`.',
       schema: { type: 'string', enum: ['active', 'invited', 'blocked'] },
       value: statusOf,
     },
     last_login: {
-      doc: 'When the user last signed in; the year 1 when never.',
+      doc: 'When the user last signed in; `0001-01-01T00:00:00Z` if never.',
       schema: { type: 'string', format: 'date-time' },
       value: ({ id }, { observed }) => observed?.(id)?.['last_login'] ?? never,
     },
     is_current: {
-      doc: 'Whether this is the user who asks.',
+      doc: 'Whether this is the user who sends the request.',
       schema: { type: 'boolean' },
       value: (object, state) => object.id === state.viewer,
     },
     pending_approval: {
-      doc: 'Whether the user joined by an e-mail domain and waits for an administrator.',
+      doc: 'Whether the user joined through an e-mail domain and waits for the approval of an administrator.',
       schema: { type: 'boolean' },
       value: (object) => object.derived.pending_approval === true,
     },
     issued: {
-      doc: 'Where the user comes from: `api`, or `integration` for those whom an identity provider brought.',
+      doc: 'Origin of the user: `api`, or `integration` for users from an identity provider.',
       schema: { type: 'string', enum: ['api', 'integration'] },
       value: (object) => object.derived.issued ?? 'api',
     },
     idp_id: {
-      doc: 'The identity provider by which the user signs in, when it is known.',
+      doc: 'The identity provider with which the user signs in. Absent when unknown.',
       schema: { type: 'string' },
       value: (object) => object.derived.idp_id,
     },
     password: {
-      doc: 'A password for the first sign-in: only in the answer to a creation, when the server had to make one up.',
+      doc: 'Password for the first sign-in. Only in the response to a creation for which the server generated one.',
       schema: { type: 'string' },
       value: () => undefined,
     },
-    permissions: { doc: 'Shown to the users themselves.', schema: permissions, value: () => undefined },
+    permissions: {
+      doc: 'Permissions of the user. Shown only to the users themselves.',
+      schema: permissions,
+      value: () => undefined,
+    },
   },
   filters: {
     service_user: {

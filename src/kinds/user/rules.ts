@@ -27,8 +27,8 @@ export function checkMutation(mutation: Mutation<Stored<'User'>>, was: State, ne
 function checkStated(before: Stored<'User'>, after: Stored<'User'>): readonly Fault[] {
   const [was, is] = [before, after].map(({ spec }) => spec.role === 'owner');
   if (was === is) return [];
-  const what = is ? 'make nobody an owner' : 'take the role from no owner';
-  return [denied(`the documents of a source ${what}; an owner hands the role over`, '/role')];
+  const what = is ? 'cannot make a user an owner' : 'cannot take the role from an owner';
+  return [denied(`the documents of a source ${what}; an owner has to hand the role over`, '/role')];
 }
 
 /** The users of a group may be owners of a tenant. Only owners may add users to such a group. */
@@ -43,7 +43,12 @@ function checkTenants(
   const added = (after.spec.auto_groups ?? []).filter((id) => !known.includes(id));
   const tenant = ownedTenant(next, added);
   if (tenant === undefined) return [];
-  return [denied(`one of the groups makes its users owners of the tenant ${tenant}; ask an owner`, '/auto_groups')];
+  return [
+    denied(
+      `the users of one of these groups are owners of the tenant ${tenant}, so only an owner can add it; ask an owner`,
+      '/auto_groups',
+    ),
+  ];
 }
 
 /** The caller: a user of the account, or of the account that manages it. */
@@ -57,7 +62,7 @@ function callerIn(was: State, { type, id, granted }: Actor): Caller | undefined 
 function checkCreation(user: Stored<'User'>, isAsked: boolean): readonly Fault[] {
   if (isFirstOwner(user)) return [];
   if (user.spec.role !== 'owner' || !isAsked) return checkEmail(user);
-  const message = 'nobody begins as an owner; make the user with another role, then hand the ownership over';
+  const message = 'a new user cannot be an owner; make the user with another role, then hand the ownership over';
   return [{ code: 'user_role_owner', path: '/role', message }, ...checkEmail(user)];
 }
 
@@ -82,11 +87,11 @@ function checkDeletion(user: Stored<'User'>, caller: Caller | undefined): readon
   if (user.id === caller?.id)
     return [{ code: 'user_is_caller', path: '', message: 'you cannot delete yourself; ask another admin' }];
   if (user.spec.role === 'owner')
-    return [denied('an owner cannot be deleted; take the role away first, by handing the ownership over')];
+    return [denied('an owner cannot be deleted; hand the ownership over to another user first')];
   // A user who waits for approval may be rejected.
   const isForeign = user.derived.issued === 'integration' && user.derived.pending_approval !== true;
   return isForeign && caller !== undefined && caller.spec.is_service_user !== true
-    ? [denied('the user comes from an identity provider; delete it there, or by a service user')]
+    ? [denied('the user comes from an identity provider; delete the user there, or with a service user')]
     : [];
 }
 
@@ -100,7 +105,7 @@ function checkCaller(before: Stored<'User'>, after: Stored<'User'>, caller: Call
     faults.push(denied('you cannot block or unblock yourself; ask another admin', '/is_blocked'));
   const concernsOwner = [before, after].some((user) => user.spec.role === 'owner');
   if (concernsOwner && caller.spec.role !== 'owner')
-    faults.push(denied('only an owner changes an owner or makes one', '/role'));
+    faults.push(denied('only an owner can change an owner or make a user an owner', '/role'));
   return faults;
 }
 
@@ -111,7 +116,7 @@ function checkOwner(before: Stored<'User'>, after: Stored<'User'>, next: State):
     return after.spec.is_blocked === true ? [denied('an owner cannot be blocked', '/is_blocked')] : [];
   }
   if (before.spec.role !== 'owner' || next.ofKind('User').some((user) => user.spec.role === 'owner')) return [];
-  return [denied('the account would be without an owner; give the role to somebody else first', '/role')];
+  return [denied('the account would be without an owner; give the role to another user first', '/role')];
 }
 
 function isManager({ spec }: Caller): boolean {

@@ -18,28 +18,28 @@ const special = (
   [
     ['0.0.0.0/8', 'an address of this host'],
     ['10.0.0.0/8', 'a private address'],
-    ['100.64.0.0/10', 'a shared address, as meshes and carriers use'],
+    ['100.64.0.0/10', 'a shared address, as used by meshes and carriers'],
     ['127.0.0.0/8', 'a loopback address'],
     ['169.254.0.0/16', 'a link-local address'],
     ['172.16.0.0/12', 'a private address'],
     ['192.0.0.0/24', 'a reserved address'],
-    ['192.0.2.0/24', 'an address of documentation'],
-    ['192.88.99.0/24', 'an address of 6to4 relays'],
+    ['192.0.2.0/24', 'a documentation address'],
+    ['192.88.99.0/24', 'an address of a 6to4 relay'],
     ['192.168.0.0/16', 'a private address'],
-    ['198.18.0.0/15', 'an address of benchmarks'],
-    ['198.51.100.0/24', 'an address of documentation'],
-    ['203.0.113.0/24', 'an address of documentation'],
+    ['198.18.0.0/15', 'a benchmark address'],
+    ['198.51.100.0/24', 'a documentation address'],
+    ['203.0.113.0/24', 'a documentation address'],
     ['224.0.0.0/4', 'a multicast address'],
     ['240.0.0.0/4', 'a reserved address'],
     ['::/128', 'an address of this host'],
     ['::1/128', 'a loopback address'],
-    ['::ffff:0.0.0.0/96', 'an IPv4 address written as IPv6'],
+    ['::ffff:0.0.0.0/96', 'an IPv4-mapped IPv6 address'],
     ['64:ff9b::/96', 'an IPv4 address behind NAT64'],
     ['64:ff9b:1::/48', 'an IPv4 address behind NAT64'],
     ['2001::/23', 'a reserved address'],
-    ['2001:db8::/32', 'an address of documentation'],
+    ['2001:db8::/32', 'a documentation address'],
     ['2002::/16', 'an IPv4 address behind 6to4'],
-    ['3fff::/20', 'an address of documentation'],
+    ['3fff::/20', 'a documentation address'],
     ['fc00::/7', 'a unique-local address'],
     ['fe80::/10', 'a link-local address'],
     ['ff00::/8', 'a multicast address'],
@@ -53,7 +53,7 @@ const publicV6 = rangeOf('2000::/3');
 export function notPublic(text: string): string | undefined {
   const address = parseAddress(text);
   // The text has a zone, as in fe80::1%eth0, or is not an address.
-  if (address === undefined) return 'no plain address';
+  if (address === undefined) return 'not a plain IP address';
   const found = special.find(({ range }) => contains(range, address));
   if (found !== undefined) return found.name;
   return address.family === 6 && !contains(publicV6, address) ? 'a reserved address' : undefined;

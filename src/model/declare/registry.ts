@@ -77,7 +77,7 @@ function checkDeclaration(kind: Kind, byName: ReadonlyMap<string, Kind>): void {
       field.required === true &&
       !['list', 'refs', 'members', 'keyed', 'map', 'refMap'].includes(field.type)
     ) {
-      fail(`${name} is required and has a default; say documentDefault`);
+      fail(`${name} is required and has a default; use documentDefault`);
     }
   }
 }

@@ -27,7 +27,10 @@ export function anyDocumentSchema(registry: Registry): JsonObject {
     required: ['apiVersion', 'kind'],
     properties: {
       apiVersion: { const: apiVersion },
-      kind: { enum: [...kinds.map(({ name }) => name), 'List'], description: 'What the document describes.' },
+      kind: {
+        enum: [...kinds.map(({ name }) => name), 'List'],
+        description: 'Kind of the object that the document describes.',
+      },
     },
     allOf: choice,
     definitions: Object.fromEntries(kinds.map((kind) => [kind.name, documentSchema(registry, kind)])),
@@ -72,12 +75,12 @@ function metadataSchema({ singleton }: Kind): JsonObject {
     properties: {
       name: {
         ...(singleton === undefined ? name : { const: singleton }),
-        description: 'The key: stable, and unique among the documents of the kind. References name it.',
+        description: 'Key of the object: stable, and unique among the documents of the kind. References use it.',
       },
       previousNames: {
         type: 'array',
         items: name,
-        description: 'Keys that the object had before: it keeps its id when its key changes.',
+        description: 'Former keys of the object, so that it keeps its id when its key changes.',
       },
       labels: { ...texts, description: 'Words of your own, by which plans select documents.' },
       annotations: { ...texts, description: 'Instructions such as `heddle.dev/prevent-delete: "true"`.' },

@@ -44,9 +44,11 @@ function explainKind(registry: Registry, kind: Kind): Explanation {
   const facts = [
     ...(document.allowed ? [] : [`No documents of this kind: ${document.why}.`]),
     ...(document.allowed && document.creates === false
-      ? ['Documents state objects that are there; they make none.']
+      ? ['Documents can state only objects that exist already; they do not create any.']
       : []),
-    ...(kind.singleton === undefined ? [] : [`There is one; its metadata.name is \`${kind.singleton}\`.`]),
+    ...(kind.singleton === undefined
+      ? []
+      : [`There is only one object of this kind; its metadata.name is \`${kind.singleton}\`.`]),
     ...(kind.edition === 'hosted' ? ['Hosted edition only.'] : []),
     ...(kind.path === undefined ? [] : [`Served at ${kind.path}.`]),
   ];
@@ -137,13 +139,13 @@ function typeOf(field: AnyField): string {
     case 'secret':
       return 'secret';
     case 'map':
-      return `names of your own with values: ${typeOf(field.of)}`;
+      return `map with keys of your choice, each value: ${typeOf(field.of)}`;
     case 'refMap':
       return `references to ${field.kind} with values: ${typeOf(field.of)}`;
     case 'list':
       return `list, each: ${typeOf(field.of)}`;
     case 'keyed':
-      return `list of objects, known by \`${field.key}\``;
+      return `list of objects, identified by \`${field.key}\``;
     case 'json':
       return 'JSON';
     case 'object':
@@ -160,23 +162,23 @@ function factsOf(field: AnyField): readonly string[] {
     ...(isRequired(field) ? ['Required.'] : []),
     ...(field.documentDefault === undefined
       ? []
-      : [`A document may leave it out: it is then ${JSON.stringify(field.documentDefault)}.`]),
+      : [`A document may omit it; the value is then ${JSON.stringify(field.documentDefault)}.`]),
     ...(field.default === undefined || field.documentDefault !== undefined || field.required === true
       ? []
       : [`Default: ${JSON.stringify(field.default)}.`]),
-    ...(field.access === 'createOnly' ? ['Set at creation and never again.'] : []),
-    ...(field.access === 'updateOnly' ? ['Requests set it in a replace, not at creation.'] : []),
+    ...(field.access === 'createOnly' ? ['Can be set only at creation.'] : []),
+    ...(field.access === 'updateOnly' ? ['API requests can set it in a replace, but not at creation.'] : []),
     ...(field.type === 'secret'
       ? [
           field.read === 'shown'
-            ? 'A document may name where it comes from in its place: `valueFrom: {envRef: …}` or `{fileRef: …}`, a resource in a cluster also `{secretKeyRef: …}`.'
-            : 'A document names where it comes from: `valueFrom: {envRef: …}` or `{fileRef: …}`, a resource in a cluster also `{secretKeyRef: …}`.',
+            ? 'A document may name the origin of the value instead: `valueFrom: {envRef: …}` or `{fileRef: …}`; a resource in a cluster may also use `{secretKeyRef: …}`.'
+            : 'A document names the origin of the value: `valueFrom: {envRef: …}` or `{fileRef: …}`; a resource in a cluster may also use `{secretKeyRef: …}`.',
         ]
       : []),
     ...(field.failsafe === undefined
       ? []
-      : [`Nobody is refused to set it to ${JSON.stringify(field.failsafe)}, and no document undoes that.`]),
-    ...(field.cloudOnly === true ? ['`true` exists in the hosted edition only.'] : []),
+      : [`Setting it to ${JSON.stringify(field.failsafe)} is never refused, and no document undoes that.`]),
+    ...(field.cloudOnly === true ? ['`true` is available only in the hosted edition.'] : []),
     ...mergeOf(field),
   ];
 }
@@ -185,7 +187,7 @@ function factsOf(field: AnyField): readonly string[] {
 function unitOf(field: AnyField): readonly string[] {
   if (field.type !== 'integer' || field.unit === undefined) return [];
   const day = field.unit === 'seconds' ? 86_400 : 24;
-  return [`A number of ${field.unit} without a unit: 30 days are ${30 * day}, and \`30d\` is no number.`];
+  return [`A number of ${field.unit} without a unit: write ${30 * day} for 30 days; \`30d\` is not a number.`];
 }
 
 function limitsOf(field: AnyField): readonly string[] {
@@ -225,12 +227,18 @@ function mergeOf(field: AnyField): readonly string[] {
       return ['Each member belongs to the source that states it.'];
     case 'keyed':
       return [
-        `Each entry belongs to the source that states it; \`${field.key}\` identifies entries, their order means nothing.`,
+        `Each entry belongs to the source that states it. \`${field.key}\` identifies entries; their order does not matter.`,
       ];
     case 'list':
-      return [field.set ? 'A set: each element belongs to the source that states it.' : 'Stated as a whole.'];
+      return [
+        field.set ? 'A set: each element belongs to the source that states it.' : 'One source states the whole value.',
+      ];
     case 'object':
-      return [field.whole === true ? 'Stated as a whole.' : 'Each member belongs to the source that states it.'];
+      return [
+        field.whole === true
+          ? 'One source states the whole value.'
+          : 'Each member belongs to the source that states it.',
+      ];
     default:
       return [];
   }

@@ -43,7 +43,7 @@ export function summarySchema(kind: Kind): JsonObject {
   };
   return {
     type: 'object',
-    description: `An object of kind ${kind.name}, in short.`,
+    description: `Summary of an object of kind ${kind.name}.`,
     required: [...members],
     properties: Object.fromEntries(members.map((name) => [name, schemaOf(name)])),
   };

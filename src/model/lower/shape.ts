@@ -192,7 +192,7 @@ function keyedSchema(field: Extract<AnyField, { readonly type: 'keyed' }>, surfa
   const withId = field.ids && surface !== 'document';
   const properties = withId
     ? {
-        id: { type: 'string', description: 'Keeps the entry of this id, also when it is renamed.' },
+        id: { type: 'string', description: 'Id of an existing entry, to keep that entry even when it is renamed.' },
         ...entry.properties,
       }
     : entry.properties;
@@ -245,11 +245,11 @@ const secretKeySchema: JsonObject = {
       type: 'string',
       minLength: 1,
       maxLength: 253,
-      description: 'The Secret, in the namespace of the resource.',
+      description: 'Name of the Secret, in the namespace of the resource.',
     },
-    key: { type: 'string', minLength: 1, maxLength: 253, description: 'The key in it.' },
+    key: { type: 'string', minLength: 1, maxLength: 253, description: 'Key in the Secret.' },
   },
-  description: 'A key of a Secret. Only resources in a cluster may name one.',
+  description: 'Key of a Secret. Allowed only in resources of a cluster.',
 };
 
 function mapSchema(field: Extract<AnyField, { readonly type: 'map' }>, surface: Surface): JsonObject {
@@ -273,7 +273,7 @@ function typedRefSchema(kinds: Readonly<Record<string, string>>): JsonObject {
     required: ['id', 'type'],
     properties: {
       id: { type: 'string', description: 'The object referred to.', 'x-ref': kindNames(kinds) },
-      type: { type: 'string', enum: Object.keys(kinds), description: 'What kind of object it is.' },
+      type: { type: 'string', enum: Object.keys(kinds), description: 'Type of the object.' },
     },
   };
 }

@@ -38,7 +38,7 @@ export function misfitOf(field: AnyField, value: unknown, at = ''): string | und
     case 'object':
       return isObject(value) ? misfitOfMembers(field, value as JsonObject, at) : at;
     default:
-      throw new Error(`fields of type ${field.type} belong to kinds`);
+      throw new Error(`fields of type ${field.type} are allowed only in kinds`);
   }
 }
 

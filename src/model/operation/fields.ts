@@ -77,7 +77,7 @@ export function nullable<T>(field: Field<T>): Field<T | null> {
 const visible: Format = {
   name: 'name',
   canonical: (text) =>
-    text.trim() === '' ? { fault: 'a name needs characters that can be seen; write some' } : { value: text },
+    text.trim() === '' ? { fault: 'a name needs visible characters; write some' } : { value: text },
 };
 
 const newPassword: Format = {

@@ -62,7 +62,7 @@ function takesBody(declared: Operation): boolean {
 function tagOf({ id, tag, access }: Operation): string {
   if (tag !== undefined) return tag;
   if (typeof access === 'object' && 'module' in access) return access.module;
-  throw new Error(`${id}: an operation of no module has to say its \`tag\``);
+  throw new Error(`${id}: an operation without a module must declare its \`tag\``);
 }
 
 function describe(declared: Operation): JsonObject {

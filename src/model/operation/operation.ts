@@ -167,7 +167,7 @@ export function defineOperation<P extends Fields = None, Q extends Fields = None
       .sort()
       .join()
   )
-    throw new Error(`${declared.id}: \`params\` must name what stands in ${declared.path}`);
+    throw new Error(`${declared.id}: \`params\` must name the placeholders of ${declared.path}`);
   return {
     ...facts,
     // Without parameters, the type is that of an empty record.
@@ -185,13 +185,13 @@ function membersInQuery({ textBody }: Facts, body: Fields, names: readonly strin
 }
 
 function parameterOf(name: string, member: AnyField | undefined, textBody: string | undefined): AnyField {
-  if (member === undefined) throw new Error(`the body has no member ${name} that could stand in the query`);
-  const needs = isRequired(member) ? ', which needs it' : '';
+  if (member === undefined) throw new Error(`the body has no member ${name} to accept in the query`);
+  const needs = isRequired(member) ? ', where it is required' : '';
   const doc =
     textBody === undefined
       ? `As \`${name}\` of the body`
       : `For a ${textBody} body${needs}: as \`${name}\` of a JSON body`;
-  if (member.type === 'list') return optional(string({ doc: `${doc}, with commas between.` }));
+  if (member.type === 'list') return optional(string({ doc: `${doc}, separated by commas.` }));
   return optional({ ...member, doc: `${doc}.` });
 }
 

@@ -10,19 +10,19 @@ export const problem = object(
   {
     code: json<ProblemCode>(
       { type: 'string', 'x-extensible-enum': Object.keys(problemCodes) },
-      { doc: 'What is wrong, as a word that never changes its meaning; later versions have more of them.' },
+      { doc: 'Code of the problem. A code never changes its meaning; later versions add codes.' },
     ),
-    message: string({ doc: 'What is wrong, and the way out.' }),
+    message: string({ doc: 'Description of the problem and what to do.' }),
     kind: text('The kind of the object.'),
     key: text('The name of the document.'),
     path: text('JSON pointer into the body or document.'),
     file: text('The file of a document.'),
     line: place(''),
     column: place(''),
-    source: text('The source whose document stands in the way.'),
+    source: text('Source of the conflicting document.'),
     usedBy: optional<readonly string[] | undefined>(
       list(string({ doc: '' }), {
-        doc: 'Who uses the object, by kind, name and source; a count of what you may not read.',
+        doc: 'Objects that use this object, by kind, name and source. Objects that you may not read appear only as a number.',
       }),
     ),
   },

@@ -101,7 +101,9 @@ function shapeOf(field: AnyField, purpose: Purpose): JsonObject {
         ? schemaOfFields(field.fields, purpose)
         : named(field.schema);
     default:
-      throw new Error(`fields of type ${field.type} belong to kinds; operations name references by \`ref\``);
+      throw new Error(
+        `fields of type ${field.type} are allowed only in kinds; operations declare references with \`ref\``,
+      );
   }
 }
 

@@ -52,7 +52,7 @@ export function messageOf(rule: MemberRule, isMissing = false): string {
     case 'rising':
       return `${names.join(' must not be above ')}; swap them`;
     case 'onlyWhere':
-      return `${names.join()} means something only where \`${rule.where}\` is one of ${rule.is.join(', ')}; remove it`;
+      return `${names.join()} is allowed only where \`${rule.where}\` is one of ${rule.is.join(', ')}; remove it`;
     default:
       return unreachable(rule);
   }

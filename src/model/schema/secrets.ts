@@ -217,7 +217,7 @@ function spelled({ format }: SecretField, text: string, run: Run, pointer: strin
 
 /** Reports a required secret whose mask refers to a stored value that does not exist. */
 function reportUnset(run: Run, name: string, pointer: string): void {
-  const message = `\`${name}\` is required, and no value of it is kept yet; add it`;
+  const message = `\`${name}\` is required, and no value is stored yet; add it`;
   run.faults.push({ code: 'field_required', path: pointer, message });
 }
 
@@ -273,11 +273,11 @@ function isStoredMark(value: Json): boolean {
 }
 
 const origins = '`valueFrom: {envRef: HEDDLE_VALUE_…}` or `valueFrom: {fileRef: …}`';
-const literalHint = `a secret must not stand in a document; name where it comes from: ${origins}`;
-const sealedHint = `a sealed secret must not stand in a document, and another one is stored here; write \`valueFrom: {stored: true}\` to keep what is stored, or name where it comes from: ${origins}`;
-const storedHint = `\`stored\` keeps the value that the object has, and it has none here; name where it comes from: ${origins}`;
+const literalHint = `a secret must not be written in a document; name its origin: ${origins}`;
+const sealedHint = `a sealed secret must not be written in a document, and another one is stored here; write \`valueFrom: {stored: true}\` to keep the stored secret, or name the origin of a new one: ${origins}`;
+const storedHint = `\`stored\` keeps the stored value of the object, which has none here; name the origin of the value: ${origins}`;
 
-const serverHint = 'variables of the server must begin with HEDDLE_VALUE_, files must lie in its directory of values';
+const serverHint = 'variables of the server must begin with HEDDLE_VALUE_, files must be in its directory of values';
 
 function objectIn(value: Json | undefined): JsonObject | undefined {
   return isObject(value) ? value : undefined;

@@ -142,7 +142,7 @@ function unknownField(error: ErrorObject, name: string): Fault {
   const known = Object.keys((error.parentSchema?.['properties'] ?? {}) as object);
   const guess = nearest(name, known);
   if (guess === undefined && known.some((member) => secretMembers.includes(member))) {
-    const message = `${label(error.instancePath.split('/').at(-1) ?? '')} names where a secret comes from by ${known.join(' or ')}; write nothing else there`;
+    const message = `${label(error.instancePath.split('/').at(-1) ?? '')} names the origin of a secret by ${known.join(' or ')}; remove everything else there`;
     return { code: 'field_unknown', path: error.instancePath, message };
   }
   const hint = guess === undefined ? `known are ${known.join(', ')}` : `did you mean \`${guess}\`?`;

@@ -75,10 +75,10 @@ export const clusterHint =
   'only resources in a cluster may name a Secret; name a variable by `envRef` or a file by `fileRef`';
 
 const noClusterFault =
-  'only a resource in a cluster has a Secret beside it; take it out, and read the value with `heddle outputs`';
+  'only the values of a resource in a cluster can be written to a Secret; remove the annotation, and read the value with `heddle outputs`';
 
 const writingOffFault =
-  'the server writes no Secrets of this cluster; its operator permits it by `secrets: { write: true }` in the settings of the cluster, or `kubernetes.secrets.write` of the chart';
+  'the server may not write Secrets of this cluster; its operator can allow it with `secrets: { write: true }` in the settings of the cluster, or `kubernetes.secrets.write` of the chart';
 
 /** Account and source of the documents that are planned. */
 type User = Pick<ValueUse, 'account' | 'source'>;
@@ -103,7 +103,7 @@ export function environmentOfSource(
     unsetHint: (origin, name) =>
       origin === secretOrigin
         ? reasonOf(secrets, name)
-        : `variables of the server must begin with HEDDLE_VALUE_, files must lie in its directory of values, and for other accounts than the operator's HEDDLE_VALUE_GRANTS must list ${account}/${source}=${nameOf(origin, name)}`,
+        : `variables of the server must begin with HEDDLE_VALUE_, files must be in its directory of values, and for accounts other than the operator's HEDDLE_VALUE_GRANTS must list ${account}/${source}=${nameOf(origin, name)}`,
   };
 }
 

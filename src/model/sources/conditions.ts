@@ -91,8 +91,8 @@ export function nextStatus(before: SourceStatus, event: SourceEvent, occasion: O
       return {
         ...before,
         conditions: revise(before, occasion, {
-          Suspended: ['True', 'Suspended', 'it is suspended'],
-          Reconciling: ['False', 'Suspended', 'it is suspended'],
+          Suspended: ['True', 'Suspended', 'the source is suspended'],
+          Reconciling: ['False', 'Suspended', 'the source is suspended'],
         }),
       };
     case 'reminded':
@@ -190,7 +190,7 @@ function outOfReach(
     message,
     conditions: revise(before, occasion, {
       Ready: ['False', reason, message],
-      Reconciling: ['True', reason, 'it is tried again'],
+      Reconciling: ['True', reason, 'the source is retried automatically'],
       Stalled: ['False', reason, ''],
     }),
   };

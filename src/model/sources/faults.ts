@@ -58,18 +58,18 @@ function transportOf(url: string, allowed: readonly Transport[]): Transport | { 
     fault: `\`url\` ${what}; write https://HOST/PATH, ssh://USER@HOST/PATH or USER@HOST:PATH`,
   });
   // Git would read a URL that begins with a dash as an option, and `::` as the name of a helper program.
-  if (/^-|::|[\s\0]/.test(url)) return fault('is no address of a repository');
+  if (/^-|::|[\s\0]/.test(url)) return fault('is not the address of a repository');
   if (/^[\w.-]+@[\w.-]+:(?!\/\/)[^\s]+$/.test(url)) return 'ssh';
   const parsed = URL.parse(url);
-  if (parsed === null) return fault('is no address of a repository');
+  if (parsed === null) return fault('is not the address of a repository');
   const transport = parsed.protocol.slice(0, -1);
   if (transport !== 'https' && transport !== 'ssh' && transport !== 'file')
     return fault(`uses ${transport}, which is not allowed`);
   if (!allowed.includes(transport))
     return {
-      fault: `\`url\` uses ${transport}, which the server's setting HEDDLE_GIT_TRANSPORTS does not list; add it there (its operator can), or use one of ${allowed.join(', ')}`,
+      fault: `\`url\` uses ${transport}, which is not in the server setting HEDDLE_GIT_TRANSPORTS; ask the operator of the server to add it, or use one of ${allowed.join(', ')}`,
     };
-  if (parsed.password !== '') return fault('holds a password, which would be shown wherever the source is');
+  if (parsed.password !== '') return fault('contains a password, which would be shown wherever the source is shown');
   if (transport === 'https' && parsed.username !== '') return fault('names a user; write the name into `credentials`');
   if (parsed.search !== '' || parsed.hash !== '') return fault('has a query or a fragment');
   return transport;
@@ -82,16 +82,16 @@ export function gitFaults(git: GitConfig, allowed: readonly Transport[]): readon
   const add = (path: string, message: string) => faults.push({ code: 'value_invalid', path, message });
   if (typeof transport === 'object') add('/url', transport.fault);
   if (git.branch !== undefined && git.ref !== undefined) add('/ref', 'write `branch` or `ref`, not both');
-  if (git.branch !== undefined && !isRefName(git.branch)) add('/branch', '`branch` is no name of a branch');
+  if (git.branch !== undefined && !isRefName(git.branch)) add('/branch', '`branch` is not a valid branch name');
   if (git.ref !== undefined && !(git.ref.startsWith('refs/') && isRefName(git.ref)))
-    add('/ref', '`ref` is no full name of a reference; write one such as refs/tags/live');
+    add('/ref', '`ref` is not a full ref name; write one such as refs/tags/live');
   if (git.path !== undefined && !isInside(git.path))
-    add('/path', '`path` must lead into the repository; write it without a slash in front and without `..`');
+    add('/path', '`path` must be inside the repository; write it without a leading slash and without `..`');
   const { passwordFile, sshKeyFile, knownHostsFile } = git.credentials ?? {};
   if (transport === 'ssh' && passwordFile !== undefined)
-    add('/credentials/passwordFile', 'a password is for https; write `sshKeyFile` for ssh');
+    add('/credentials/passwordFile', 'a password works only with https; use `sshKeyFile` for ssh');
   if (transport === 'https' && (sshKeyFile ?? knownHostsFile) !== undefined)
-    add('/credentials', 'a key is for ssh; write `passwordFile` for https');
+    add('/credentials', 'a key works only with ssh; use `passwordFile` for https');
   return faults;
 }
 
@@ -114,7 +114,7 @@ export function apiFaults(body: JsonObject, options: ApiSourceRules): readonly F
   const check = checkers.get(String(body['type']));
   if (check === undefined) {
     const known = [...checkers.keys()].join(', ');
-    const message = `\`type\` must be one of ${known}; directories are named by the configuration of a server`;
+    const message = `\`type\` must be one of ${known}; directories can be declared only in the configuration of a server`;
     return [{ code: 'value_not_allowed', path: '/type', message }];
   }
   const shape = check(body);
@@ -154,7 +154,7 @@ function fileFaults(stated: GitConfig & { readonly name: string }, rules: ApiSou
     if (file !== undefined && file === refused?.file)
       return [{ code: 'value_not_allowed', path, message: `\`${path.split('/').at(-1)}\`: ${refused.reason}` }];
     if (file === undefined || isInside(file)) return [];
-    const message = `\`${path.split('/').at(-1)}\` is a name in the directory of values of the servers (--values-dir); write it without a slash in front and without \`..\``;
+    const message = `\`${path.split('/').at(-1)}\` must be a name in the directory of values of the servers (--values-dir); write it without a leading slash and without \`..\``;
     return [{ code: 'value_invalid', path, message }];
   });
 }

@@ -67,26 +67,26 @@ const selector: JsonObject = {
   type: 'object',
   additionalProperties: false,
   minProperties: 1,
-  description: 'Chooses namespaces by their labels, as everywhere in Kubernetes.',
+  description: 'Selects namespaces by their labels, with a Kubernetes label selector.',
   properties: {
     matchLabels: {
       type: 'object',
       minProperties: 1,
       additionalProperties: labelValue,
-      description: 'Labels that they have.',
+      description: 'Labels that the namespaces must have.',
     },
     matchExpressions: {
       type: 'array',
       minItems: 1,
-      description: 'Conditions on labels, all of which hold.',
+      description: 'Conditions on labels; all of them must be met.',
       items: {
         type: 'object',
         additionalProperties: false,
         required: ['key', 'operator'],
         properties: {
           key: { ...label, description: 'The label.' },
-          operator: { type: 'string', enum: labelOperators, description: 'What is demanded of it.' },
-          values: { type: 'array', items: labelValue, description: 'For `In` and `NotIn`.' },
+          operator: { type: 'string', enum: labelOperators, description: 'Operator of the condition.' },
+          values: { type: 'array', items: labelValue, description: 'Values for `In` and `NotIn`.' },
         },
       },
     },
@@ -96,14 +96,14 @@ const selector: JsonObject = {
 const rule: JsonObject = {
   type: 'object',
   additionalProperties: false,
-  description: 'What the resources of some namespaces may state.',
+  description: 'Rule for some namespaces: what their resources may state, and how they are applied.',
   properties: {
     names: {
       type: 'array',
       minItems: 1,
       maxItems: 1000,
       items: { type: 'string', minLength: 1, maxLength: 63 },
-      description: 'Namespaces by name.',
+      description: 'Names of the namespaces.',
     },
     selector,
     ...settingsMembers,
@@ -113,12 +113,12 @@ const rule: JsonObject = {
       uniqueItems: true,
       items: { type: 'string', enum: conflictModes },
       description:
-        'Beside `conflictMode`, the modes that the resource `Source` of a namespace may choose; none unless said otherwise.',
+        'Conflict modes that the `Source` resource of a namespace may choose in addition to `conflictMode`. Default: none.',
     },
     approveInCluster: {
       type: 'boolean',
       description:
-        'Whether plans may be approved by their resource `Plan`, by users whom the cluster gives the right to change it; true unless said otherwise. With false only `heddle approve` does.',
+        'Whether plans may be approved through their `Plan` resource, by users with the right in the cluster to change it. Default: true. With false, only `heddle approve` approves plans.',
     },
   },
 };
@@ -127,24 +127,22 @@ const text = (description: string): JsonObject => ({ type: 'string', minLength: 
 
 /** JSON Schema of the members of a cluster in a file of settings. */
 export const kubernetesMembers: JsonObject = {
-  kubeconfigFile: text(
-    'A kubeconfig file that says how to reach the cluster; without it the cluster that the server runs in.',
-  ),
-  context: text('The context of the kubeconfig file; its current one unless said otherwise.'),
+  kubeconfigFile: text('Kubeconfig file with the access to the cluster. Absent: the cluster in which the server runs.'),
+  context: text('Context in the kubeconfig file. Absent: its current context.'),
   secrets: {
     type: 'object',
     additionalProperties: false,
     description:
-      'What the server does with the Secrets of the namespaces, for which it needs rights; nothing unless said.',
+      'Access of the server to the Secrets of the namespaces, which needs rights in the cluster. Absent: none.',
     properties: {
       read: {
         type: 'boolean',
-        description: 'Whether resources may name keys of Secrets beside them by `valueFrom.secretKeyRef`.',
+        description: 'Whether resources may refer to keys of Secrets in their namespace with `valueFrom.secretKeyRef`.',
       },
       write: {
         type: 'boolean',
         description:
-          'Whether what is made for objects, such as setup keys, is written to the Secrets that resources name by the annotation `heddle.dev/output-secret`.',
+          'Whether values that the server generates for objects, such as setup keys, are written to the Secrets that resources name in the annotation `heddle.dev/output-secret`.',
       },
     },
   },
@@ -152,25 +150,27 @@ export const kubernetesMembers: JsonObject = {
     type: 'object',
     additionalProperties: false,
     description:
-      'What the server does with the Services of the namespaces, for which it needs a right; nothing unless said.',
+      'Access of the server to the Services of the namespaces, which needs a right in the cluster. Absent: none.',
     properties: {
       read: {
         type: 'boolean',
-        description: 'Whether network resources may name Services beside them by `serviceRef`, in place of an address.',
+        description:
+          'Whether network resources may refer to Services in their namespace with `serviceRef` instead of an address.',
       },
     },
   },
   clusterWide: {
     type: 'boolean',
     description:
-      'Whether the server may read the whole cluster, as it may unless said otherwise; `false`: only the namespaces that rules name, which have no selector then.',
+      'Whether the server may read the whole cluster. Default: true. With `false`, it reads only the namespaces that rules name, and rules cannot have a selector.',
   },
   namespaces: {
     type: 'array',
     minItems: 1,
     maxItems: 1000,
     items: rule,
-    description: 'Which namespaces are looked at; the first rule that covers a namespace counts.',
+    description:
+      'Rules for namespaces. The first rule that covers a namespace applies; namespaces without a rule are ignored.',
   },
 };
 
@@ -183,12 +183,12 @@ export function kubernetesFaults(config: KubernetesConfig, kinds: readonly strin
       : [
           fault(
             '/name',
-            '`name` begins the names of sources, and names their resources in the cluster; use at most 36 small letters, digits, dots and dashes, such as `k8s`',
+            '`name` is the prefix of the names of sources and appears in the names of their resources in the cluster; use at most 36 lower-case letters, digits, dots and dashes, such as `k8s`',
           ),
         ];
   const context =
     config.context !== undefined && config.kubeconfigFile === undefined
-      ? [fault('/context', '`context` is one of a kubeconfig file; name the file in `kubeconfigFile`')]
+      ? [fault('/context', '`context` needs a kubeconfig file; name the file in `kubeconfigFile`')]
       : [];
   const selectors =
     config.clusterWide === false
@@ -198,7 +198,7 @@ export function kubernetesFaults(config: KubernetesConfig, kinds: readonly strin
             : [
                 fault(
                   `/namespaces/${at}/selector`,
-                  'with `clusterWide: false` the server cannot see which namespaces there are; name them in `names`',
+                  'with `clusterWide: false` the server cannot list namespaces, so a `selector` cannot work; name them in `names`',
                 ),
               ],
         )

@@ -111,44 +111,50 @@ const members = (description: string, properties: JsonObject, required: readonly
 export const settingsMembers: JsonObject = {
   conflictMode: words(
     conflictModes,
-    'What happens when the API changes what documents state: it is refused (`guard`, as always), undone by the next reconcile, only reported, or nothing, because values are given at creation only (`seed`).',
+    'Handling of API changes to values that documents state: `guard` refuses them (default), `correct` undoes them at the next reconcile, `observe` only reports them, and `seed` allows them, because documents then give values only at creation.',
   ),
   adopt: words(
     adoptModes,
-    'Which objects that no source owns a document of the same name takes over: those that it does not change (as always), any, or none.',
+    'Which objects without an owner a document of the same name adopts: `identical` those that it does not change (default), `take` any, `never` none.',
   ),
   membership: words(
     membershipModes,
-    'Whether groups keep members that others put there (as always), or hold what documents state and nothing else.',
+    'Whether groups keep members that others added (`additive`, default), or contain only the members that documents state (`exclusive`).',
   ),
-  prune: flag('Whether objects that no document states any more are deleted; true unless said otherwise.'),
-  allowEmpty: flag('Whether the source may come to state nothing at all; false unless said otherwise.'),
+  prune: flag('Whether objects that no document states any more are deleted. Default: true.'),
+  allowEmpty: flag('Whether the source may become empty, so that it states nothing any more. Default: false.'),
   strictFiles: flag(
-    'Whether files that hold no documents of ours are refused; unless said otherwise they are ignored with a note.',
+    'Whether files without Heddle documents are refused. Default: false, which ignores them with a note.',
   ),
   approval: words(
     approvalModes,
-    'Which plans wait for an approval: those that trip a guard (as always), or every one that changes something.',
+    'Which plans wait for an approval: those that trip a guard (`guards`, default), or all plans with changes (`always`).',
   ),
-  limits: members('From how much on a plan wants to be approved.', {
-    deletes: { type: 'integer', minimum: 0, description: 'So many deletes always pass; 5 unless said otherwise.' },
-    deleteShare: share('Share of what the source owns that may be deleted; 0.2 unless said otherwise.'),
-    kindShare: share('Share of one kind that may be deleted; 0.5 unless said otherwise.'),
-    updateShare: share('Share of what the source owns that may be changed; 0.4 unless said otherwise.'),
-    maxAccessLost: pairs('So many pairs may lose some access; any number unless said otherwise.'),
-    maxAccessGained: pairs('So many pairs may gain some access; any number unless said otherwise.'),
+  limits: members('Limits above which a plan needs an approval.', {
+    deletes: {
+      type: 'integer',
+      minimum: 0,
+      description: 'Number of deletes up to which `deleteShare` is not checked. Default: 5.',
+    },
+    deleteShare: share('Share of the objects owned by the source that may be deleted. Default: 0.2.'),
+    kindShare: share('Share of the owned objects of one kind that may be deleted. Default: 0.5.'),
+    updateShare: share('Share of the objects owned by the source that may be changed. Default: 0.4.'),
+    maxAccessLost: pairs('Maximum number of pairs that may lose some access. Default: no limit.'),
+    maxAccessGained: pairs('Maximum number of pairs that may gain some access. Default: no limit.'),
     lostOwnAccess: text(
-      'How the management service is reached inside the mesh, such as Peer/heddle; by default any object that leads to the host of HEDDLE_PUBLIC_URL, at its port. A plan wants to be approved that takes the last way there by TCP from a peer of the caller, or, when a server applies by itself or they have none, of any owner or admin.',
+      'Object through which the management service is reached inside the mesh, such as Peer/heddle. Default: any object through which the host of HEDDLE_PUBLIC_URL is reached, at its port. A plan needs an approval when it removes the last TCP access to the service from a peer of the caller or, when a server applies by itself or the caller has no peers, from a peer of any owner or admin.',
     ),
   }),
-  scope: members('What its documents may state and refer to; what is left out allows everything.', {
-    kinds: texts('Kinds that they may state.'),
-    keyPrefixes: texts('Beginnings of the keys that they may state.'),
-    groups: texts('Groups that they may refer to and change beside their own; a `*` at the end stands for any ending.'),
+  scope: members('What the documents of the source may state and refer to. Absent members allow everything.', {
+    kinds: texts('Kinds that the documents may state.'),
+    keyPrefixes: texts('Prefixes of the keys that the documents may state.'),
+    groups: texts(
+      'Groups that the documents may refer to and change in addition to those of the source. A `*` at the end matches any ending.',
+    ),
   }),
   onSourceDelete: words(
     ['orphan', 'prune'],
-    'What becomes of its objects when the source is deleted: they stay and belong to nobody (as always), or they are deleted too.',
+    'Handling of the objects when the source is deleted: they stay without an owner (`orphan`, default), or are deleted too (`prune`).',
   ),
 };
 
@@ -163,22 +169,22 @@ const globs = (description: string): JsonObject => ({
 export const loopMembers: JsonObject = {
   ...settingsMembers,
   include: globs(
-    'Only files that match one of these patterns are read, such as `mesh/`; written as in .gitignore, from the directory of the documents. All unless said otherwise.',
+    'Patterns of the files to read, such as `mesh/`; in .gitignore syntax, relative to the directory of the documents. Default: all files.',
   ),
   exclude: globs(
-    'Files that match one of these patterns are not read, such as `ci/` or `*.draft.yaml`; written as in .gitignore, from the directory of the documents.',
+    'Patterns of files not to read, such as `ci/` or `*.draft.yaml`; in .gitignore syntax, relative to the directory of the documents.',
   ),
-  interval: text('How often it is reconciled when nothing happens, such as 10m; 5m unless said otherwise.'),
+  interval: text('Interval between reconciles when nothing happens, such as 10m. Default: 5m.'),
 };
 
-const credentials = members('How to prove to the server of the repository who asks.', {
-  username: text('Name that goes with the password; `git` unless said otherwise.'),
+const credentials = members('Credentials for the server of the repository.', {
+  username: text('User name for the password. Default: `git`.'),
   passwordFile: text('File that holds the password or the token, for https.'),
   sshKeyFile: text(
-    'File that holds the private key, for ssh; without it a source that the API made has no key at all.',
+    'File with the private key, for ssh. Without it, a source that was created through the API uses no key.',
   ),
   knownHostsFile: text(
-    'File that holds the keys of the hosts, for ssh; without it only hosts that the machine knows, and none for a source that the API made without a key.',
+    'File with the host keys, for ssh. Without it, only hosts that the machine knows are accepted, and no host for a source without a key that was created through the API.',
   ),
 });
 
@@ -186,7 +192,7 @@ const sizeUpTo = (maximum: number): JsonObject => ({
   type: 'integer',
   minimum: 1,
   maximum,
-  description: `How much the files of the repository may take up at the most, up to ${maximum}; 512 unless said otherwise.`,
+  description: `Maximum disk space for the files of the repository in MiB, up to ${maximum}. Default: 512.`,
 });
 
 /** Maximum size on disk of a repository whose source was created through the API, in MiB. */
@@ -198,21 +204,21 @@ const mostOverApi = { maxSizeMiB: sizeUpTo(mostSizeOverApi) };
 /** JSON Schema members of a Git source. */
 export const gitMembers: JsonObject = {
   ...loopMembers,
-  url: text('Where the repository is: https://… or ssh://… or git@host:path; without credentials in it.'),
-  branch: text('The branch to follow; without it, and without `ref`, the one that the repository names as its head.'),
-  ref: text('The full name of what to follow in place of a branch, such as refs/tags/live.'),
-  path: text('The directory of the documents within the repository; without it, all of it.'),
+  url: text('URL of the repository: https://…, ssh://… or git@host:path, without a password or token.'),
+  branch: text('Branch to follow. Default, without `ref`: the branch of the HEAD of the repository.'),
+  ref: text('Full ref name to follow instead of a branch, such as refs/tags/live.'),
+  path: text('Directory of the documents within the repository. Default: the whole repository.'),
   credentials,
-  pollInterval: text('How often the repository is asked whether there is a new commit; 60s unless said otherwise.'),
-  requireFastForward: flag('Whether a commit is refused that does not descend from the one before it.'),
+  pollInterval: text('Interval between checks for a new commit. Default: 60s.'),
+  requireFastForward: flag('Whether a commit is refused unless it descends from the commit before it.'),
   verifySignatures: members(
-    'Commits are refused unless one of these signed them with an SSH key.',
-    { allowedSignersFile: text('File of allowed signers, as ssh-keygen reads it.') },
+    'Check of signatures: a commit is refused unless an allowed signer signed it with an SSH key.',
+    { allowedSignersFile: text('File of allowed signers, in the format of ssh-keygen.') },
     ['allowedSignersFile'],
   ),
   webhook: members(
-    'Lets the host of the repository hint that there is a new commit.',
-    { secretFile: text('File that holds the secret which the hints are signed with.') },
+    'Webhook by which the host of the repository announces new commits.',
+    { secretFile: text('File with the secret that signs the webhook requests.') },
     ['secretFile'],
   ),
   maxSizeMiB: sizeUpTo(10_000),
@@ -223,13 +229,14 @@ export const sourceName: JsonObject = {
   type: 'string',
   minLength: 1,
   maxLength: 100,
-  description: 'Its name: letters, digits, dots, dashes and slashes. What a source owns goes by it.',
+  description:
+    'Name of the source: letters, digits, dots, dashes and slashes. Ownership of objects refers to this name.',
 };
 
 /** Returns the fault of a source name; `undefined` for a valid name. */
 export function nameFault(name: string): string | undefined {
   if (/^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$/.test(name)) return undefined;
-  return `\`${name.slice(0, 100)}\` cannot name a source; use letters, digits, dots, dashes and slashes, at most 100`;
+  return `\`${name.slice(0, 100)}\` is not a valid source name; use letters, digits, dots, dashes and slashes, at most 100 characters`;
 }
 
 /** Returns the JSON Schema of a source with these members. */

@@ -151,7 +151,7 @@ export function shownStatus(
 ): SourceStatus {
   const shown = suspended ? { ...status, state: 'suspended' as const, message: suspendedMessage } : status;
   if (status.observedGeneration >= generation) return shown;
-  const message = 'its settings changed, and it was not reconciled since';
+  const message = 'the settings changed, and the source was not reconciled since';
   const conditions = status.conditions.map((condition) =>
     condition.type === 'Ready' && condition.status === 'True'
       ? { ...condition, status: 'Unknown' as const, reason: 'Outdated', message }
@@ -160,7 +160,7 @@ export function shownStatus(
   return { ...shown, conditions };
 }
 
-const suspendedMessage = 'suspended: its documents are not looked at until it is resumed';
+const suspendedMessage = 'suspended: documents are not read until the source is resumed';
 
 /** Reads a stored status, written by this version or an older one. */
 export function readStatus(stored: JsonObject): SourceStatus {

@@ -5,17 +5,17 @@ import { boolean, list, object, oneOf, string, type ValueOf } from '../../model/
 
 const texts = (doc: string) => list(string({ doc: '' }), { doc });
 
-const file = { file: string({ doc: 'Its file.' }), line: count({ doc: 'Where in the file, from 1.' }) };
+const file = { file: string({ doc: 'Its file.' }), line: count({ doc: 'Line number in the file, from 1.' }) };
 
 const place = object(
   { source: string({ doc: 'The source of the document.' }), ...file },
-  { doc: 'Where something is declared.', schema: 'AccessPlace' },
+  { doc: 'Place of a declaration.', schema: 'AccessPlace' },
 );
 
 const placed = {
   id: string({ doc: 'Its id.' }),
   name: string({ doc: 'Its display name.' }),
-  declared: list(place, { doc: 'The documents that state it; none when the API made it.' }),
+  declared: list(place, { doc: 'Documents that state the object; empty when it was created through the API.' }),
 };
 
 const end = object(
@@ -23,20 +23,25 @@ const end = object(
     type: string({ doc: 'Its kind, in a word.' }),
     key: optional(string({ doc: 'Its `metadata.name`, when it has one.' })),
     ...placed,
-    imagined: optional(boolean({ doc: 'Present and true for a peer that is not there (yet).' })),
+    imagined: optional(boolean({ doc: 'True for a hypothetical peer that does not exist (yet). Otherwise absent.' })),
     loginExpired: optional(
-      boolean({ doc: 'Present and true for a peer that is cut off until its user signs in again.' }),
+      boolean({ doc: 'True for a peer that is cut off until its user signs in again. Otherwise absent.' }),
     ),
   },
-  { doc: 'An object that a question or a rule names.', schema: 'AccessEnd' },
+  { doc: 'Object that a query or a rule names.', schema: 'AccessEnd' },
 );
 
 const rule = object(
   {
     policy: optional(
       object(
-        { ...placed, origin: optional(string({ doc: 'The object that it follows from, such as a private service.' })) },
-        { doc: 'Its policy; absent for an ingress port, and where a route lets its receivers through by itself.' },
+        {
+          ...placed,
+          origin: optional(string({ doc: 'Object from which the policy is derived, such as a private service.' })),
+        },
+        {
+          doc: 'Policy of the rule. Absent for an ingress port, and for a route without access control groups, which lets all its receivers through.',
+        },
       ),
     ),
     rule: optional(object({ id: placed.id, name: placed.name }, { doc: 'The rule.' })),
@@ -49,84 +54,94 @@ const rule = object(
           standsInFor: optional(
             object(
               { type: string({ doc: 'Its kind, in a word.' }), id: placed.id, name: placed.name },
-              { doc: 'The peer that forwards it when it is online.' },
+              { doc: 'Peer that normally forwards the traffic; another peer forwards it while this one is offline.' },
             ),
           ),
         },
-        { doc: 'The ingress port by which the peer that forwards it reaches its ports.' },
+        {
+          doc: 'Ingress port to which the rule belongs: the forwarding peer may reach the ports to which it forwards.',
+        },
       ),
     ),
-    action: oneOf(ruleActions, { doc: 'What it does.' }),
-    direction: oneOf(['forward', 'reverse'], { doc: 'Reverse: from its destinations to its sources.' }),
-    traffic: string({ doc: 'What it is about.' }),
-    matches: boolean({ doc: 'Whether it speaks about this connection.' }),
-    decides: boolean({ doc: 'Whether the answer would be found elsewhere without it.' }),
+    action: oneOf(ruleActions, { doc: 'Action of the rule.' }),
+    direction: oneOf(['forward', 'reverse'], { doc: '`reverse`: from the destinations of the rule to its sources.' }),
+    traffic: string({ doc: 'Traffic to which the rule applies.' }),
+    matches: boolean({ doc: 'Whether the rule applies to this connection.' }),
+    decides: boolean({
+      doc: 'Whether the rule decides the answer: it accepts traffic that passes, or drops traffic that would pass otherwise.',
+    }),
     almost: optional(
       boolean({
-        doc: 'Present and true for a rule that would let it through, but for one thing that can be changed.',
+        doc: 'True for a rule that would let the traffic through except for one mismatch that can be removed. Otherwise absent.',
       }),
     ),
-    from: list(end, { doc: 'By which of its groups and objects it means who opens.' }),
-    to: list(end, { doc: 'By which it means what is reached.' }),
+    from: list(end, { doc: 'Groups and objects of the rule that cover the source of the connection.' }),
+    to: list(end, { doc: 'Groups and objects of the rule that cover the destination of the connection.' }),
     checks: list(
       object(
         {
           check: end,
           result: oneOf(postureResults, { doc: 'Whether the peer passes.' }),
-          parts: texts('The checks that decide.'),
+          parts: texts('Parts of the posture check that decide the result.'),
         },
         { doc: 'A posture check.' },
       ),
-      { doc: 'What its posture checks say.' },
+      { doc: 'Results of the posture checks of the rule.' },
     ),
-    mismatches: texts('Why it does not match.'),
-    message: string({ doc: 'What it has to do with the question, in a sentence.' }),
+    mismatches: texts('Reasons why the rule does not match.'),
+    message: string({
+      doc: 'Effect of the rule on the queried traffic, or the reason why it has none, as a sentence.',
+    }),
   },
   { doc: 'A rule that was considered.', schema: 'AccessRule' },
 );
 
 const verdict = oneOf(verdicts, {
-  doc: 'It passes; that depends on posture checks about which not enough is known; it does not; some of it does.',
+  doc: '`allow`: the traffic passes. `conditional`: it depends on posture checks with unknown results. `deny`: it does not pass. `mixed`: only a part of it passes.',
 });
 
-const reason = string({ doc: 'The answer and its reason.' });
-const pairs = count({ doc: 'So many pairs.' });
+const reason = string({ doc: 'Answer with its reason, as a sentence.' });
+const pairs = count({ doc: 'Number of pairs.' });
 
 const answer = object(
   {
     revision: count({ doc: 'The revision of the account.' }),
     from: end,
     to: end,
-    asked: string({ doc: 'The traffic in question.' }),
+    asked: string({ doc: 'Queried traffic.' }),
     verdict,
-    passes: optional(string({ doc: 'What of it passes.' })),
-    passesIfPostureAllows: optional(string({ doc: 'What of it passes if posture checks turn out well.' })),
+    passes: optional(string({ doc: 'Part of the traffic that passes. Absent when none passes.' })),
+    passesIfPostureAllows: optional(
+      string({ doc: 'Part of the traffic that passes only if posture checks pass. Absent when there is none.' }),
+    ),
     message: reason,
     obstacles: list(
       object(
         {
-          end: oneOf(['from', 'to'], { doc: 'The end that it is about.' }),
-          why: string({ doc: 'What it is, in a word.' }),
+          end: oneOf(['from', 'to'], { doc: 'End to which the obstacle applies.' }),
+          why: string({ doc: 'Obstacle in one word.' }),
         },
         { doc: 'An obstacle.' },
       ),
-      { doc: 'Why nothing can pass, whatever rules say.' },
+      { doc: 'Reasons why no traffic can pass, independently of rules.' },
     ),
-    rules: list(rule, { doc: 'Drops first, because they win; then by the names of policies.' }),
-    otherRules: count({ doc: 'How many rules that mean neither end were left out.' }),
+    rules: list(rule, {
+      doc: 'Considered rules: drops first, because they take precedence; then by names of policies.',
+    }),
+    otherRules: count({ doc: 'Number of omitted rules that cover neither end.' }),
     pairs: optional(
       object(
         { allow: pairs, conditional: pairs, deny: pairs, mixed: pairs },
-        { doc: 'Where an end is a group: how its members fare.' },
+        { doc: 'Numbers of pairs of members by verdict, when an end is a group.' },
       ),
     ),
     exceptions: optional(
       list(object({ verdict, message: reason }, { doc: 'A pair.' }), {
-        doc: 'Members that fare otherwise than the group: one pair of each verdict.',
+        doc: 'Pairs of members with a verdict other than that of the group, one pair for each verdict.',
       }),
     ),
   },
-  { doc: 'Whether something may be reached, and why.', schema: 'AccessAnswer' },
+  { doc: 'Whether a connection is allowed, and why.', schema: 'AccessAnswer' },
 );
 
 /** Endpoint of access, or an object that contains endpoints. */
@@ -136,7 +151,7 @@ export const accessName = object(
     key: optional(string({ doc: 'Its `metadata.name`, when it has one.' })),
     name: placed.name,
   },
-  { doc: 'An end, or what holds some.', schema: 'AccessName' },
+  { doc: 'An end, or an object that contains ends.', schema: 'AccessName' },
 );
 
 const result = object(
@@ -145,26 +160,28 @@ const result = object(
     name: placed.name,
     from: accessName,
     to: accessName,
-    asked: string({ doc: 'The traffic in question.' }),
-    expect: oneOf(['allow', 'deny'], { doc: 'What is expected.' }),
-    outcome: oneOf(testOutcomes, { doc: 'What is found; `conditional`: that depends on posture checks.' }),
-    message: string({ doc: 'What is expected and found, with the rules that decide and where they are declared.' }),
-    file: optional(string({ doc: 'Where the test is declared.' })),
+    asked: string({ doc: 'Tested traffic.' }),
+    expect: oneOf(['allow', 'deny'], { doc: 'Expected result.' }),
+    outcome: oneOf(testOutcomes, { doc: 'Actual result; `conditional`: it depends on posture checks.' }),
+    message: string({
+      doc: 'Expected and actual result, with the deciding rules and the places of their declarations.',
+    }),
+    file: optional(string({ doc: 'File that declares the test.' })),
     line: optional(file.line),
   },
-  { doc: 'What one access test finds.', schema: 'TestResult' },
+  { doc: 'Result of one access test.', schema: 'TestResult' },
 );
 
 /** Results of access tests. */
 export const testResults = object(
   {
-    revision: count({ doc: 'The revision of the account that they were run on, or that documents would change.' }),
-    passed: count({ doc: 'Tests that pass.' }),
-    failed: count({ doc: 'Tests that fail.' }),
-    conditional: count({ doc: 'Tests whose outcome depends on posture checks.' }),
-    tests: list(result, { doc: 'Those that fail first.' }),
+    revision: count({ doc: 'Account revision on which the tests ran, or which the documents would change.' }),
+    passed: count({ doc: 'Number of tests that pass.' }),
+    failed: count({ doc: 'Number of tests that fail.' }),
+    conditional: count({ doc: 'Number of tests with a result that depends on posture checks.' }),
+    tests: list(result, { doc: 'Results of the tests, failing tests first.' }),
   },
-  { doc: 'What access tests find.', schema: 'TestResults' },
+  { doc: 'Results of access tests.', schema: 'TestResults' },
 );
 
 /** Result of an access query: whether something is reachable, and why. */
@@ -216,7 +233,7 @@ export const testResultsExample = {
 };
 
 const whom =
-  'a peer, a group, a network resource or a route: its key, name or id, also with the kind in front, or an address or host name that leads there, or a person who has one peer.';
+  'a peer, a group, a network resource or a route, by its key, name or id (also with the kind in front) or by an address or host name that it covers; or a person who has one peer.';
 
 /** Operations that query access and run access tests. */
 export const access = {
@@ -225,15 +242,15 @@ export const access = {
     method: 'GET',
     path: '/api/config/access',
     access: { module: 'config', operation: 'read' },
-    summary: 'Say whether one end may open a connection to another, and why',
-    doc: 'Names the rules in the order in which they count (drops win), the groups through which each means the two ends, the posture checks that decide, and where all of it is declared. A group is answered for by a peer that is in it and in nothing else, with the number of pairs of its members beside it.',
+    summary: 'Explain whether one end may open a connection to another',
+    doc: 'Lists the rules in their order of precedence (drops first), the groups through which each rule covers the two ends, the posture checks that decide, and the places of all declarations. For a group, the answer is that for a peer in this group only, with the numbers of pairs of its members.',
     query: {
-      from: string({ doc: `Who would open it: ${whom}` }),
-      to: string({ doc: `What would be reached: ${whom}` }),
+      from: string({ doc: `Source of the connection: ${whom}` }),
+      to: string({ doc: `Destination of the connection: ${whom}` }),
       port: optional(
-        string({ doc: 'The traffic, such as `tcp/443`, `udp/8000-8010`, `icmp`, `ssh` or `443`; all when left out.' }),
+        string({ doc: 'Traffic, such as `tcp/443`, `udp/8000-8010`, `icmp`, `ssh` or `443`. Default: all traffic.' }),
       ),
-      all: boolean({ doc: 'Whether rules that mean neither end are shown too.', default: false }),
+      all: boolean({ doc: 'Whether rules that cover neither end are shown too.', default: false }),
     },
     answer,
     errors: ['not_found', 'invalid'],
@@ -245,7 +262,7 @@ export const access = {
     path: '/api/config/tests',
     access: { module: 'config', operation: 'read' },
     summary: 'Run the access tests of the account',
-    doc: 'On its state as it is. What depends on what peers reported is `conditional`.',
+    doc: 'Uses the current state of the account. Results that depend on facts reported by peers are `conditional`.',
     answer: testResults,
     example: { answer: testResultsExample },
   }),

@@ -24,15 +24,15 @@ const beginning = '\u001f\u008b\b…';
 
 const restored = object(
   {
-    account: string({ doc: 'The id of the account, that of the archive.' }),
-    revision: count({ doc: 'The revision that the restore made.' }),
+    account: string({ doc: 'Id of the account, which is the account of the archive.' }),
+    revision: count({ doc: 'Revision that the restore created.' }),
     restored: count({ doc: 'The revision of the archive.' }),
     createdAt: time({ doc: 'When the archive was made.' }),
-    objects: count({ doc: 'How many objects there are.' }),
-    rows: count({ doc: 'How many rows were written.' }),
-    history: boolean({ doc: 'Whether the history came with them.' }),
+    objects: count({ doc: 'Number of objects.' }),
+    rows: count({ doc: 'Number of rows that were written.' }),
+    history: boolean({ doc: 'Whether the history was restored too.' }),
   },
-  { doc: 'What was restored.', schema: 'Restored' },
+  { doc: 'Result of a restore.', schema: 'Restored' },
 );
 
 /** Operations that export, back up and restore an account. */
@@ -43,7 +43,7 @@ export const archive = {
     path: '/api/config/export',
     access: { module: 'config', operation: 'read' },
     summary: 'Export the account as documents',
-    doc: 'Applying the answer changes nothing.',
+    doc: 'Applying the exported documents changes nothing.',
     query: {
       kind: optional(string({ doc: 'Only objects of this kind.' })),
       source: optional(string({ doc: 'Only what this source states.' })),
@@ -54,16 +54,14 @@ export const archive = {
       ),
       revision: optional(integer({ doc: 'The account as it was after this revision.', minimum: 1 })),
       markAdopt: boolean({
-        doc: 'Whether every document names its object by id, also where the key says it.',
+        doc: 'Whether every document identifies its object by id, even where the key is enough.',
         default: false,
       }),
       format: oneOf(['yaml', 'json', 'kubernetes'], {
-        doc: 'The form of the answer: documents as YAML or JSON, or custom resources of Kubernetes as YAML.',
+        doc: 'Format of the answer: documents as YAML or JSON, or Kubernetes custom resources as YAML.',
         default: 'yaml',
       }),
-      namespace: optional(
-        string({ doc: 'The namespace that resources of Kubernetes name.', format: namespace, maxLength: 63 }),
-      ),
+      namespace: optional(string({ doc: 'Namespace of the Kubernetes resources.', format: namespace, maxLength: 63 })),
     },
     answer: list(json<JsonObject>({ type: 'object', additionalProperties: true }, { doc: '' }), { doc: '' }),
     alsoAs: {
@@ -76,10 +74,10 @@ export const archive = {
   }),
   backUp: defineOperation({
     ...{ id: 'backUpAccount', method: 'GET', path: '/api/config/backup', ...ownersOnly },
-    summary: 'Write the account as an archive',
-    doc: 'The state of one revision, whatever is written meanwhile: objects, declarations, sources, audit events and tokens (as hashes), with the history. Secrets stay sealed under the key of the server. What breaks off is no archive.',
+    summary: 'Export the account as an archive',
+    doc: 'Contains the state of one revision, regardless of concurrent writes: objects, declarations, sources, audit events and tokens (as hashes), with the history. Secrets stay sealed with the key of the server. An interrupted download is not a valid archive.',
     query: {
-      history: boolean({ doc: 'Whether the history is part of it; it is unless said otherwise.', default: true }),
+      history: boolean({ doc: 'Whether the archive contains the history. Default: true.', default: true }),
     },
     answer: string({ doc: '' }),
     answerType: 'application/gzip',
@@ -89,10 +87,10 @@ export const archive = {
   }),
   restore: defineOperation({
     ...{ id: 'restoreAccount', method: 'POST', path: '/api/config/restore', ...ownersOnly },
-    summary: 'Put the objects of the account back to what they are in an archive of it',
-    doc: 'One revision or nothing, like a rollback: objects have the ids that they had, and the sources that stated them are suspended. The archive must be of this account and signed by this server. People, credentials, tokens, tenants and the history stay as they are; whole accounts are restored by the operator, on the server. At most 64 MiB are taken, and one restore of an account at a time.',
+    summary: 'Restore the objects of the account from one of its archives',
+    doc: 'Creates one revision or changes nothing, like a rollback: objects have their former ids, and the sources that stated them are suspended. The archive must be of this account and signed by this server. People, credentials, tokens, tenants and the history stay unchanged; whole accounts are restored by the operator, on the server. The archive may have at most 64 MiB, and only one restore of an account can run at a time.',
     query: {
-      replace: optional(string({ doc: 'The id of the account, which says that its objects may be replaced.' })),
+      replace: optional(string({ doc: 'Id of the account, to confirm that its objects may be replaced.' })),
     },
     bytesBody: {
       types: ['application/gzip', 'application/x-gzip', 'application/octet-stream'],

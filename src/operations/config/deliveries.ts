@@ -8,14 +8,14 @@ export const deliveryStates = ['idle', 'delivering', 'retrying', 'paused', 'disa
 
 const setAside = object(
   {
-    feed: oneOf(eventFeeds, { doc: 'Where the event is from: the audit log, or records of traffic or of proxies.' }),
-    event: integer({ doc: 'The number of the event there.' }),
+    feed: oneOf(eventFeeds, { doc: 'Origin of the event: the audit log, or the records of traffic or of proxies.' }),
+    event: integer({ doc: 'Number of the event in its origin.' }),
     activity_code: string({ doc: 'What happened.' }),
-    reason: string({ doc: 'Why the receiver did not take it.' }),
+    reason: string({ doc: 'Reason why the receiver refused the event.' }),
     at: time({ doc: 'When it was set aside.' }),
     retrying: boolean({ doc: 'Whether it is about to be sent again.' }),
   },
-  { doc: 'An event that the receiver refused for what is in it.' },
+  { doc: 'An event that the receiver refused because of its content.' },
 );
 
 const delivery = object(
@@ -23,23 +23,23 @@ const delivery = object(
     id: string({ doc: 'The id of the object that receives events.' }),
     kind: string({ doc: 'Its kind.' }),
     key: optional(string({ doc: 'Its `metadata.name`, when it has one.' })),
-    type: string({ doc: 'How it receives them, such as `webhook`.' }),
-    state: oneOf(deliveryStates, { doc: 'In one word.' }),
+    type: string({ doc: 'Type of the receiver, such as `webhook`.' }),
+    state: oneOf(deliveryStates, { doc: 'State in one word.' }),
     message: string({ doc: 'In a sentence.' }),
-    cursor: integer({ doc: 'The number of the last event that is done with.' }),
+    cursor: integer({ doc: 'Number of the last event that was processed.' }),
     lag: object(
       {
-        events: count({ doc: 'How many events wait; 10,000 stands for more.' }),
-        seconds: count({ doc: 'How long the oldest of them has waited.' }),
+        events: count({ doc: 'Number of waiting events; 10,000 means 10,000 or more.' }),
+        seconds: count({ doc: 'Age of the oldest waiting event, in seconds.' }),
       },
       { doc: 'What waits.' },
     ),
-    failures: count({ doc: 'How many attempts failed since the last one that did not.' }),
-    lastSuccessAt: optional(time({ doc: 'When the receiver last took something.' })),
-    lastError: optional(string({ doc: 'Why the last attempt failed that did.' })),
+    failures: count({ doc: 'Number of failed attempts since the last successful one.' }),
+    lastSuccessAt: optional(time({ doc: 'Time at which the receiver last accepted something.' })),
+    lastError: optional(string({ doc: 'Reason why the last failed attempt failed.' })),
     lastErrorAt: optional(time({ doc: 'When.' })),
-    nextAttemptAt: optional(time({ doc: 'When it is tried again.' })),
-    setAsideCount: count({ doc: 'How many events were set aside.' }),
+    nextAttemptAt: optional(time({ doc: 'Time of the next attempt.' })),
+    setAsideCount: count({ doc: 'Number of events that were set aside.' }),
     setAside: list(setAside, { doc: 'The first 100 of them.' }),
   },
   { doc: 'Deliveries of events to one receiver.', schema: 'Delivery' },
@@ -68,17 +68,17 @@ const one = `${path}/{id}` as const;
 const params = { id: string({ doc: 'The id of the object that receives events.' }) };
 const update = { module: 'config', operation: 'update' } as const;
 const query = {
-  event: optional(integer({ doc: 'The number of the event; all of them without it.', minimum: 1 })),
-  feed: optional(oneOf(eventFeeds, { doc: 'Where the event is from; the audit log without it.' })),
+  event: optional(integer({ doc: 'Number of the event. Absent: all events that were set aside.', minimum: 1 })),
+  feed: optional(oneOf(eventFeeds, { doc: 'Origin of the event. Absent: the audit log.' })),
 };
 
 /** Result of a sample delivery. */
 export const sample = object(
   {
-    delivered: boolean({ doc: 'Whether the receiver took it.' }),
-    message: string({ doc: 'What it answered, in a sentence.' }),
+    delivered: boolean({ doc: 'Whether the receiver accepted the sample.' }),
+    message: string({ doc: 'Answer of the receiver, as a sentence.' }),
   },
-  { doc: 'What came of a sample.', schema: 'ChannelTest' },
+  { doc: 'Result of sending a sample.', schema: 'ChannelTest' },
 );
 
 /** Operations on deliveries of events to receivers, such as notification channels. */
@@ -88,7 +88,7 @@ export const deliveries = {
     method: 'GET',
     path,
     access: { module: 'config', operation: 'read' },
-    summary: 'List deliveries of events and how they fare',
+    summary: 'List the deliveries of events with their states',
     answer: list(delivery, { doc: '' }),
     example: { answer: [example] },
   }),
@@ -99,8 +99,8 @@ export const deliveries = {
     params,
     access: update,
     summary: 'Try a delivery again at once',
-    doc: 'Also one that is paused. With `since` it begins with what happened at that time, as far back as the audit log goes: events since then are sent, again if they were sent already, and those before it that still wait are not.',
-    query: { since: optional(time({ doc: 'Begin with what happened then.' })) },
+    doc: 'Works also for a paused delivery. With `since`, it restarts at that time, as far back as the audit log reaches: events since then are sent, even if they were sent already, and earlier events that still wait are not sent.',
+    query: { since: optional(time({ doc: 'Time from which on events are sent.' })) },
     example: { query: { since: '2026-01-02T03:00:00Z' } },
   }),
   retry: defineOperation({
@@ -131,7 +131,7 @@ export const deliveries = {
     params,
     access: update,
     summary: 'Send a sample to a receiver',
-    doc: 'Says whether the receiver took it. The sample is the audit event of this request; a receiver that is disabled gets it too.',
+    doc: 'Reports whether the receiver accepted it. The sample is the audit event of this request; a disabled receiver gets it too.',
     answer: sample,
     example: { answer: { delivered: false, message: 'logs.example.com answers 503' } },
   }),

@@ -21,7 +21,10 @@ const nameOfSource: Format = {
 
 const file = object(
   {
-    path: string({ doc: 'As the source names it; problems repeat it.', maxLength: longestPath }),
+    path: string({
+      doc: 'Path of the file as the source names it; problems contain the same path.',
+      maxLength: longestPath,
+    }),
     // Limited only by the maximum size of a body: its characters are not counted.
     text: json<string>({ type: 'string' }, { doc: 'YAML or JSON.' }),
   },
@@ -31,21 +34,21 @@ const file = object(
 const rules = object(
   {
     root: string({
-      doc: 'The directory that they are about, as the paths of files begin; empty at the top.',
+      doc: 'Directory to which the patterns apply, in the same form as the paths of files; empty for the top.',
       maxLength: longestPath,
     }),
     type: oneOf(fileRuleTypes, {
-      doc: 'Whether what matches is left out (`ignore` with blank lines and comments), or everything else.',
+      doc: 'Effect of the patterns: `ignore` (which may have blank lines and comments) and `exclude` leave out matching files, `include` leaves out all others.',
     }),
-    name: string({ doc: 'Where they stand, for messages.', maxLength: longestPath }),
-    patterns: list(string({ doc: '' }), { doc: 'Patterns as in .gitignore.', maxItems: mostPatterns }),
+    name: string({ doc: 'Place where the patterns are written, for messages.', maxLength: longestPath }),
+    patterns: list(string({ doc: '' }), { doc: 'Patterns in .gitignore syntax.', maxItems: mostPatterns }),
   },
   { doc: 'One list of patterns.' },
 );
 
 const body = {
   source: string({
-    doc: 'The source on whose behalf they are stated. What it no longer states is deleted.',
+    doc: 'Source that states the documents. Objects that it no longer states are deleted.',
     ...{ minLength: 1, maxLength: 100, format: nameOfSource },
     missing:
       'name the source that states the documents, as {"source": "name", "files": […]} or in the query as ?source=name; what it no longer states is deleted',
@@ -57,7 +60,7 @@ const body = {
   }),
   rules: optional(
     list(rules, {
-      doc: 'By which rules the files were chosen, so that a plan wants an approval when one of them hides a file that stated objects.',
+      doc: 'Rules by which the files were selected. A plan needs an approval when one of them hides a file that stated objects.',
       maxItems: 100,
     }),
   ),
@@ -67,26 +70,29 @@ const body = {
     }),
   ),
   prune: boolean({
-    doc: 'Whether objects of the source that no document states any more are deleted. On unless said otherwise.',
+    doc: 'Whether objects of the source that no document states any more are deleted. Default: true.',
     default: true,
   }),
-  allowEmpty: boolean({ doc: 'Whether the source may come to state nothing at all.', default: false }),
+  allowEmpty: boolean({
+    doc: 'Whether the source may become empty, so that it states nothing any more.',
+    default: false,
+  }),
   adopt: optional(
     oneOf(adoptModes, {
-      doc: 'Which objects that no source manages are taken over by documents of the same name: those that stay as they are, any, or none. As the source is set unless said otherwise.',
+      doc: 'Which objects without a source are adopted by documents of the same name: `identical` those that stay unchanged, `take` any, `never` none. Default: the setting of the source.',
     }),
   ),
   membership: optional(
     oneOf(membershipModes, {
-      doc: 'Whether groups keep the members that others put there, or have those of their documents and no others. As the source is set unless said otherwise.',
+      doc: 'Whether groups keep the members that others added (`additive`), or contain only the members that documents state (`exclusive`). Default: the setting of the source.',
     }),
   ),
   force: boolean({
-    doc: 'Whether values that other sources state differently are taken from them; their next plan is refused.',
+    doc: 'Whether this source takes the ownership of values that other sources state differently. The next plan of those sources is refused.',
     default: false,
   }),
   allowReplace: boolean({
-    doc: 'Whether an object is made anew when a field changes that only its creation writes.',
+    doc: 'Whether an object is deleted and created again when a create-only field changes.',
     default: false,
   }),
   kinds: optional(
@@ -94,24 +100,22 @@ const body = {
   ),
   select: optional(
     string({
-      doc: 'Only documents whose labels fit are applied, and nothing is deleted: `team=data`, `team!=data`, `team`, `!team`, `team in (a, b)`, with commas between.',
+      doc: 'Label selector: only documents with matching labels are applied, and nothing is deleted. Conditions are `team=data`, `team!=data`, `team`, `!team`, `team in (a, b)`, separated by commas.',
     }),
   ),
-  approve: optional(
-    string({ doc: 'The digest of a plan that was refused by a guard, to let exactly that plan through.' }),
-  ),
-  expectDigest: optional(string({ doc: 'The digest of the plan that is expected; any other is refused.' })),
+  approve: optional(string({ doc: 'Digest of a plan that a guard stopped, to approve exactly that plan.' })),
+  expectDigest: optional(string({ doc: 'Digest of the expected plan. Any other plan is refused.' })),
   strictBase: boolean({
-    doc: 'Whether nothing else may change in the account until it is applied.',
+    doc: 'Whether the plan is refused when anything else in the account changes before it is applied.',
     default: false,
   }),
   strictFiles: boolean({
-    doc: 'Whether files that hold no documents of ours are refused; otherwise they are ignored with a note.',
+    doc: 'Whether files without Heddle documents are refused; otherwise they are ignored with a note.',
     default: false,
   }),
   override: optional(
     overrideReason(
-      'Why the documents are applied by hand although a server runs their source, which is refused otherwise; they stay until the server applies its own again.',
+      'Reason for applying the documents by hand although a server runs their source, which is otherwise refused. They stay until the server applies its own documents again.',
     ),
   ),
 };
@@ -148,21 +152,21 @@ export const documents = {
   validate: defineOperation({
     ...{ id: 'validateDocuments', method: 'POST', path: '/api/config/validate', ...planned, ...taken },
     summary: 'Check documents',
-    doc: 'Reads, checks and resolves; the store is left alone.',
+    doc: 'Reads, checks and resolves the documents; nothing is stored.',
     answer: object(
       {
         valid: boolean({ doc: '' }),
-        documents: count({ doc: 'How many documents were read.' }),
+        documents: count({ doc: 'Number of documents that were read.' }),
         warnings: list(problem, { doc: '' }),
       },
-      { doc: 'Documents without a fault.', schema: 'Validation' },
+      { doc: 'Result of a check without problems.', schema: 'Validation' },
     ),
     example: { ...example, answer: { valid: true, documents: 1, warnings: [] } },
   }),
   plan: defineOperation({
     ...{ id: 'createPlan', method: 'POST', path: '/api/config/plans', ...planned, ...taken },
     summary: 'Plan documents',
-    doc: 'Computes and stores what applying the documents would do.',
+    doc: 'Computes and stores the changes that applying the documents would make.',
     answer: plan,
     status: 201,
     example: { ...example, answer: planExamples.saved },
@@ -182,7 +186,7 @@ export const documents = {
   }),
   test: defineOperation({
     ...{ id: 'runTests', method: 'POST', path: '/api/config/tests', ...planned, ...taken },
-    summary: 'Run access tests on what documents lead to',
+    summary: 'Run access tests on the state that documents would create',
     doc: 'Nothing is written or kept; documents with a fault are refused (422).',
     answer: testResults,
     errors: [],

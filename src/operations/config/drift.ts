@@ -8,20 +8,27 @@ const unit = object(
     key: optional(string({ doc: 'Its `metadata.name`, when it has one.' })),
     name: string({ doc: 'Its display name.' }),
     id: string({ doc: 'Its id.' }),
-    path: string({ doc: 'Such as `enabled`, `peers[ana-laptop]` or `rules[web]`.' }),
-    stated: optional(json({}, { doc: 'Absent for a member that nobody states in a group that is to have no others.' })),
-    effective: optional(json({}, { doc: 'Absent when it is not there.' })),
+    path: string({ doc: 'Path of the unit, such as `enabled`, `peers[ana-laptop]` or `rules[web]`.' }),
+    stated: optional(
+      json(
+        {},
+        {
+          doc: 'Stated value. Absent for a member that no source states, in a group that may contain only stated members.',
+        },
+      ),
+    ),
+    effective: optional(json({}, { doc: 'Value in the account. Absent when there is none.' })),
     source: string({ doc: 'The source that states it.' }),
-    file: string({ doc: 'Where it is stated.' }),
-    line: count({ doc: 'Where in the file, from 1.' }),
+    file: string({ doc: 'File in which it is stated.' }),
+    line: count({ doc: 'Line number in the file, from 1.' }),
     why: oneOf(['api', 'override', 'failsafe', 'pending'], {
-      doc: 'Somebody changed it; somebody overrides it for a while; it restricts, which documents do not undo; it names what is not there.',
+      doc: '`api`: it was changed through the API. `override`: it is overridden for a while. `failsafe`: it is a restriction, which documents do not undo. `pending`: it refers to an object that does not exist yet.',
     }),
-    until: optional(time({ doc: 'Of an override: when it ends.' })),
-    by: optional(string({ doc: 'Of an override: who asked for it.' })),
-    reason: optional(string({ doc: 'Of an override: why.' })),
+    until: optional(time({ doc: 'Time at which the override ends. Absent without an override.' })),
+    by: optional(string({ doc: 'Person who requested the override. Absent without an override.' })),
+    reason: optional(string({ doc: 'Reason for the override. Absent without an override.' })),
   },
-  { doc: 'A unit that is not as a source states it.', schema: 'DriftUnit' },
+  { doc: 'A unit that differs from what a source states.', schema: 'DriftUnit' },
 );
 
 const manualRun = object(
@@ -29,9 +36,9 @@ const manualRun = object(
     source: string({ doc: 'The source.' }),
     revision: count({ doc: 'The revision that was applied by hand.' }),
     by: string({ doc: 'Who applied it.' }),
-    commit: nullable(string({ doc: 'The commit that the server applied before, where there are commits.' })),
+    commit: nullable(string({ doc: 'Commit that the server applied before; `null` when the source has no commits.' })),
   },
-  { doc: 'A source that a server runs and that somebody applied by hand since.', schema: 'HandRun' },
+  { doc: 'A source that a server runs, and that was applied by hand since.', schema: 'HandRun' },
 );
 
 const report = object(
@@ -40,7 +47,7 @@ const report = object(
     units: list(unit, { doc: '' }),
     byHand: list(manualRun, { doc: '' }),
   },
-  { doc: 'What differs from what sources state.', schema: 'Drift' },
+  { doc: 'Differences between the account and what sources state.', schema: 'Drift' },
 );
 
 /** Drift of an account at a revision. */
@@ -59,8 +66,8 @@ export const drift = {
     method: 'GET',
     path: '/api/config/drift',
     access: { module: 'config', operation: 'read' },
-    summary: 'Say what is not as sources state it',
-    doc: 'Nothing is read but the account itself: documents that are not applied yet are no drift.',
+    summary: 'List the drift of the account',
+    doc: 'Only the account is read: documents that are not applied yet are not drift.',
     query: { source: optional(string({ doc: 'Only what this source states.' })) },
     answer: report,
     example: {

@@ -4,7 +4,7 @@ import { defineOperation } from '../../model/operation/operation.ts';
 import { list, object, oneOf, string, type ValueOf } from '../../model/schema/field.ts';
 
 const meaning =
-  'It is as sources state it; something is not; somebody set it aside for a while, or restricted it; sources contradict each other about it; no document states it any more, and others use it; no source has a say in it.';
+  '`InSync`: as sources state it. `Drifted`: a value differs. `Overridden`: values differ only because of an override or a restriction. `Conflicted`: sources contradict each other. `Blocked`: no document states it any more, but other objects use it. `Unmanaged`: no source states or owns any part of it.';
 
 const standing = object(
   {
@@ -12,27 +12,27 @@ const standing = object(
     key: optional(string({ doc: 'Its `metadata.name`, when it has one.' })),
     previousKeys: optional(
       list(string({ doc: '' }), {
-        doc: 'Keys that it had before, of renames that were applied: no document needs to name them as previous any more.',
+        doc: 'Former keys, from renames that were applied; documents no longer need to list them in `previousNames`.',
       }),
     ),
     name: string({ doc: 'Its display name.' }),
     id: string({ doc: 'Its id.' }),
     status: oneOf(objectStatuses, { doc: meaning }),
-    owner: optional(string({ doc: 'The source that owns its life cycle.' })),
+    owner: optional(string({ doc: 'Source that owns the object and may delete it.' })),
     declared: list(
       object(
         {
           source: string({ doc: 'The source of the document.' }),
           file: string({ doc: 'Its file.' }),
-          line: count({ doc: 'Where in the file, from 1.' }),
+          line: count({ doc: 'Line in the file, from 1.' }),
         },
-        { doc: 'A document about it.' },
+        { doc: 'A document that states the object.' },
       ),
-      { doc: 'Who states something about it, its owner first.' },
+      { doc: 'Documents that state the object, the one of its owner first.' },
     ),
-    revision: count({ doc: 'The revision that changed it last.' }),
+    revision: count({ doc: 'Revision that last changed it.' }),
   },
-  { doc: 'An object, and how it stands between those who have a say in it.', schema: 'ObjectStanding' },
+  { doc: 'An object with its status, its owner and the documents that state it.', schema: 'ObjectStanding' },
 );
 
 /** Object with its status, its owner and the sources that declare it. */
@@ -45,19 +45,19 @@ export const objects = {
     method: 'GET',
     path: '/api/config/objects',
     access: { module: 'config', operation: 'read' },
-    summary: 'List objects with how each stands',
-    doc: 'Those that all given parameters fit, by kind and name.',
+    summary: 'List objects with their status',
+    doc: 'Only objects that match all given parameters, in order of kind and name.',
     query: {
       kind: optional(string({ doc: 'Only objects of this kind.' })),
-      source: optional(string({ doc: 'Only what this source owns or states.' })),
-      status: optional(oneOf(objectStatuses, { doc: 'Only objects that stand so.' })),
+      source: optional(string({ doc: 'Only objects that this source owns or states.' })),
+      status: optional(oneOf(objectStatuses, { doc: 'Only objects with this status.' })),
       object: optional(
         string({ doc: 'This object alone: an id, or its kind with its key, name or id, such as `Group/developers`.' }),
       ),
     },
     answer: object(
       { revision: count({ doc: 'The revision of the account.' }), objects: list(standing, { doc: '' }) },
-      { doc: 'How objects stand.', schema: 'Objects' },
+      { doc: 'Objects with their status.', schema: 'Objects' },
     ),
     errors: ['not_found', 'invalid'],
     example: {

@@ -7,7 +7,7 @@ const reason: Format = {
   canonical(text) {
     const value = text.trim();
     if (value !== '' && value.length <= longest) return { value };
-    return { fault: `\`override\` must say why, in at most ${longest} characters` };
+    return { fault: `\`override\` must give the reason, in at most ${longest} characters` };
   },
 };
 

@@ -3,22 +3,27 @@ import { boolean, list, object, oneOf, string, type ValueOf } from '../../model/
 import { accessName } from './access.ts';
 
 const numbers = {
-  pairs: count({ doc: 'Pairs of ends.' }),
-  conditional: count({ doc: 'So many of them only as posture checks turn out.' }),
+  pairs: count({ doc: 'Number of pairs of endpoints.' }),
+  conditional: count({ doc: 'Number of these pairs that depend on posture checks.' }),
 };
 
-const accessCount = object(numbers, { doc: 'How many pairs.', schema: 'AccessCount' });
+const accessCount = object(numbers, {
+  doc: 'Number of pairs, and how many of them depend on posture checks.',
+  schema: 'AccessCount',
+});
 
 const row = object(
   {
-    change: oneOf(['gained', 'lost'], { doc: 'Which of both.' }),
+    change: oneOf(['gained', 'lost'], { doc: 'Whether access is gained or lost.' }),
     from: accessName,
     to: accessName,
-    traffic: string({ doc: 'Such as `tcp/443, udp`.' }),
+    traffic: string({ doc: 'Protocols and ports, such as `tcp/443, udp`.' }),
     ...numbers,
-    partly: optional(boolean({ doc: 'A part of what other pairs gain or lose depends on posture checks too.' })),
+    partly: optional(
+      boolean({ doc: 'Whether a part of what the other pairs gain or lose depends on posture checks too.' }),
+    ),
   },
-  { doc: 'What the ends of one name gain or lose on the way to those of another.', schema: 'AccessShift' },
+  { doc: 'Access that the endpoints of one group or object gain or lose to those of another.', schema: 'AccessShift' },
 );
 
 /** Access that a plan adds and removes, by groups and objects. */
@@ -27,12 +32,12 @@ export const impact = object(
     gained: accessCount,
     lost: accessCount,
     groups: list(row, {
-      doc: 'By the groups and objects that rules name: gains first; of very many the first of both.',
+      doc: 'Rows by the groups and objects that rules name, gains first. When there are too many, only the first gains and the first losses.',
     }),
-    omitted: count({ doc: 'How many of these were left out.' }),
+    omitted: count({ doc: 'Number of omitted rows.' }),
   },
   {
-    doc: 'Who gains and loses access. It follows from the changes and the digest leaves it out; absent when nothing changes on which access depends.',
+    doc: 'Access that is gained and lost. It follows from the changes, so the digest does not cover it. Absent when the plan changes nothing that access depends on.',
     schema: 'AccessImpact',
   },
 );
@@ -41,14 +46,14 @@ const pair = object(
   {
     from: accessName,
     to: accessName,
-    gained: optional(string({ doc: 'What it gains.' })),
-    gainedIfPostureAllows: optional(string({ doc: 'What it gains if posture checks turn out well.' })),
-    lost: optional(string({ doc: 'What it loses.' })),
+    gained: optional(string({ doc: 'Access that the pair gains.' })),
+    gainedIfPostureAllows: optional(string({ doc: 'Access that the pair gains if posture checks pass.' })),
+    lost: optional(string({ doc: 'Access that the pair loses.' })),
     lostUnlessPostureAllows: optional(
-      string({ doc: 'What it loses, and had only if posture checks turned out well.' }),
+      string({ doc: 'Access that the pair loses, and had only if posture checks passed.' }),
     ),
   },
-  { doc: 'What one pair gains and loses.', schema: 'PlanPair' },
+  { doc: 'Access that one pair gains and loses.', schema: 'PlanPair' },
 );
 
 /** Number of pairs that gain and lose access by a plan, and the pairs themselves. */
@@ -56,10 +61,10 @@ export const pairs = object(
   {
     gained: accessCount,
     lost: accessCount,
-    pairs: list(pair, { doc: 'In the order of ids.' }),
-    more: boolean({ doc: 'Whether there are more.' }),
+    pairs: list(pair, { doc: 'Pairs, in the order of ids.' }),
+    more: boolean({ doc: 'Whether there are more pairs.' }),
   },
-  { doc: 'Who exactly gains and loses access by a plan.', schema: 'PlanPairs' },
+  { doc: 'Pairs that gain or lose access by a plan.', schema: 'PlanPairs' },
 );
 
 /** Access that one pair gains and loses by a plan. Absent members: none. */

@@ -12,77 +12,82 @@ const texts = (doc: string) => list(string({ doc: '' }), { doc });
 /** Actor on whose behalf a change was made. */
 export const actor = object(
   {
-    type: oneOf(actorTypes, { doc: 'What the actor is.' }),
+    type: oneOf(actorTypes, { doc: 'Type of the actor.' }),
     id: string({ doc: 'Its id.' }),
     name: string({ doc: 'Its name.' }),
     email: optional(string({ doc: 'Its e-mail address.' })),
   },
-  { doc: 'On whose behalf.' },
+  { doc: 'The user, source or server that did it.' },
 );
 
 const subject = {
   kind: string({ doc: 'The kind of the object.' }),
   key: optional(string({ doc: 'Its `metadata.name`, when it has one.' })),
   name: string({ doc: 'Its display name.' }),
-  id: optional(string({ doc: 'Its id; absent for an object that is yet to be made.' })),
-  file: optional(string({ doc: 'Where it is declared.' })),
-  line: optional(count({ doc: 'Where in the file, from 1.' })),
+  id: optional(string({ doc: 'Its id; absent for an object that does not exist yet.' })),
+  file: optional(string({ doc: 'File that declares it.' })),
+  line: optional(count({ doc: 'Line in the file, from 1.' })),
 };
 
 /** Unit before and after a change. */
 export const unit = object(
   {
-    path: string({ doc: 'Such as `enabled`, `peers[ana-laptop]` or `rules[web]`.' }),
+    path: string({ doc: 'Path of the unit, such as `enabled`, `peers[ana-laptop]` or `rules[web]`.' }),
     before: optional(json({}, { doc: '' })),
     after: optional(json({}, { doc: '' })),
-    reset: optional(boolean({ doc: 'It falls back to its default, because nobody states it any more.' })),
+    reset: optional(
+      boolean({ doc: 'Whether the unit falls back to its default, because no document states it any more.' }),
+    ),
     setBy: optional(
       object(
         { name: string({ doc: 'The name of the actor.' }), at: time({ doc: 'When.' }) },
-        { doc: 'Of a value that no document stated until now: who gave it.' },
+        { doc: 'Who set a value that no document stated until now, and when.' },
       ),
     ),
   },
   {
-    doc: 'The smallest owned piece of a spec, before and after. An absent side means that it is not there.',
+    doc: 'The smallest part of a spec that has one owner, before and after. A side is absent when the unit does not exist there.',
     schema: 'Unit',
   },
 );
 
 const change = object(
   {
-    action: oneOf(planActions, { doc: 'What is done.' }),
+    action: oneOf(planActions, { doc: 'Action on the object.' }),
     ...subject,
     units: list(unit, { doc: '' }),
-    replaces: optional(string({ doc: 'The id of the object that goes, because this one is made anew in its place.' })),
-    renamedFrom: optional(string({ doc: 'The key that the object had until now, when it gets another one.' })),
-    usedBy: optional(texts('Who used a deleted object until now.')),
-    risks: texts('What deserves a second look.'),
+    replaces: optional(string({ doc: 'Id of the object that this new object replaces.' })),
+    renamedFrom: optional(string({ doc: 'Former key of the object; absent when the key does not change.' })),
+    usedBy: optional(texts('Objects that used a deleted object until now.')),
+    risks: texts('Warnings about the change.'),
   },
-  { doc: 'What a plan does to one object.', schema: 'PlanChange' },
+  { doc: 'Changes of a plan to one object.', schema: 'PlanChange' },
 );
 
 const claim = object(
-  { action: oneOf(claimActions, { doc: 'What is done.' }), ...subject },
-  { doc: 'A change of who states what or holds what for a while, without a change of value.', schema: 'PlanClaim' },
+  { action: oneOf(claimActions, { doc: 'Action on the object.' }), ...subject },
+  {
+    doc: 'A change of which sources state or own an object, or of its overrides, without a change of value.',
+    schema: 'PlanClaim',
+  },
 );
 
 const guard = object(
   {
     guard: oneOf(planGuards, { doc: 'Which guard.' }),
-    message: string({ doc: 'Why, and how to approve.' }),
+    message: string({ doc: 'Why the plan needs an approval, and how to approve it.' }),
   },
-  { doc: 'A guard that wants the plan approved.', schema: 'PlanGuard' },
+  { doc: 'A guard that requires an approval of the plan.', schema: 'PlanGuard' },
 );
 
 /** Revision that a plan rolls back to, and the scope of the rollback. */
 export const rollback = object(
   {
-    revision: count({ doc: 'The revision whose state comes back.' }),
-    scope: string({ doc: 'What goes back: `sources`, `source:NAME` or `all`.' }),
-    suspends: texts('Sources that are suspended with it, until they are resumed.'),
+    revision: count({ doc: 'Revision to which the plan returns.' }),
+    scope: string({ doc: 'Scope of the rollback: `sources`, `source:NAME` or `all`.' }),
+    suspends: texts('Sources that the rollback suspends, until they are resumed.'),
   },
-  { doc: 'What a plan goes back to.', schema: 'Rollback' },
+  { doc: 'Revision and scope of a rollback.', schema: 'Rollback' },
 );
 
 const counts = object(
@@ -90,27 +95,30 @@ const counts = object(
     create: count({ doc: 'Objects made.' }),
     update: count({ doc: 'Objects changed.' }),
     delete: count({ doc: 'Objects deleted.' }),
-    claims: count({ doc: 'Objects whose owner changes and nothing else.' }),
+    claims: count({ doc: 'Objects of which only the owner, claims or overrides change.' }),
   },
-  { doc: 'How much a plan does.', schema: 'PlanCounts' },
+  { doc: 'Number of objects that a plan changes, by action.', schema: 'PlanCounts' },
 );
 
-const formatVersion = json<'1.0'>({ type: 'string' }, { doc: 'Members are only ever added within `1`.' });
+const formatVersion = json<'1.0'>(
+  { type: 'string' },
+  { doc: 'Version of the format. Within `1`, members are only added.' },
+);
 
 const outcome = {
   approvedAt: optional(time({ doc: 'When it was approved.' })),
   approvedBy: optional(actor),
-  appliedRevision: optional(count({ doc: 'The revision that applying it made.' })),
+  appliedRevision: optional(count({ doc: 'Revision that it made when it was applied.' })),
   failure: optional(string({ doc: 'Why applying it failed.' })),
 };
 
 const standing = {
   id: string({ doc: 'Of a stored plan.' }),
-  state: oneOf(planStates, { doc: 'How a stored plan stands.' }),
+  state: oneOf(planStates, { doc: 'State of a stored plan.' }),
   createdAt: time({ doc: 'When a stored plan was made.' }),
   createdBy: actor,
   expiresAt: time({ doc: 'When a stored plan can no longer be applied.' }),
-  source: string({ doc: 'The source whose documents these are.' }),
+  source: string({ doc: 'Source of the documents.' }),
 };
 
 const content = {
@@ -149,14 +157,14 @@ export const plan = object(
     rollback: optional(rollback),
     access: optional(impact),
   },
-  { doc: 'The changes that lead from the account to what the documents state.', schema: 'Plan' },
+  { doc: 'Changes that turn the state of the account into the state that the documents declare.', schema: 'Plan' },
 );
 
 const output = object(
   {
     kind: string({ doc: 'The kind of the new object.' }),
     key: string({ doc: 'Its key, or its name.' }),
-    field: string({ doc: 'The member of which this is the value.' }),
+    field: string({ doc: 'Name of the field.' }),
     value: string({ doc: 'The value.' }),
   },
   { doc: 'A value that is shown once.', schema: 'Output' },
@@ -164,7 +172,7 @@ const output = object(
 
 /** Values that are shown only once. */
 export const outputs = list(output, {
-  doc: 'Values that the server made up for new objects: shown here and never again.',
+  doc: 'Values that the server generated for new objects. They are shown here and never again.',
 });
 
 /** Result of applying a plan. */
@@ -174,7 +182,7 @@ export const applied = object(
     plan,
     outputs: optional(outputs),
   },
-  { doc: 'What became of a plan.', schema: 'Applied' },
+  { doc: 'Result of applying a plan.', schema: 'Applied' },
 );
 
 /** JSON Patch operation (RFC 6902). */
@@ -195,13 +203,13 @@ export const patches = list(
     {
       kind: subject.kind,
       key: subject.key,
-      id: string({ doc: 'Its id; `@Kind/key` of an object yet to be made.' }),
-      action: oneOf(planActions, { doc: 'What is done.' }),
+      id: string({ doc: 'Its id, or `@Kind/key` for an object that does not exist yet.' }),
+      action: oneOf(planActions, { doc: 'Action on the object.' }),
       patch: list(json<JsonObject>(patchOperation, { doc: '' }), {
-        doc: 'Operations of RFC 6902, references as ids.',
+        doc: 'JSON Patch operations (RFC 6902), with references as ids.',
       }),
     },
-    { doc: 'What a plan does to the spec of one object.', schema: 'ObjectPatch' },
+    { doc: 'Changes of a plan to the spec of one object.', schema: 'ObjectPatch' },
   ),
   { doc: '' },
 );

@@ -10,15 +10,15 @@ const stated = object(
     source: string({ doc: 'The source.' }),
     file: string({ doc: 'The file.' }),
     line: count({ doc: 'The line in the file.' }),
-    exclusive: optional(boolean({ doc: 'Nobody else adds members.' })),
-    spec: json({ type: 'object', additionalProperties: true }, { doc: 'What it states.' }),
+    exclusive: optional(boolean({ doc: 'Whether only this source may add members.' })),
+    spec: json({ type: 'object', additionalProperties: true }, { doc: 'Values that it states.' }),
   },
   { doc: 'What a source states about an object.' },
 );
 
 const change = object(
   {
-    action: string({ doc: 'What was done.' }),
+    action: string({ doc: 'Action on the object.' }),
     kind: string({ doc: 'The kind of the object.' }),
     key: optional(string({ doc: 'Its `metadata.name`, when it has one.' })),
     name: string({ doc: 'Its display name.' }),
@@ -27,22 +27,22 @@ const change = object(
     declared: optional(
       object(
         {
-          stated: list(stated, { doc: 'What sources state from then on.' }),
+          stated: list(stated, { doc: 'What sources state after the revision.' }),
           released: list(string({ doc: '' }), { doc: 'Sources that no longer state it.' }),
         },
-        { doc: 'Who states the object.' },
+        { doc: 'Change of which sources state the object.' },
       ),
     ),
     metadata: optional(
       json(
         { type: 'object', additionalProperties: true },
         {
-          doc: 'What changed beside the spec: `key`, `owner`, `parent`, `protected`, `aliases`, `overrides`. `null`: not there any more.',
+          doc: 'Changes outside the spec: `key`, `owner`, `parent`, `protected`, `aliases`, `overrides`. `null`: removed.',
         },
       ),
     ),
   },
-  { doc: 'What a revision did to one object, with values before and after.', schema: 'RevisionChange' },
+  { doc: 'Changes of a revision to one object, with values before and after.', schema: 'RevisionChange' },
 );
 
 /** Changes of a revision to one object, with values before and after. */
@@ -53,35 +53,42 @@ const head = {
   created_at: time({ doc: 'When it was made.' }),
   actor,
   source: optional(string({ doc: 'The source that was applied, if any.' })),
-  commit: optional(string({ doc: 'The commit that the source was at, if it has commits.' })),
-  commit_author: optional(string({ doc: 'The name of who wrote that commit.' })),
-  commit_subject: optional(string({ doc: 'The first line of its message.' })),
+  commit: optional(string({ doc: 'Commit of the source, if it has commits.' })),
+  commit_author: optional(string({ doc: 'Name of the author of that commit.' })),
+  commit_subject: optional(string({ doc: 'First line of the message of that commit.' })),
   plan: optional(string({ doc: 'The id of the stored plan that was applied, if any.' })),
   digest: optional(string({ doc: 'The digest of what was applied.' })),
-  request: string({ doc: 'Names the attempt that made it, as an error in doubt does.' }),
+  request: string({ doc: 'Id of the attempt that made it, as in `request` of an `in_doubt` error.' }),
   request_id: optional(
     string({ doc: 'The `X-Request-Id` of the request that made it; absent when the server made it by itself.' }),
   ),
   counts: json<JsonObject>(
     { type: 'object', additionalProperties: { type: 'integer' } },
-    { doc: 'How many objects were made, changed and deleted.' },
+    { doc: 'Number of objects by action.' },
   ),
   rollback: optional(
-    json<ValueOf<typeof rollback>>(named('Rollback'), { doc: 'What it went back to, if it rolled back.' }),
+    json<ValueOf<typeof rollback>>(named('Rollback'), {
+      doc: 'Target of the rollback; absent when it rolled nothing back.',
+    }),
   ),
   restored: optional(
-    json({ type: 'integer', minimum: 0 }, { doc: 'The revision of the archive, if it restored one.' }),
+    json({ type: 'integer', minimum: 0 }, { doc: 'Revision of the restored archive; absent when it restored none.' }),
   ),
 };
 
 const revision = object(
-  { ...head, changes: optional(list(change, { doc: 'What it did to the object asked for.' })) },
-  { doc: 'One step of the account.', schema: 'Revision' },
+  {
+    ...head,
+    changes: optional(
+      list(change, { doc: 'Changes to the object that the request names; absent when it names none.' }),
+    ),
+  },
+  { doc: 'A revision of the account.', schema: 'Revision' },
 );
 
 const whole = object(
   { ...head, changes: list(change, { doc: '' }) },
-  { doc: 'One step of the account, object by object.', schema: 'RevisionWithChanges' },
+  { doc: 'A revision of the account with its changes, object by object.', schema: 'RevisionWithChanges' },
 );
 
 /** Revision. `changes` is present only when the request asks for one object, and covers only that object. */
@@ -112,22 +119,22 @@ export const revisions = {
     path,
     access: { module: 'config', operation: 'read' },
     summary: 'List revisions, newest first',
-    doc: 'Those that all given parameters fit. With `object` each says what it did to the object.',
+    doc: 'Only revisions that match all given parameters. With `object`, each includes its changes to that object.',
     query: {
       source: optional(string({ doc: 'Only those that applied this source.' })),
       request: optional(
-        string({ doc: 'Only those of this request: its `X-Request-Id`, or what an error in doubt names.' }),
+        string({ doc: 'Only those of this request: its `X-Request-Id`, or the `request` of an `in_doubt` error.' }),
       ),
       actor: optional(string({ doc: 'Only those of the actor with this id, name or e-mail address.' })),
       kind: optional(string({ doc: 'Only those that changed an object of this kind.' })),
       object: optional(
-        string({ doc: 'Only those that changed this object: an id, or `Kind/key`, also a former one.' }),
+        string({ doc: 'Only those that changed this object: an id, or `Kind/key` with a present or former key.' }),
       ),
       since: optional(time({ doc: 'Only those made at this time or later.' })),
       until: optional(time({ doc: 'Only those made before this time.' })),
       before: optional(integer({ doc: 'Only revisions before this one.', minimum: 1 })),
       limit: integer({
-        doc: 'How many at most, 100 unless said otherwise; above 1,000 it is 1,000.',
+        doc: 'Maximum number of revisions; default 100. Values above 1,000 become 1,000.',
         ...{ minimum: 1, maximum: 1000, clamp: true, default: 100 },
       }),
     },

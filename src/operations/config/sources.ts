@@ -22,61 +22,73 @@ import { conditionStatuses, conditionTypes, sourceStates } from '../../model/sou
 const condition = object(
   {
     type: oneOf(conditionTypes, { doc: 'What.' }),
-    status: oneOf(conditionStatuses, { doc: 'Whether it is so.' }),
-    reason: string({ doc: 'Why, in one word.' }),
+    status: oneOf(conditionStatuses, { doc: 'Whether the condition is met.' }),
+    reason: string({ doc: 'Reason in one word.' }),
     message: string({ doc: 'Why, in a sentence.' }),
     lastTransitionTime: time({ doc: 'Since when.' }),
-    observedGeneration: count({ doc: 'The settings that it was found under.' }),
+    observedGeneration: count({ doc: 'Generation of the settings under which it was found.' }),
   },
-  { doc: 'Something that is so, or is not.' },
+  { doc: 'A condition of the source.' },
 );
 
 const attempt = object(
   {
-    digest: string({ doc: 'What was applied.' }),
-    commit: optional(string({ doc: 'Its commit, where there are commits.' })),
-    result: string({ doc: 'The state that it led to.' }),
+    digest: string({ doc: 'Digest of the content.' }),
+    commit: optional(string({ doc: 'Commit of the content, if the source has commits.' })),
+    result: string({ doc: 'State of the source after the attempt.' }),
     message: string({ doc: 'What happened.' }),
     revision: optional(count({ doc: 'The revision that it made.' })),
     at: time({ doc: 'When.' }),
   },
-  { doc: 'How an attempt ended.' },
+  { doc: 'Result of an attempt to apply content.' },
 );
 
 const status = object(
   {
-    state: optional(oneOf(sourceStates, { doc: 'In one word.' })),
+    state: optional(oneOf(sourceStates, { doc: 'State in one word.' })),
     message: optional(string({ doc: 'In a sentence.' })),
-    conditions: optional(list(condition, { doc: 'What is so, and since when.' })),
-    observedGeneration: optional(count({ doc: 'The settings under which it was reconciled last.' })),
-    observedRevision: optional(count({ doc: 'The revision of the account that it was compared with last.' })),
-    observedDigest: optional(string({ doc: 'What it held then.' })),
-    observedCommit: optional(string({ doc: 'The commit of that.' })),
+    conditions: optional(list(condition, { doc: 'Conditions, each with the time of its last change.' })),
+    observedGeneration: optional(count({ doc: 'Generation of the settings under which it was last reconciled.' })),
+    observedRevision: optional(count({ doc: 'Revision of the account with which it was last compared.' })),
+    observedDigest: optional(string({ doc: 'Digest of its content at that time.' })),
+    observedCommit: optional(string({ doc: 'Commit of that content.' })),
     lastAttemptedRevision: optional(
       count({ doc: 'The revision of the account at the last attempt to apply something.' }),
     ),
-    lastAttemptedDigest: optional(string({ doc: 'What it was tried to apply.' })),
-    lastAppliedRevision: optional(count({ doc: 'The revision that applying made last.' })),
+    lastAttemptedDigest: optional(string({ doc: 'Digest of the content of that attempt.' })),
+    lastAppliedRevision: optional(count({ doc: 'Last revision that was made by applying it.' })),
     lastAppliedAt: optional(time({ doc: 'When.' })),
-    lastAppliedDigest: optional(string({ doc: 'What is applied.' })),
-    lastAppliedCommit: optional(string({ doc: 'The commit of that.' })),
-    lastAppliedUids: optional(string({ doc: 'Ids of the namespace and the definitions of that, in a cluster.' })),
+    lastAppliedDigest: optional(string({ doc: 'Digest of the applied content.' })),
+    lastAppliedCommit: optional(string({ doc: 'Commit of the applied content.' })),
+    lastAppliedUids: optional(
+      string({
+        doc: 'UIDs of the namespace and the custom resource definitions of the applied content, for a source in a cluster.',
+      }),
+    ),
     lastAppliedVersion: optional(
-      string({ doc: 'How far the store of that cluster had come; `lost` once it was found to be set back.' }),
+      string({
+        doc: 'Version of the store of that cluster at that time; `lost` after the cluster was found to be restored to an earlier state.',
+      }),
     ),
-    planDigest: optional(string({ doc: 'Of the plan that waits for an approval.' })),
+    planDigest: optional(string({ doc: 'Digest of the plan that waits for an approval.' })),
     planId: optional(string({ doc: 'The id of that plan.' })),
-    problems: optional(list(problem, { doc: 'What is wrong with its documents, at most 100.' })),
-    heldBack: optional(count({ doc: 'How many of its files were held back because of problems then.' })),
+    problems: optional(list(problem, { doc: 'Problems of its documents, at most 100.' })),
+    heldBack: optional(count({ doc: 'Number of files that the last applied attempt held back because of problems.' })),
     inventory: optional(
-      mapOf(integer({ doc: '' }), { doc: 'How many objects of each kind it states something about.' }),
+      mapOf(integer({ doc: '' }), { doc: 'Number of objects that it states something about, by kind.' }),
     ),
-    drifted: optional(count({ doc: 'How many stated values were different in the account then.' })),
-    history: optional(list(attempt, { doc: 'The last ten attempts that ended differently, newest first.' })),
-    nextRunAt: optional(time({ doc: 'When it will be reconciled without any reason, as of the last record.' })),
-    lastHandledReconcileAt: optional(time({ doc: 'The newest request to reconcile that was heeded.' })),
+    drifted: optional(
+      count({ doc: 'Number of stated values that differed in the account at the last applied attempt.' }),
+    ),
+    history: optional(
+      list(attempt, {
+        doc: 'The last ten attempts that differ from the previous one in result or content, or that made a revision; newest first.',
+      }),
+    ),
+    nextRunAt: optional(time({ doc: 'Time of the next scheduled reconcile, as of the last record.' })),
+    lastHandledReconcileAt: optional(time({ doc: 'Newest request to reconcile that was handled.' })),
   },
-  { doc: 'How a source fares; empty for one that only pushes.', schema: 'SourceStatus' },
+  { doc: 'Status of a source; empty for a source that is only pushed.', schema: 'SourceStatus' },
 );
 
 /** Settings of sources. The settings file has the same ones, so both share one set of JSON Schemas. */
@@ -91,35 +103,40 @@ export const source = object(
     ...settings,
     path: optional(string({ doc: 'The directory of the documents: on the server, or within the repository.' })),
     cluster: optional(string({ doc: 'The name of the Kubernetes cluster that it is in.' })),
-    namespace: optional(string({ doc: 'The namespace of that cluster that it is.' })),
+    namespace: optional(string({ doc: 'Namespace of that cluster from which its documents are read.' })),
     requested: optional(
       object(
         {
-          suspend: optional(boolean({ doc: 'That it is suspended.' })),
-          conflictMode: optional(oneOf(conflictModes, { doc: 'Another conflict mode.' })),
+          suspend: optional(boolean({ doc: 'Whether it is suspended.' })),
+          conflictMode: optional(oneOf(conflictModes, { doc: 'Requested conflict mode.' })),
         },
-        { doc: 'What its resource `Source` in the cluster asks for.' },
+        { doc: 'Settings that its `Source` resource in the cluster requests.' },
       ),
     ),
     id: string({ doc: 'Its name.' }),
     type: string({
-      doc: 'What it is: `directory`, `git`, `kubernetes`, or `push` for one that only ever comes through the API.',
+      doc: 'Type: `directory`, `git`, `kubernetes`, or `push` for a source that is only pushed through the API.',
     }),
     managedBy: optional(
-      oneOf(['server', 'api'], { doc: 'Who says what it is: the configuration of a server, or the API.' }),
+      oneOf(['server', 'api'], {
+        doc: 'Where its settings are managed: in the configuration of a server, or through the API.',
+      }),
     ),
     suspended: boolean({ doc: 'Whether its loop is stopped.' }),
-    generation: count({ doc: 'How often its settings have changed.' }),
+    generation: count({ doc: 'Generation of its settings; increases with each change.' }),
     status,
-    objects: count({ doc: 'About how many objects it states something.' }),
+    objects: count({ doc: 'Approximate number of objects that it states something about.' }),
     overrides: optional(
       object(
-        { units: count({ doc: 'How many units.' }), until: time({ doc: 'When the last of them returns.' }) },
+        {
+          units: count({ doc: 'Number of overridden units.' }),
+          until: time({ doc: 'End of the last of these overrides.' }),
+        },
         { doc: 'The running overrides of its objects.' },
       ),
     ),
   },
-  { doc: 'Something that declares documents for the account, with its settings.', schema: 'Source' },
+  { doc: 'A source of documents for the account, with its settings.', schema: 'Source' },
 );
 
 /** Source with its status. */
@@ -129,17 +146,17 @@ const end = object(
   {
     revision: nullable(
       integer({
-        doc: 'The revision that let go of its objects; `null` when there was nothing to let go of.',
+        doc: 'Revision that released its objects; `null` when there was nothing to release.',
       }),
     ),
-    released: count({ doc: 'How many objects it let go of.' }),
-    shared: count({ doc: 'How many of them other sources go on stating or owning.' }),
+    released: count({ doc: 'Number of released objects.' }),
+    shared: count({ doc: 'Number of released objects that other sources still state or own.' }),
     reconciled: list(string({ doc: '' }), {
-      doc: 'The sources that it was in the way of, which are reconciled now.',
+      doc: 'Sources that it blocked, which are reconciled now.',
     }),
-    deleted: count({ doc: 'How many objects were deleted.' }),
+    deleted: count({ doc: 'Number of deleted objects.' }),
   },
-  { doc: 'What letting go of a source, or deleting it, came to.', schema: 'SourceEnd' },
+  { doc: 'Result of releasing or deleting a source.', schema: 'SourceEnd' },
 );
 
 /** Result of releasing or deleting a source. */
@@ -164,7 +181,7 @@ const path = '/api/config/sources';
 const one = `${path}/{name}` as const;
 const params = { name: string({ doc: 'The name of the source.' }) };
 const bodySchema = 'SourceRequest';
-const bodyUnion = { by: 'type', of: apiSchemas, doc: 'What a source is to be.' };
+const bodyUnion = { by: 'type', of: apiSchemas, doc: 'Settings of the source.' };
 const update = { module: 'config', operation: 'update' } as const;
 
 /** Operations on sources. */
@@ -184,7 +201,7 @@ export const sources = {
     path,
     access: { module: 'config', operation: 'create' },
     summary: 'Make a source',
-    doc: 'A Git repository, which the servers follow from then on, or the settings of documents that are pushed. Directories are named by the configuration of a server.',
+    doc: 'Either a Git repository, which the servers follow from then on, or the settings of a source that is pushed. Directories are defined in the configuration of a server.',
     ...{ bodySchema, bodyUnion },
     answer: source,
     status: 201,
@@ -197,7 +214,7 @@ export const sources = {
     path: one,
     params,
     access: { module: 'config', operation: 'read' },
-    summary: 'Read a source and how it fares',
+    summary: 'Read a source with its status',
     answer: source,
     example: { answer: sourceExample },
   }),
@@ -207,8 +224,8 @@ export const sources = {
     path: one,
     params,
     access: update,
-    summary: 'Give a source other settings',
-    doc: 'What is left out returns to its default. Sources of the configuration of a server are changed there.',
+    summary: 'Replace the settings of a source',
+    doc: 'Omitted settings return to their defaults. Sources that are defined in the configuration of a server are changed there.',
     ...{ bodySchema, bodyUnion },
     answer: source,
     errors: ['conflict'],
@@ -221,9 +238,13 @@ export const sources = {
     params,
     access: { module: 'config', operation: 'delete' },
     summary: 'Delete a source',
-    doc: 'Its objects stay and belong to nobody, or are deleted with it, as its settings or `objects` say.',
+    doc: 'Its objects are kept and released, or deleted with it, as its settings or `objects` specify.',
     query: {
-      objects: optional(oneOf(['orphan', 'prune'], { doc: 'What becomes of its objects.' })),
+      objects: optional(
+        oneOf(['orphan', 'prune'], {
+          doc: 'Whether its objects are kept (`orphan`) or deleted (`prune`). Absent: as its settings specify.',
+        }),
+      ),
       approve: optional(string({ doc: 'The digest of the plan that deletes them, when a guard stopped it.' })),
     },
     answer: end,
@@ -237,11 +258,8 @@ export const sources = {
     params,
     access: update,
     summary: 'Reconcile a source now',
-    doc: 'Answers at once; whichever server runs the source begins within a second.',
-    answer: object(
-      { requestedAt: time({ doc: 'When.' }) },
-      { doc: 'A request that was written down.', schema: 'ReconcileRequest' },
-    ),
+    doc: 'Answers at once; the server that runs the source begins within a second.',
+    answer: object({ requestedAt: time({ doc: 'When.' }) }, { doc: 'A recorded request.', schema: 'ReconcileRequest' }),
     status: 202,
     errors: ['conflict'],
     example: { answer: { requestedAt: '2026-01-02T03:04:05.000Z' } },
@@ -252,8 +270,8 @@ export const sources = {
     path: `${one}/suspend`,
     params,
     access: update,
-    summary: 'Stop the loop of a source',
-    doc: 'A reconcile that is running completes. What documents state stays theirs meanwhile.',
+    summary: 'Suspend a source',
+    doc: 'A running reconcile completes. While the source is suspended, it keeps what its documents state.',
     answer: source,
     example: { answer: { ...sourceExample, suspended: true } },
   }),
@@ -263,7 +281,7 @@ export const sources = {
     path: `${one}/resume`,
     params,
     access: update,
-    summary: 'Let a suspended source run again',
+    summary: 'Resume a suspended source',
     answer: source,
     example: { answer: sourceExample },
   }),
@@ -273,8 +291,8 @@ export const sources = {
     path: `${one}/detach`,
     params,
     access: update,
-    summary: 'Let go of everything that a source states',
-    doc: 'Objects stay as they are; those that no other source states belong to nobody. The source is suspended; resumed, it takes them back. Sources that it was in the way of are reconciled at once.',
+    summary: 'Release everything that a source states',
+    doc: 'Objects stay unchanged; those that no other source states have no owner any more. The source is suspended; when it is resumed, it takes the same objects back. Sources that it blocked are reconciled at once.',
     answer: end,
     errors: ['conflict'],
     example: { answer: endExample },

@@ -10,8 +10,8 @@ const troubledDelivery = object(
     id: string({ doc: 'The id of the object that receives events.' }),
     kind: string({ doc: 'Its kind.' }),
     key: optional(string({ doc: 'Its `metadata.name`, when it has one.' })),
-    type: string({ doc: 'How it receives them, such as `webhook`.' }),
-    state: oneOf(deliveryStates, { doc: 'In one word.' }),
+    type: string({ doc: 'Type of the receiver, such as `webhook`.' }),
+    state: oneOf(deliveryStates, { doc: 'State in one word.' }),
     message: string({ doc: 'In a sentence.' }),
   },
   { doc: 'Deliveries that fail, are over five minutes behind, or have events that were set aside.' },
@@ -22,10 +22,10 @@ const troubledIntegration = object(
     vendor: string({ doc: 'The name of the product in paths, such as `vendor-a`.' }),
     kind: string({ doc: 'The kind of the integration.' }),
     key: optional(string({ doc: 'Its `metadata.name`, when it has one.' })),
-    state: oneOf(endpointSecurityStates, { doc: 'In one word.' }),
+    state: oneOf(endpointSecurityStates, { doc: 'State in one word.' }),
     message: string({ doc: 'In a sentence.' }),
   },
-  { doc: 'Integrations with products that cannot be asked, or whose answer waits for an approval.' },
+  { doc: 'Integrations with products that cannot be queried, or with an answer that waits for an approval.' },
 );
 
 /** Problems that an integration with an identity provider may have. */
@@ -37,20 +37,20 @@ const troubledProvider = object(
     kind: string({ doc: 'Its kind.' }),
     key: optional(string({ doc: 'Its `metadata.name`, when it has one.' })),
     state: oneOf(providerTroubles, {
-      doc: 'In one word: `failing` when syncs fail, `held` when a plan waits for an approval, `expiring` when the secret ends soon.',
+      doc: 'State in one word. `failing`: syncs fail. `held`: a plan waits for an approval. `expiring`: the secret expires soon.',
     }),
     message: string({ doc: 'In a sentence.' }),
   },
-  { doc: 'Something that is amiss with an integration that brings users and groups.' },
+  { doc: 'A problem of an integration that provisions users and groups.' },
 );
 
 const troubledIngressPeer = object(
   {
     id: string({ doc: 'The id of the ingress peer.' }),
     key: optional(string({ doc: 'Its `metadata.name`, when it has one.' })),
-    message: string({ doc: 'In a sentence: which peer is offline, and who forwards its ports meanwhile.' }),
+    message: string({ doc: 'In a sentence: which peer is offline, and which other peer forwards its ports.' }),
   },
-  { doc: 'An ingress peer with ports whose peer is offline.' },
+  { doc: 'An ingress peer that has ports and is offline.' },
 );
 
 const troubledDomain = object(
@@ -60,7 +60,7 @@ const troubledDomain = object(
     domain: string({ doc: 'The domain.' }),
     message: string({ doc: 'In a sentence: which record is expected, and what was found.' }),
   },
-  { doc: 'A custom domain of reverse proxies whose record was not found.' },
+  { doc: 'A custom domain of reverse proxies with a record that was not found.' },
 );
 
 const standing = object(
@@ -68,17 +68,17 @@ const standing = object(
     account: string({ doc: 'The id of the account.' }),
     revision: count({ doc: 'The revision of the account.' }),
     version: string({ doc: 'The release of the server.' }),
-    database: string({ doc: 'Which database it works on.' }),
-    objects: mapOf(integer({ doc: '' }), { doc: 'How many objects there are of each kind.' }),
+    database: string({ doc: 'Database that the server uses.' }),
+    objects: mapOf(integer({ doc: '' }), { doc: 'Number of objects by kind.' }),
     sources: list(source, { doc: '' }),
     accessTests: optional(
       object(
         {
           passed: count({ doc: 'Tests that pass.' }),
           failed: count({ doc: 'Tests that fail.' }),
-          conditional: count({ doc: 'Tests whose outcome depends on posture checks.' }),
+          conditional: count({ doc: 'Tests with an outcome that depends on posture checks.' }),
         },
-        { doc: 'How its access tests fare; absent when there are none.' },
+        { doc: 'Results of its access tests; absent when there are none.' },
       ),
     ),
     deliveries: optional(
@@ -91,17 +91,17 @@ const standing = object(
     ),
     provisioning: optional(
       list(troubledProvider, {
-        doc: 'What is amiss with integrations that bring users and groups, from directories and over SCIM; absent when nothing is.',
+        doc: 'Problems of integrations that provision users and groups, from directories and over SCIM; absent when there are none.',
       }),
     ),
     ingress: optional(
-      list(troubledIngressPeer, { doc: 'Ingress peers with ports that are offline; absent when there are none.' }),
+      list(troubledIngressPeer, { doc: 'Offline ingress peers that have ports; absent when there are none.' }),
     ),
     domains: optional(
-      list(troubledDomain, { doc: 'Custom domains whose record was not found; absent when there are none.' }),
+      list(troubledDomain, { doc: 'Custom domains with a record that was not found; absent when there are none.' }),
     ),
   },
-  { doc: 'How the account stands.', schema: 'Status' },
+  { doc: 'Status of the account.', schema: 'Status' },
 );
 
 /** Status of the account. */
@@ -109,13 +109,13 @@ export type AccountStatus = ValueOf<typeof standing>;
 
 const unreadable = object(
   {
-    what: string({ doc: 'What the secret belongs to, in a word.' }),
-    account: optional(string({ doc: 'The account; absent for what is of the server itself.' })),
-    object: string({ doc: 'The id of the object, or of what else the secret belongs to.' }),
-    path: string({ doc: 'The field of the object; empty elsewhere.' }),
-    reason: string({ doc: 'Why it does not open.' }),
+    what: string({ doc: 'Type of the thing that the secret belongs to, in one word.' }),
+    account: optional(string({ doc: 'Account of the secret; absent for secrets of the server itself.' })),
+    object: string({ doc: 'Id of the object or other thing that the secret belongs to.' }),
+    path: string({ doc: 'Field of the object; empty when the secret belongs to another thing.' }),
+    reason: string({ doc: 'Why it cannot be opened.' }),
   },
-  { doc: 'A stored secret that does not open.' },
+  { doc: 'A stored secret that cannot be opened.' },
 );
 
 /**
@@ -128,7 +128,7 @@ export const status = {
     method: 'GET',
     path: '/api/config/status',
     access: { module: 'config', operation: 'read' },
-    summary: 'Say how the account and its sources stand',
+    summary: 'Read the status of the account and its sources',
     answer: standing,
     example: {
       answer: {
@@ -151,19 +151,19 @@ export const status = {
     access: 'operator',
     tag: 'config',
     summary: 'Seal all secrets again under the newest key',
-    doc: 'Says how many rows were written, and which stored secrets do not open with any key of the server: these stay as they are, and none of the others depends on them. Afterwards older keys are not needed any more, and the form in which earlier releases sealed is refused.',
+    doc: 'Returns the number of rows written, and the stored secrets that no key of the server can open: these stay unchanged, and no other secret depends on them. Afterwards older keys are no longer needed, and the format in which earlier releases sealed secrets is refused.',
     bodySchema: 'RotateSecretsRequest',
     body: {
-      acceptUnbound: boolean({ doc: 'Whether the form of earlier releases is taken once more.', default: false }),
+      acceptUnbound: boolean({ doc: 'Whether this request accepts the format of earlier releases.', default: false }),
     },
     optionalBody: true,
     answer: object(
       {
-        rows: integer({ doc: 'How many rows were written.' }),
-        unreadable: list(unreadable, { doc: 'The first of them when there are more than a thousand.' }),
-        unreadableCount: integer({ doc: 'How many do not open.' }),
+        rows: integer({ doc: 'Number of rows written.' }),
+        unreadable: list(unreadable, { doc: 'Secrets that cannot be opened, at most the first thousand.' }),
+        unreadableCount: integer({ doc: 'Number of secrets that cannot be opened.' }),
       },
-      { doc: 'What sealing again came to.', schema: 'RotatedSecrets' },
+      { doc: 'Result of sealing the secrets again.', schema: 'RotatedSecrets' },
     ),
     errors: ['precondition'],
     example: {
@@ -189,7 +189,7 @@ export const status = {
     access: 'operator',
     tag: 'config',
     summary: 'Sign tokens of the embedded identity provider with a new key',
-    doc: 'Says which. What the key before it signed stays good until it ends.',
+    doc: 'Returns the id of the new key. What the previous key signed stays valid until it expires.',
     answer: object({ key: string({ doc: 'The id of the new key.' }) }, { doc: 'The key.', schema: 'RotatedKey' }),
     errors: ['precondition'],
     example: { answer: { key: 'q8vJ2rT0x1sLw5Zk' } },

@@ -12,10 +12,10 @@ export const webhook = {
     access: { open: 'is signed with the secret of the source' },
     tag: 'config',
     summary: 'Hint that a repository has a new commit',
-    doc: 'For the host of the repository, with its signature (`X-Hub-Signature-256`, `X-Gitea-Signature`) or the secret itself (`X-Gitlab-Token`). Nothing in the body is believed.',
+    doc: 'For the Git host, which authenticates with its signature (`X-Hub-Signature-256`, `X-Gitea-Signature`) or with the secret itself (`X-Gitlab-Token`). The content of the body is not trusted.',
     params: { name: string({ doc: 'The name of the source.' }) },
     query: {
-      account: optional(string({ doc: 'The account of the source; without it the account of this server.' })),
+      account: optional(string({ doc: 'Account of the source. Absent: the account of this server.' })),
     },
     // The signature covers the exact bytes of the body.
     bytesBody: {

@@ -8,12 +8,12 @@ const none = list(object({}, { doc: '' }), { doc: '' });
 
 const country = {
   country_name: string({ doc: 'Its name in English.' }),
-  country_code: string({ doc: 'Its two letters of ISO 3166-1.' }),
+  country_code: string({ doc: 'Two-letter code (ISO 3166-1).' }),
 };
 
 const city = {
   city_name: string({ doc: 'Its name in English.' }),
-  geoname_id: integer({ doc: 'Its number at GeoNames.' }),
+  geoname_id: integer({ doc: 'Its id at GeoNames.' }),
 };
 
 /** Read operations outside the specification that clients of other servers of this kind call. */
@@ -35,8 +35,8 @@ export const otherReads = {
     access: 'anyone',
     tag: 'locations',
     summary: 'List the cities of a country',
-    doc: 'Those of the database of places (`HEDDLE_GEO_DATABASE`).',
-    params: { country: string({ doc: 'The two letters of the country.' }) },
+    doc: 'Cities in the location database (`HEDDLE_GEO_DATABASE`).',
+    params: { country: string({ doc: 'Two-letter code of the country.' }) },
     answer: list(object(city, { doc: 'A city.', schema: 'City' }), { doc: '' }),
     errors: ['precondition', 'invalid'],
     example: { params: { country: 'DE' }, answer: [{ city_name: 'Berlin', geoname_id: 2950159 }] },
@@ -47,7 +47,7 @@ export const otherReads = {
     path: '/api/identity-providers',
     access: { module: 'identity_providers', operation: 'read' },
     summary: 'List the identity providers of the account',
-    doc: 'There are none beside those of the settings of the server.',
+    doc: 'Always empty: identity providers are configured only in the settings of the server.',
     answer: none,
     example: { answer: [] },
   }),
@@ -57,11 +57,11 @@ export const otherReads = {
     path: '/api/instance/version',
     access: 'anyone',
     tag: 'instance',
-    summary: 'Ask which release runs',
+    summary: 'Read the release of the server',
     answer: object(
       {
         management_current_version: string({ doc: 'The release of the server.' }),
-        management_update_available: boolean({ doc: 'Always false: the server looks nowhere for newer releases.' }),
+        management_update_available: boolean({ doc: 'Always false: the server does not check for newer releases.' }),
       },
       { doc: 'The release of the server.', schema: 'InstanceVersion' },
     ),
@@ -73,7 +73,7 @@ export const otherReads = {
     path: '/api/integrations/google-idp',
     access: { module: 'idp', operation: 'read' },
     summary: 'List the integrations with the directory of Google',
-    doc: 'There are none: it is not offered.',
+    doc: 'Always empty: this integration is not offered.',
     answer: none,
     example: { answer: [] },
   }),
@@ -83,7 +83,7 @@ export const otherReads = {
     path: '/api/integrations/okta-scim-idp',
     access: { module: 'idp', operation: 'read' },
     summary: 'List the integrations with Okta',
-    doc: 'There are none: `/api/integrations/scim-idp` is for Okta too.',
+    doc: 'Always empty: Okta uses `/api/integrations/scim-idp` too.',
     answer: none,
     example: { answer: [] },
   }),
@@ -92,8 +92,8 @@ export const otherReads = {
     id: 'listBypassedPeers',
     path: '/api/peers/edr/bypassed',
     access: { module: 'edr', operation: 'read' },
-    summary: 'List the peers that endpoint security leaves alone',
-    doc: 'There are none: there are no such exceptions.',
+    summary: 'List the peers that are exempt from endpoint security',
+    doc: 'Always empty: there are no exemptions.',
     answer: none,
     example: { answer: [] },
   }),

@@ -34,7 +34,10 @@ export function trippedGuards(input: GuardInput): readonly TrippedGuard[] {
   const owned = ownedObjects.length;
   const tripped: TrippedGuard[] = [];
   if (desired === 0 && owned > 0 && !input.allowEmpty) {
-    tripped.push({ guard: 'empty', message: `${source} states nothing any more and owns ${count(owned, 'object')}` });
+    tripped.push({
+      guard: 'empty',
+      message: `${source} no longer states anything and still owns ${count(owned, 'object')}`,
+    });
   }
   const mostDeletes = Math.max(limits.deletes, share(owned, limits.deleteShare));
   if (deletes.length > mostDeletes) {
@@ -71,7 +74,7 @@ export interface WindowInput {
 export function windowGuard({ source, deletes, before, owned, limits }: WindowInput): TrippedGuard | undefined {
   const most = Math.max(limits.deletes, share(owned + before, limits.deleteShare));
   if (deletes === 0 || before === 0 || deletes + before <= most) return undefined;
-  const message = `${source} deletes ${count(deletes, 'object')} after ${before} in the hour before, of ${owned + before}; up to ${most} an hour need no approval`;
+  const message = `${source} deletes ${count(deletes, 'object')}, after ${before} in the last hour, of ${owned + before}; up to ${most} per hour need no approval`;
   return { guard: 'deletes', message };
 }
 
@@ -102,7 +105,7 @@ function kindGuards(
 function protectedGuard(change: Change): readonly TrippedGuard[] {
   const { kind, key, name, protected: isProtected } = subjectOf(change);
   if (!isProtected) return [];
-  const message = `deletes ${kind} ${key ?? name}, which is protected by ${protectAnnotation}; to let it go without an approval apply its document without the annotation first, and remove it then`;
+  const message = `deletes ${kind} ${key ?? name}, which is protected by ${protectAnnotation}; to delete it without an approval, first apply its document without the annotation, then remove the document`;
   return [{ guard: 'protected', message }];
 }
 

@@ -129,7 +129,7 @@ function byName(names: Names, kind: string, text: string, objects: readonly Stor
   const found = exactlyOne(names, kind, text, objects);
   const key = 'id' in found ? names.renamedTo(found.id) : undefined;
   if (key === undefined) return found;
-  const message = `${kind} \`${text}\` gets another name by this plan, because \`${key}\` states one; refer to it as \`${key}\``;
+  const message = `this plan renames ${kind} \`${text}\`, because \`${key}\` states another name; refer to it as \`${key}\``;
   return { code: 'reference_renamed', message };
 }
 
@@ -143,7 +143,7 @@ function byFormerKey(names: Names, kind: string, text: string, objects: readonly
 }
 
 function leftOut(kind: string, text: string): Found {
-  const message = `${kind} \`${text}\` is not there yet, and the filter leaves its document out; apply that first, or let the filter include it`;
+  const message = `${kind} \`${text}\` does not exist yet, and the filter excludes its document; apply that document first, or include it in the filter`;
   return { code: 'reference_left_out', message };
 }
 
@@ -164,7 +164,7 @@ function exactlyOne(names: Names, kind: string, text: string, found: readonly St
   const ids = found.map((object) => `\`${object.key ?? `id:${object.id}`}\``).join(', ');
   return {
     code: 'reference_ambiguous',
-    message: `${found.length} objects of kind ${kind} are called \`${text}\`; name one of ${ids}`,
+    message: `${found.length} objects of kind ${kind} are called \`${text}\`; refer to one of ${ids}`,
   };
 }
 
@@ -173,7 +173,7 @@ function exactlyOne(names: Names, kind: string, text: string, found: readonly St
  * document.
  */
 function onlyStated(kind: string, text: string): Found {
-  const message = `${kind} \`${text}\` is stated by a document, which does not make it, and is not there yet`;
+  const message = `${kind} \`${text}\` does not exist yet, and the document that states it does not create it`;
   return { code: 'reference_unknown', message };
 }
 

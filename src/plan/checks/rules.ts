@@ -124,7 +124,7 @@ function uniqueFaults(kind: Kind, object: StoredObject, next: Snapshot): readonl
 }
 
 function takenKey(kind: Kind, rule: string, value: string): string {
-  if (rule === 'single') return `a ${kind.name} already exists, and there can be one; change or delete it`;
+  if (rule === 'single') return `a ${kind.name} already exists, and there can be only one; change or delete it`;
   return `the key ${value} is taken by another ${kind.name}; choose another one`;
 }
 

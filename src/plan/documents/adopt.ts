@@ -22,7 +22,7 @@ export function findUnmanaged(search: Search, item: Desired): Matched | undefine
   const named = snapshot.lookUp(kind.name, 'name', String(item.spec[kind.nameField] ?? '')).filter(free);
   if (named.length > 1) {
     const ids = named.map((object) => `id:${object.id}`).join(', ');
-    const message = `${named.length} objects of kind ${kind.name} that no source manages have this name; say which one with the annotation ${adoptAnnotation}: one of ${ids}`;
+    const message = `${named.length} objects of kind ${kind.name} that no source manages have this name; choose one with the annotation ${adoptAnnotation}: one of ${ids}`;
     problems.push(
       problemAt(
         item.place,
@@ -42,7 +42,7 @@ export function findUnmanaged(search: Search, item: Desired): Matched | undefine
 function adoptByName(search: Search, item: Desired, object: StoredObject | undefined): Matched | undefined {
   if (search.adopt !== 'never' || object === undefined) return adoptAs(item, object, 'by_name');
   const { kind, key } = item;
-  const message = `${kind.name} \`${object.name}\` exists already (id ${object.id}), no source manages it, and this source takes over nothing by itself; take it with the annotation ${adoptAnnotation}: "id:${object.id}", or choose another name`;
+  const message = `${kind.name} \`${object.name}\` already exists (id ${object.id}), no source manages it, and this source adopts nothing by name; adopt it with the annotation ${adoptAnnotation}: "id:${object.id}", or choose another name`;
   const fault: Fault = { code: 'object_exists', path: '', message };
   search.problems.push(problemAt(item.place, item.pointer, { kind: kind.name, metadata: { name: key } }, fault));
   return undefined;
@@ -59,11 +59,11 @@ function adoptById({ snapshot, taken, problems }: Search, item: Desired, adopt: 
     object === undefined || object.kind !== item.kind.name
       ? `there is no ${item.kind.name} with the id ${id} in this account`
       : !isUnmanaged(item.kind, object)
-        ? `${item.kind.name} ${object.key ?? object.name} is managed already, by ${managersOf(object).join(', ')}`
+        ? `${item.kind.name} ${object.key ?? object.name} is already managed by ${managersOf(object).join(', ')}`
         : item.kind.isSystem?.(object) === true
-          ? `${item.kind.name} ${object.name} belongs to the system`
+          ? `${item.kind.name} ${object.name} is a system object`
           : taken.has(object.id)
-            ? `${item.kind.name} ${object.name} is adopted by another document already`
+            ? `${item.kind.name} ${object.name} is already adopted by another document`
             : undefined;
   if (fault === undefined) return adoptAs(item, object, 'by_id');
   const message = `${fault}; correct or remove the annotation ${adoptAnnotation}`;

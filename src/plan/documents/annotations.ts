@@ -60,7 +60,7 @@ function faultOf(kind: Kind, name: string, value: string): string | undefined {
   if (values !== undefined && !values.includes(value))
     return `\`${name}\` is \`${value}\`; write ${values.map((text) => `"${text}"`).join(' or ')}`;
   if (name === releaseAnnotation && value === 'prune' && !isPrunable(kind))
-    return `documents do not delete objects of kind ${kind.name}; leave \`${name}\` out`;
+    return `documents do not delete objects of kind ${kind.name}; remove \`${name}\``;
   const isMembership = name === membershipAnnotation;
   if (isMembership && membershipFields(kind.spec).length === 0)
     return `${kind.name} has no members; remove \`${name}\``;
@@ -75,10 +75,10 @@ function outputFaultOf(
 ): string | undefined {
   if (name !== outputSecretAnnotation) return undefined;
   if (kind.outputs === undefined)
-    return `nothing is made for a ${kind.name} that a Secret could hold; take \`${name}\` out`;
+    return `no value that a Secret could hold is generated for a ${kind.name}; remove \`${name}\``;
   if (!isSecretName(value))
-    return `\`${name}\` is \`${value}\`, which no Secret can be called; write lower-case letters, digits, dots and dashes`;
-  return outputSecretFault === undefined ? undefined : `\`${name}\` cannot be followed: ${outputSecretFault}`;
+    return `\`${name}\` is \`${value}\`, which is not a valid name of a Secret; write lower-case letters, digits, dots and dashes`;
+  return outputSecretFault === undefined ? undefined : `\`${name}\` cannot be applied: ${outputSecretFault}`;
 }
 
 /** Whether an object of the kind is deleted when its document is removed. */

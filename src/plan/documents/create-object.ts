@@ -103,12 +103,12 @@ export function fixedFields({ spec: fields }: Kind, existing: StoredObject, spec
 
 /** Returns the problems of changed `createOnly` fields. */
 export function fixedProblems(desired: Desired, names: readonly string[]): readonly Problem[] {
-  const wayOut = isPrunable(desired.kind) ? ', have the object made anew with --allow-replace' : '';
+  const wayOut = isPrunable(desired.kind) ? ', have the object re-created with --allow-replace' : '';
   return names.map((name) =>
     problemOf(desired, {
       code: 'field_fixed',
       path: `/${name}`,
-      message: `\`${name}\` can only be set when the object is made; undo the change${wayOut}, or give the document another metadata.name to make a new ${desired.kind.name}`,
+      message: `\`${name}\` can only be set when the object is created; undo the change${wayOut}, or give the document another metadata.name to create a new ${desired.kind.name}`,
     }),
   );
 }

@@ -98,7 +98,7 @@ function documentFaults(registry: Registry, kind: Kind, document: Document, shap
     {
       code: 'key_fixed',
       path: '',
-      message: `there is one ${kind.name}; its metadata.name must be \`${kind.singleton}\``,
+      message: `there is only one ${kind.name}; its metadata.name must be \`${kind.singleton}\``,
     },
     ...faults,
   ];
@@ -119,7 +119,7 @@ function withServiceHint(registry: Registry, { name, service }: Kind, fault: Fau
     (one) => one.service !== undefined && path === `${one.list}/${one.service.member}`,
   )?.service;
   if (found === undefined) return fault;
-  const message = `\`${found.member}\` names a Service, and only a resource in a cluster has Services beside it; write \`${found.field}\` here`;
+  const message = `\`${found.member}\` names a Service, which works only for resources in a cluster; write \`${found.field}\` here`;
   return { ...fault, message };
 }
 

@@ -107,7 +107,7 @@ function* planPart(input: Contested, part: Part): Generator<undefined, Outcome> 
 /** Returns the guard of a source that requires an approval for every change. */
 function alwaysGuard(state: Snapshot, plan: Plan, source: string): readonly TrippedGuard[] {
   if (state.settingsOf(source).approval !== 'always' || isEmptyPlan(plan)) return [];
-  return [{ guard: 'always', message: `every change of ${source} wants an approval` }];
+  return [{ guard: 'always', message: `every change of ${source} needs an approval` }];
 }
 
 function* guardsOf(

@@ -60,16 +60,16 @@ function replacedBy({ objects }: ForeignFile, stated: readonly StoredObject[]): 
 }
 
 function replaced({ file, holds }: ForeignFile, { kind, key, name }: StoredObject): Problem {
-  const message = `${file} has stated ${kind} ${key ?? name} until now and holds ${holds}; put its documents back, or remove the file to delete what it stated`;
+  const message = `${file} stated ${kind} ${key ?? name} until now and contains ${holds}; restore its documents, or remove the file to delete what it stated`;
   return { code: 'file_foreign', kind, key: key ?? name, message, file, line: 1 };
 }
 
 function ignored({ file, holds, objects }: ForeignFile): Problem {
   const strict = '--strict-files (strictFiles of a source)';
   if (objects === undefined) {
-    const message = `${file} is ignored, because it holds ${holds} and no document of ours; ${strict} refuses such files`;
+    const message = `${file} is ignored, because it contains ${holds} and no Heddle document; ${strict} refuses such files`;
     return { code: 'file_ignored', message, file, line: 1 };
   }
-  const message = `${file} holds ${holds} beside documents of ours; that is ignored, and ${strict} refuses it`;
+  const message = `${file} contains ${holds} in addition to Heddle documents; that part is ignored, and ${strict} refuses it`;
   return { code: 'file_ignored', message, file, line: objects[0]?.line ?? 1 };
 }

@@ -136,5 +136,5 @@ function messageOf(hidden: readonly Hiding[]): string {
   const more = files.length - mostNamed;
   const named = `${files.slice(0, mostNamed).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
   const many = hidden.length === 1 ? '1 object' : `${hidden.length} objects`;
-  return `deletes ${many}, because ${hidden[0]?.rule} leaves out what stated ${hidden.length === 1 ? 'it' : 'them'}: ${named}`;
+  return `deletes ${many}, because ${hidden[0]?.rule} excludes the files that stated ${hidden.length === 1 ? 'it' : 'them'}: ${named}`;
 }

@@ -87,6 +87,6 @@ function withReferrers(input: DocumentsInput, held: Held): Held {
 }
 
 function heldProblem({ kind, metadata, place }: Document, path: string, name: string, file: string): Problem {
-  const message = `it refers to ${name}, which is held back because of problems in ${file}; it stays as it was applied last until they are corrected`;
+  const message = `it refers to ${name}, which is held back because of problems in ${file}; it keeps its last applied state until they are corrected`;
   return { code: 'reference_held_back', kind, key: metadata.name, path, file: place.file, line: place.line, message };
 }

@@ -79,7 +79,7 @@ function findRoot(search: Search, { former }: MatchInput, { at, item }: Found): 
 }
 
 function renamedWarning({ kind, key, place }: Desired, name: string): Problem {
-  const message = `${kind.name} \`${key}\` is called \`${name}\` now, because the source that decides about it renamed it; call the document that too`;
+  const message = `${kind.name} \`${key}\` was renamed to \`${name}\` by the source that decides its key; rename the document too`;
   const fault: Fault = { code: 'object_renamed', path: '', message };
   return problemAt(place, '/metadata/name', { kind: kind.name, metadata: { name: key } }, fault);
 }

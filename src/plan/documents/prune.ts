@@ -88,13 +88,13 @@ function formerPlace(source: string, { declared }: StoredObject): Pick<Problem, 
 
 function outsideWarning(source: string, { kind, key, name }: StoredObject): Problem {
   const shown = key ?? name;
-  const message = `${kind} ${shown} is no longer stated and lies outside the scope of the source ${source}: it is let go and stays as it is; delete it through the API, or widen the scope again first`;
+  const message = `${kind} ${shown} is no longer stated and is outside the scope of the source ${source}: it is released and stays unchanged; to delete it, use the API, or widen the scope again first`;
   return { code: 'scope_exceeded', kind, key: shown, message };
 }
 
 function handoverWarning({ object, claimant }: { readonly object: StoredObject; readonly claimant: string }): Problem {
   const { kind, key = object.name } = object;
-  const message = `${kind} ${key} is left to the source ${claimant}, whose documents state it: it stays as it is until that source is applied`;
+  const message = `${kind} ${key} is handed over to the source ${claimant}, which states it: it stays unchanged until that source is applied`;
   return { code: 'object_handed_over', kind, key, message };
 }
 
@@ -135,7 +135,7 @@ function* settle(
       if (users.length === 0) continue;
       leaving.delete(object.id);
       changed = true;
-      const message = `${object.kind} ${object.key ?? object.name} is no longer stated but still in use by ${users.join(', ')}; it is kept until that ends`;
+      const message = `${object.kind} ${object.key ?? object.name} is no longer stated but still in use by ${users.join(', ')}; it is kept until they stop using it`;
       const { kind, key = object.name } = object;
       blocked.push({ object, warning: { code: 'in_use', kind, key, message, usedBy: users } });
     }

@@ -110,7 +110,7 @@ function renameOne(search: Search, document: Document): void {
   // Unknown kinds are reported by the check of the documents.
   if (kind === undefined) return;
   if (hasFixedKey(kind)) {
-    const message = `the key of a ${kind.name} is not its document's to choose; remove \`previousNames\``;
+    const message = `documents cannot choose the key of a ${kind.name}; remove \`previousNames\``;
     search.problems.push(faultOf(document, 'rename_needless', message));
     return;
   }
@@ -127,7 +127,7 @@ function renameOne(search: Search, document: Document): void {
     return;
   }
   const names = movable.map(({ key }) => `\`${key}\``).join(' and ');
-  const message = `${names} are objects of their own, and both are previous names of \`${document.metadata.name}\`; leave the one in \`previousNames\` that it shall be`;
+  const message = `${names} are different objects, and both are previous names of \`${document.metadata.name}\`; keep only the right one in \`previousNames\``;
   search.problems.push(faultOf(document, 'rename_ambiguous', message));
 }
 
@@ -149,7 +149,7 @@ function oneNamed(
   const { kind, metadata } = document;
   const other = search.claimants(kind, name).find((claimant) => claimant.metadata.name !== metadata.name);
   if (other !== undefined) {
-    const message = `\`${name}\` is a previous name of \`${other.metadata.name}\` too (${placeOf(other)}); leave it in one of the two`;
+    const message = `\`${name}\` is also a previous name of \`${other.metadata.name}\` (${placeOf(other)}); keep it in only one of the two`;
     search.problems.push(faultOf(document, 'rename_claimed_twice', message));
     return undefined;
   }
@@ -164,7 +164,7 @@ function oneNamed(
   if (still === undefined || (object === undefined && present === undefined)) return undefined;
   // Two documents that list each other's name as a previous name swap their objects.
   if (present !== undefined && previousNames(still).includes(metadata.name)) return object;
-  const message = `\`${name}\` is a previous name here and still has a document of its own (${placeOf(still)}); remove that document or the previous name`;
+  const message = `\`${name}\` is a previous name here and also has its own document (${placeOf(still)}); remove that document or the previous name`;
   search.problems.push(faultOf(document, 'rename_still_stated', message));
   return undefined;
 }
@@ -185,7 +185,7 @@ function block(search: Search, document: Document, object: StoredObject, name: s
   const { kind, metadata } = document;
   search.blocked.add(`${kind}/${name}`);
   search.held.add(object.id);
-  const message = `${kind} \`${metadata.name}\` was called \`${name}\`, and both exist (${metadata.name} and id ${object.id}): nothing is moved, and \`${name}\` is kept; remove it from \`previousNames\` when they are two`;
+  const message = `${kind} \`${metadata.name}\` has the previous name \`${name}\`, and both objects exist (${metadata.name} and id ${object.id}): nothing is renamed, and \`${name}\` is kept; if they are different objects, remove it from \`previousNames\``;
   search.warnings.push(faultOf(document, 'rename_blocked', message));
 }
 
@@ -197,7 +197,7 @@ function moveTo(search: Search, document: Document, object: StoredObject): void 
     return;
   }
   search.claimed.push(`${kind}/${object.key}`);
-  const message = `${kind} \`${object.key}\` belongs to the source ${keeper}, and only that can rename it; rename it there, or remove its document there first`;
+  const message = `${kind} \`${object.key}\` belongs to the source ${keeper}, and only that source can rename it; rename it there, or remove its document there first`;
   search.problems.push(faultOf(document, 'rename_foreign', message));
 }
 

@@ -20,15 +20,15 @@ export function renewalFaults(kind: Kind, annotations: Annotations, spec: JsonOb
   if (text === undefined) return [];
   const fault = (message: string): readonly Fault[] => [{ code: 'annotation_invalid', path: '', message }];
   if (kind.renewal === undefined)
-    return fault(`nothing that is made for a ${kind.name} ends; take \`${renewBeforeAnnotation}\` out`);
+    return fault(`values that are generated for a ${kind.name} do not expire; remove \`${renewBeforeAnnotation}\``);
   const seconds = parseDuration(text);
   if (seconds === undefined || seconds < leastSeconds)
-    return fault(`\`${renewBeforeAnnotation}\` is \`${text}\`; write a time of at least an hour, such as \`72h\``);
+    return fault(`\`${renewBeforeAnnotation}\` is \`${text}\`; write a duration of at least an hour, such as \`72h\``);
   const lifetime = kind.renewal.lifetime(spec);
   if (lifetime === undefined || seconds <= lifetime - leastSeconds) return [];
   const most = `${Math.floor(lifetime / 3600) - 1}h`;
   return fault(
-    `\`${renewBeforeAnnotation}\` is \`${text}\`, and what is made works for ${lifetime / 3600}h; write \`${most}\` at most`,
+    `\`${renewBeforeAnnotation}\` is \`${text}\`, and the generated values are valid for ${lifetime / 3600}h; write at most \`${most}\``,
   );
 }
 

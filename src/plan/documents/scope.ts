@@ -121,7 +121,7 @@ function overlapProblems({ account, source }: ScopeInput, { desired, existing }:
     .filter((other) => other.source !== source && isApart(account, [source, other.source], desired.kind, stored))
     .map((other) => {
       const { kind, key, place } = desired;
-      const message = `${kind.name} ${key} is stated by the source ${other.source} already, at ${other.file}:${other.line}, and by ${source} at ${place.file}:${place.line}; scopes keep sources apart, so state it in one of the two only`;
+      const message = `${kind.name} ${key} is already stated by the source ${other.source} at ${other.file}:${other.line}, and by ${source} at ${place.file}:${place.line}; their scopes do not allow both, so state it in only one of them`;
       return { ...problemOf(desired, '', { code: 'scope_overlap', path: '', message }), source: other.source };
     });
 }

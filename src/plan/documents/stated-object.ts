@@ -141,7 +141,7 @@ function waitingFor(fault: Fault): Fault {
   return {
     ...fault,
     code: 'reference_pending',
-    message: `${fault.message}; it is applied when that object is there`,
+    message: `${fault.message}; it is applied once that object exists`,
   };
 }
 
@@ -265,7 +265,7 @@ function isToRenew({ now, lost }: Planning, { kind, annotations, place }: Desire
 
 /** Returns the warning for a document of a kind that documents cannot create: it waits for its object. */
 function absent(desired: Desired): Problem {
-  const message = `there is no ${desired.kind.name} \`${desired.key}\` yet, and documents do not make one; it is applied when it is there`;
+  const message = `there is no ${desired.kind.name} \`${desired.key}\` yet, and documents do not create one; the document is applied once it exists`;
   return problemOf(desired, { code: 'object_pending', path: '', message });
 }
 
@@ -275,7 +275,7 @@ function absent(desired: Desired): Problem {
  */
 function differs(desired: Desired, existing: StoredObject, units: readonly UnitChange[], names: Names): Problem {
   const change = describeUnits(viewUnits(desired.kind.spec, units, (id) => names.label(id)));
-  const message = `${desired.kind.name} \`${existing.name}\` exists already (id ${existing.id}), no source manages it, and taking it over would change it (${change}); make the document equal, take it over with --adopt=take or with the annotation ${adoptAnnotation}: "id:${existing.id}", or choose another name`;
+  const message = `${desired.kind.name} \`${existing.name}\` already exists (id ${existing.id}), no source manages it, and adopting it would change it (${change}); make the document equal, adopt it with --adopt=take or with the annotation ${adoptAnnotation}: "id:${existing.id}", or choose another name`;
   return problemOf(desired, { code: 'object_exists', path: '', message });
 }
 

@@ -49,7 +49,7 @@ export function doubleProblems(targets: readonly Target[]): readonly Problem[] {
       problemOf(target.desired, {
         code: 'object_duplicate',
         path: '',
-        message: `${target.desired.kind.name} ${target.desired.key} is stated at ${file}:${line} already; remove one of the two`,
+        message: `${target.desired.kind.name} ${target.desired.key} is already stated at ${file}:${line}; remove one of the two`,
       }),
     ];
   });

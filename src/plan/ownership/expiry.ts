@@ -79,7 +79,7 @@ function finish(input: ExpiryInput, edits: readonly Edit[], warnings: readonly P
 
 function cannotReturn({ kind, key, name }: StoredObject, problems: readonly Problem[]): Problem {
   const why = problems.map(({ message }) => message).join('; ');
-  const message = `the override of ${kind} ${key ?? name} ends, and its value stays, because what is stated cannot apply: ${why}`;
+  const message = `the override of ${kind} ${key ?? name} ends, but its value is kept, because the stated value cannot be applied: ${why}`;
   return { code: 'override_stays', kind, key: key ?? name, message };
 }
 

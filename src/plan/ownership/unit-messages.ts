@@ -8,7 +8,7 @@ import type { Eviction, LeftUnit, UnitConflict } from './state-units.ts';
 /** Returns the fault of a unit for which two sources want different values: neither value applies. */
 export function describeConflict(state: Snapshot, { path, source, file, line, claimed }: UnitConflict): Fault {
   const place = `the source ${source} at ${file}:${line}`;
-  const is = claimed === true ? 'is wanted with another value by' : 'is stated with another value by';
+  const is = claimed === true ? 'is claimed with another value by' : 'is stated with another value by';
   const stays = claimed === true ? ', which could not apply it either' : '';
   const message = `${named(state, path)} ${is} ${place}${stays}; agree on one value, state it in one place only, or take it over with --force-ownership`;
   return { code: 'unit_conflict', path: `/${fieldOf(path)}`, message };
@@ -19,14 +19,14 @@ export function describeLeft(state: Snapshot, { path, why }: LeftUnit): Fault {
   const name = named(state, path);
   const at = `/${fieldOf(path)}`;
   if (why === 'failsafe') {
-    const message = `${name} stays as it is, because it restricts and documents do not undo that; undo it through the API, or state it`;
+    const message = `${name} keeps its value, because it is a restriction, which documents do not undo; undo it through the API, or state that value`;
     return { code: 'unit_overridden', path: at, message };
   }
   if (why === 'observed') {
-    const message = `${name} is not as stated and is left so, because the source only observes (conflictMode: observe); state what it is, or change it back through the API`;
+    const message = `${name} differs from the stated value and is not corrected, because the source only observes (conflictMode: observe); state the present value, or change it back through the API`;
     return { code: 'unit_drifted', path: at, message };
   }
-  const message = `${name} is overridden ${describeOverride(why.override)}; what is stated applies from then on, or when it is set to what is stated`;
+  const message = `${name} is overridden ${describeOverride(why.override)}; the stated value applies when the override ends, or when the field is set to the stated value`;
   return { code: 'unit_overridden', path: at, message };
 }
 

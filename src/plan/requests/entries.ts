@@ -63,7 +63,7 @@ function faultsOf(name: string, entries: readonly JsonObject[], stored: EntryIds
       seen.add(id);
       return [];
     }
-    const message = `the id \`${id}\` is given to two entries; leave it out where a new one is meant`;
+    const message = `the id \`${id}\` is given to two entries; leave it out for a new entry`;
     return [{ code: 'entry_repeated', path, message }];
   });
 }

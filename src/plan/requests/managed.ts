@@ -83,7 +83,7 @@ export function managedProblems(
       key: before.key ?? before.name,
       path: `/${fieldOf(unit.path)}`,
       ...placeOf(unit.by),
-      message: `${labelPath(unit.path, labeler(state, state))} is managed by ${described(unit.by)}; change it there, or set it aside for a while: \`${overrideCommand(state, kind, before, unit)}\`, or over HTTP the header X-Break-Glass: REASON`,
+      message: `${labelPath(unit.path, labeler(state, state))} is managed by ${described(unit.by)}; change it there, or override it for a while: \`${overrideCommand(state, kind, before, unit)}\`, or over HTTP the header X-Break-Glass: REASON`,
     }));
 }
 
@@ -128,8 +128,8 @@ export function ownedProblems(state: Snapshot, object: StoredObject, leaving: Le
   const remedy =
     leaving.goes === 'itself'
       ? `${name} is managed by ${described(by)}; delete it there`
-      : `${name} would go too, and is managed by ${described(by)}; delete it there first`;
-  const message = leaving.breakGlass ? `${remedy}: breaking the glass sets values aside, it deletes nothing` : remedy;
+      : `${name} would be deleted too, and is managed by ${described(by)}; delete it there first`;
+  const message = leaving.breakGlass ? `${remedy}: an override changes values, it does not delete objects` : remedy;
   return [{ code: 'managed_field', kind: object.kind, key: object.key ?? object.name, ...placeOf(by), message }];
 }
 

@@ -11,7 +11,7 @@ import type { RequestContext, RequestOutcome } from './requests.ts';
 export function planRenewal(context: RequestContext, kind: Kind, before: StoredObject): RequestOutcome {
   const { snapshot, now, newId, actor, planEnvironment = emptyEnvironment } = context;
   const generated = kind.generate?.(before, { now, random: planEnvironment.random });
-  if (generated === undefined) throw new Error(`the server makes up nothing for objects of kind ${kind.name}`);
+  if (generated === undefined) throw new Error(`the server generates no values for objects of kind ${kind.name}`);
   const after = { ...before, derived: { ...before.derived, ...generated.derived }, updatedAt: now };
   const outcome = finishPlan({
     ...{ snapshot, now, newId, planEnvironment, edits: [{ before, after }] },

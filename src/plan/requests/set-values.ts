@@ -74,7 +74,9 @@ function stepsOf(path: string): readonly Step[] {
   const found = [...path.matchAll(/(?:^|\.)([A-Za-z_][\w-]*)|\[(.+?)\](?=[.[]|$)/gy)];
   const read = found.reduce((length, [text]) => length + text.length, 0);
   if (read !== path.length || path === '')
-    throw new Misplaced(`\`${path}\` is no field; write name, name.member, name[element] or name[element].member`);
+    throw new Misplaced(
+      `\`${path}\` is not the path of a field; write name, name.member, name[element] or name[element].member`,
+    );
   return found.map(([, member, element]) => (member === undefined ? { element: element ?? '' } : { member }));
 }
 
@@ -109,7 +111,7 @@ function inside(putting: Putting, field: AnyField, stored: Json | undefined, res
 }
 
 function nothingInside({ path }: Putting): Misplaced {
-  return new Misplaced(`\`${path}\` leads into a value that is set as a whole; name the field alone`);
+  return new Misplaced(`\`${path}\` is inside a value that can only be set as a whole; name only the field`);
 }
 
 /** Returns the entries of a keyed list with one entry changed, added, or removed (`null`). */
@@ -125,7 +127,7 @@ function inEntries(
   const entry = entries[at]?.[1];
   if (deeper.length > 0 && entry === undefined)
     throw new Misplaced(
-      `\`${putting.path}\` names an entry that is not there; there are ${entries.map(([unit]) => unit).join(', ')}`,
+      `\`${putting.path}\` names an entry that does not exist; there are ${entries.map(([unit]) => unit).join(', ')}`,
     );
   const changed =
     deeper.length > 0 ? inEntry(putting, field.fields, entry ?? {}, deeper) : whole(putting, field, entry);
@@ -151,9 +153,7 @@ function whole(
 /** Returns a set with an element added or removed. */
 function inSet({ path, value }: Putting, stored: Json | undefined, element: string): Json {
   if (typeof value !== 'boolean')
-    throw new Misplaced(
-      `\`${path}\` is an element of a set; write ${path}=true to put it in, ${path}=false to take it out`,
-    );
+    throw new Misplaced(`\`${path}\` is an element of a set; write ${path}=true to add it, ${path}=false to remove it`);
   const others = (Array.isArray(stored) ? stored : []).filter((one) => idOf(one) !== element);
   return value ? [...others, element] : others;
 }

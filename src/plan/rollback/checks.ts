@@ -55,7 +55,7 @@ function withoutPending(state: Snapshot, object: StoredObject, isThere: IsThere,
       if (!waits) return text;
       dropped += 1;
       if (spec === whole) {
-        const message = `${object.kind} ${object.key ?? object.name} comes back without ${kind} ${text}, which is gone`;
+        const message = `${object.kind} ${object.key ?? object.name} is restored without ${kind} ${text}, which does not exist any more`;
         warnings.push(objectProblem(object, 'reference_pending', message, field));
       }
       return undefined;
@@ -73,7 +73,7 @@ function missing(past: Snapshot, present: Snapshot, object: StoredObject, isTher
     const was = past.get(id);
     const name = was === undefined ? `an object with the id ${id}` : `${was.kind} ${was.key ?? was.name} (id ${id})`;
     const whose = was?.owner === undefined ? '' : ` of the source ${was.owner}`;
-    const message = `${object.kind} ${object.key ?? object.name} would refer to ${name}${whose} again, which is gone; roll it back too (scope all, or its source), or roll back to another revision`;
+    const message = `${object.kind} ${object.key ?? object.name} would refer again to ${name}${whose}, which does not exist any more; roll it back too (scope all, or its source), or roll back to another revision`;
     return objectProblem(object, 'reference_missing', message, field === parentField ? undefined : field);
   });
 }
@@ -90,6 +90,6 @@ function children(
     .filter(({ from, field }) => field === parentField && !leaving.has(from.id) && !leaving.has(originOf(from) ?? ''));
   if (staying.length === 0) return [];
   const users = staying.map(({ from }) => describeReferrer(present, from));
-  const message = `${object.kind} ${object.key ?? object.name} came after revision ${past.revision} and would go, but others put something into it: ${users.join(', ')}; delete that first`;
+  const message = `${object.kind} ${object.key ?? object.name} was created after revision ${past.revision} and would be deleted, but others have added objects to it: ${users.join(', ')}; delete those first`;
   return [{ ...objectProblem(object, 'object_in_use', message), usedBy: users }];
 }

@@ -14,23 +14,19 @@ const nothing: RolledBack = { problems: [], warnings: [] };
 export function bringBack(way: Way, kind: Kind, was: StoredObject): RolledBack {
   const declared = was.declared.filter(({ source }) => concerns(way.scope, source));
   if (was.owner !== undefined && !concerns(way.scope, was.owner))
-    return left(
-      was,
-      'object_transferred',
-      `belonged to the source ${was.owner} and does not come back with this rollback`,
-    );
+    return left(was, 'object_transferred', `belonged to the source ${was.owner} and is not restored by this rollback`);
   if (way.scope !== 'all' && declared.length === 0) return nothing;
   if (statesOnly(kind))
     return left(
       was,
       'object_pending',
-      'is gone, and neither documents nor a rollback make one; it has to come by itself',
+      'does not exist any more, and neither documents nor a rollback create it; it must be created in its usual way',
     );
   if (kind.credential === 'itself')
     return left(
       was,
       'credential_not_restored',
-      'was deleted and stays so: everyone who kept its value would get access again; make a new one',
+      'was deleted and is not restored: everyone who kept its value would get access again; make a new one',
     );
   const { overrides: _, owner, ...rest } = was;
   const content = withoutSourceOrigins(kind.spec, withoutOverrides(kind.spec, was), declared);
@@ -49,11 +45,11 @@ function comesBackWith({ revision }: Way, kind: Kind, object: StoredObject): rea
   const name = `${object.kind} ${object.key ?? object.name}`;
   const warnings: Problem[] = [];
   if (kind.credential === 'beside') {
-    const message = `${name} comes back without the tokens and passwords that it had; make new ones`;
+    const message = `${name} is restored without the tokens and passwords that it had; make new ones`;
     warnings.push(objectProblem(object, 'credential_not_restored', message));
   }
   if (secretsOf(kind.spec, object.spec).length > 0) {
-    const message = `${name} comes back with the secrets that it had at revision ${revision}; see whether they still hold`;
+    const message = `${name} is restored with the secrets that it had at revision ${revision}; check whether they are still valid`;
     warnings.push(objectProblem(object, 'credential_old', message));
   }
   return warnings;
@@ -65,7 +61,11 @@ export function takeAway(way: Way, kind: Kind, is: StoredObject): RolledBack {
   const isOurs = others.length === 0 && (is.owner === undefined ? way.scope === 'all' : concerns(way.scope, is.owner));
   if (isOurs && statesOnly(kind)) return release(way, kind, is);
   if (isOurs && is.declared.length === 0 && kind.credential === 'beside')
-    return left(is, 'object_kept', "came since and is no source's; it stays, delete it by hand if it should go");
+    return left(
+      is,
+      'object_kept',
+      'was created since then and belongs to no source; it stays, delete it by hand if it is not needed',
+    );
   return isOurs ? { edit: { before: is }, problems: [], warnings: [] } : release(way, kind, is);
 }
 

@@ -49,7 +49,7 @@ export function objectProblem(
 export function changeBack(way: Way, kind: Kind, was: StoredObject, is: StoredObject): RolledBack {
   const owner = is.owner !== undefined && !concerns(way.scope, is.owner) ? is.owner : undefined;
   if (owner !== undefined && was.owner !== owner && was.owner !== undefined) {
-    const message = `${is.kind} ${is.key ?? is.name} belongs to the source ${owner} since and stays as it is`;
+    const message = `${is.kind} ${is.key ?? is.name} now belongs to the source ${owner} and stays unchanged`;
     return { problems: [], warnings: [objectProblem(is, 'object_transferred', message)] };
   }
   const declared = declarationsBack(way.scope, was, is);
@@ -119,7 +119,7 @@ function unitsBack(
   }
   for (const name of replaced) {
     if (![...reach].some((path) => fieldOf(path) === name)) continue;
-    const message = `the secret in ${name} of ${is.kind} ${is.key ?? is.name} stays as it is now; a rollback never brings back a former one`;
+    const message = `the secret in ${name} of ${is.kind} ${is.key ?? is.name} stays unchanged; a rollback never restores a former secret`;
     found.warnings.push(objectProblem(is, 'credential_kept', message, name));
   }
   return found;
@@ -203,15 +203,15 @@ function staysBecause(
     return objectProblem(
       is,
       'unit_overridden',
-      `${name} is overridden ${describeOverride(override)} and stays so`,
+      `${name} is overridden ${describeOverride(override)} and stays overridden`,
       path,
     );
   if (loosens(kind, path, before, after)) {
-    const message = `${name} stays as it is, because it restricts and a rollback does not undo that; undo it through the API`;
+    const message = `${name} keeps its value, because it is a restriction, which a rollback does not undo; undo it through the API`;
     return objectProblem(is, 'failsafe_kept', message, path);
   }
   if (secretsOfUnit(kind.spec, path, after).every((text) => known.has(text))) return undefined;
-  const message = `${name} stays as it is, because it held a secret then that is not there any more; a rollback never brings one back`;
+  const message = `${name} keeps its value, because its former value contained a secret that does not exist any more; a rollback never restores such a secret`;
   return objectProblem(is, 'credential_kept', message, path);
 }
 
@@ -229,7 +229,7 @@ function otherOpinion(
     return value !== undefined && !equalJson(value, after);
   });
   if (other === undefined) return undefined;
-  const message = `${path} of ${is.kind} ${is.key ?? is.name} would go back to another value than the source ${other.source} states at ${other.file}:${other.line}; roll that source back too, or change it there`;
+  const message = `${path} of ${is.kind} ${is.key ?? is.name} would return to a value that differs from what the source ${other.source} states at ${other.file}:${other.line}; roll that source back too, or change it there`;
   return objectProblem(is, 'unit_conflict', message, path);
 }
 

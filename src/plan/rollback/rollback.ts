@@ -85,7 +85,7 @@ function takenKeys(snapshot: Snapshot, { claims }: Plan, next: Snapshot): readon
       objectProblem(
         after,
         'value_taken',
-        `the key \`${key}\` belongs to another ${kind}${by} by now; rename or remove that one first`,
+        `the key \`${key}\` now belongs to another ${kind}${by}; rename or remove that object first`,
       ),
     ];
   });
@@ -184,7 +184,7 @@ function renewed({ changes, outputs }: Plan): readonly Problem[] {
   return changes.flatMap((change) => {
     const object = subjectOf(change);
     return Object.keys(outputs.get(object.id) ?? {}).map((name) => {
-      const message = `${object.kind} ${object.key ?? object.name} comes back with a new ${name}, shown when the plan is applied; the former one does not work any more`;
+      const message = `${object.kind} ${object.key ?? object.name} is restored with a new ${name}, shown when the plan is applied; the former one does not work any more`;
       return objectProblem(object, 'credential_new', message);
     });
   });

@@ -73,7 +73,7 @@ export function accessLine({ change, from, to, traffic, pairs, conditional, part
 export function accessSummary({ gained, lost }: AccessImpact): string {
   const part = (what: string, { pairs }: AccessCount) => (pairs === 0 ? [] : [`${what} between ${pairsText(pairs)}`]);
   const parts = [...part('gained', gained), ...part('lost', lost)];
-  return parts.length === 0 ? 'Nobody gains or loses access.' : `Access is ${parts.join(' and ')}.`;
+  return parts.length === 0 ? 'No access is gained or lost.' : `Access is ${parts.join(' and ')}.`;
 }
 
 function pairsText(pairs: number): string {

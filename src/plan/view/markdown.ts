@@ -68,12 +68,12 @@ function fittingChanges(changes: readonly ChangeView[], room: number): readonly 
 }
 
 function more(changes: number): string {
-  return `_and ${counted(changes, 'more change')}, which had no room here_`;
+  return `_and ${counted(changes, 'more change')}, not shown here_`;
 }
 
 function headline({ source, counts, claims, rollback }: PlanView): string {
   const subject = source === undefined ? 'Plan' : `Plan for ${code(source)}`;
-  const what = rollback === undefined ? subject : `Plan back to revision ${rollback.revision}`;
+  const what = rollback === undefined ? subject : `Plan for the rollback to revision ${rollback.revision}`;
   const { create, update, delete: gone } = counts;
   if (create + update + gone > 0) return `### ${what}: ${create} to create, ${update} to change, ${gone} to delete`;
   const own = claims.length === 0 ? '' : `; ownership of ${counted(claims.length, 'object')} changes`;
@@ -82,13 +82,14 @@ function headline({ source, counts, claims, rollback }: PlanView): string {
 
 function guardLines({ guards, state }: PlanView): readonly string[] {
   if (guards.length === 0) return [];
-  const heading = state === 'approved' ? 'This plan needed an approval and has it.' : 'This plan needs an approval.';
+  const heading =
+    state === 'approved' ? 'This plan needed an approval and was approved.' : 'This plan needs an approval.';
   return [`> **${heading}**\n${guards.map(({ message }) => `>\n> - ${prose(message)}`).join('\n')}`];
 }
 
 function suspensions({ rollback }: PlanView): readonly string[] {
   if (rollback === undefined || rollback.suspends.length === 0) return [];
-  return [`Suspends ${rollback.suspends.map(code).join(', ')}, so that what comes back stays.`];
+  return [`Suspends ${rollback.suspends.map(code).join(', ')}, so that the restored state is kept.`];
 }
 
 const marks = { create: '+', update: '~', delete: '-' } as const;
@@ -135,7 +136,7 @@ function warningLines({ warnings }: PlanView): readonly string[] {
 
 function renderChange(change: ChangeView): string {
   const renamed = change.renamedFrom === undefined ? [] : [`  renamed from ${change.renamedFrom}`];
-  const replaced = change.replaces === undefined ? [] : [`  made anew in place of id ${change.replaces}`];
+  const replaced = change.replaces === undefined ? [] : [`  re-created to replace id ${change.replaces}`];
   const used = change.usedBy === undefined ? [] : [`  used by ${change.usedBy.join(', ')}`];
   const lines = [...renamed, ...replaced, ...change.units.flatMap((unit) => unitLines(change, unit)), ...used];
   // An update without units changes no field: it moves the object to another parent, for example.
@@ -145,7 +146,7 @@ function renderChange(change: ChangeView): string {
 
 const bodyless = {
   create: '  with its defaults',
-  update: '  none of its fields changes',
+  update: '  no field changes',
   delete: '  the whole object',
 } as const;
 

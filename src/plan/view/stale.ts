@@ -35,7 +35,7 @@ export function explainStale(saved: PlanView, fresh: Fresh, touches: readonly To
   if (found.length === 0) {
     const renewed = recreated(touches);
     if (renewed.length > 0) return renewed.slice(0, most);
-    const message = `who owns or protects what the plan changes is different now${attribution(touches[0])}`;
+    const message = `the owner or the protection of what the plan changes is different now${attribution(touches[0])}`;
     return [{ code: 'plan_stale', message }];
   }
   if (found.length <= most) return found;
@@ -51,13 +51,15 @@ function recreated(touches: readonly Touch[]): readonly Problem[] {
   return touches.flatMap((touch) => {
     const was = touch.action === 'create' ? gone.get(identity(touch)) : undefined;
     if (was === undefined || was.id === touch.id) return [];
-    return [stale(touch, `is another object of that name now (id ${touch.id}, it was ${was.id})${attribution(touch)}`)];
+    return [
+      stale(touch, `is now another object with that name (id ${touch.id}, before ${was.id})${attribution(touch)}`),
+    ];
   });
 }
 
 /** Explains that the account has moved on from the revision that the plan requires. */
 export function explainMoved(base: number, now: number, touches: readonly Touch[]): readonly Problem[] {
-  const message = `the account is at revision ${now}, and the plan wants revision ${base}, on which it was made`;
+  const message = `the account is at revision ${now}, and the plan requires revision ${base}, on which it was made`;
   return [{ code: 'plan_stale', message }, ...touchProblems(touches)];
 }
 
@@ -77,9 +79,9 @@ function identity({ kind, key, name }: Pick<ObjectView, 'kind' | 'key' | 'name'>
 }
 
 const needless: Readonly<Record<ChangeView['action'], string>> = {
-  create: 'was to be created and is there already',
-  update: 'was to be changed and is as it should be already',
-  delete: 'was to be deleted and is not to be deleted any more',
+  create: 'was to be created and already exists',
+  update: 'was to be changed and already has the planned values',
+  delete: 'was to be deleted and would not be deleted any more',
 };
 
 const passive = { create: 'created', update: 'changed', delete: 'deleted' } as const;
@@ -99,7 +101,7 @@ function compareChange(
   }
   if (saved.id !== fresh.id && saved.action !== 'create')
     return [
-      stale(fresh, `is another object of that name now (id ${fresh.id}, it was ${saved.id})${attribution(whole)}`),
+      stale(fresh, `is now another object with that name (id ${fresh.id}, before ${saved.id})${attribution(whole)}`),
     ];
   return compareUnits(saved, fresh, touches);
 }
@@ -127,7 +129,7 @@ function compareUnits(saved: ChangeView, fresh: ChangeView, touches: readonly To
 
 function compareUnit(saved: UnitView | undefined, fresh: UnitView | undefined): string | undefined {
   if (saved === undefined) return fresh === undefined ? undefined : `would now change as well: ${became(fresh)}`;
-  if (fresh === undefined) return 'is as it should be already';
+  if (fresh === undefined) return 'already has the planned value';
   if (!equalJson(saved.before, fresh.before))
     return `is ${shown(fresh.before)} now and was ${shown(saved.before)} when the plan was made`;
   if (!equalJson(saved.after, fresh.after))
@@ -150,7 +152,7 @@ function compareClaims(
     const [old, current] = [before.get(name), now.get(name)];
     const claim = current ?? old;
     if (claim === undefined || old?.action === current?.action) return [];
-    return [stale(claim, `is stated by others than when the plan was made${attribution(latest(claim, touches))}`)];
+    return [stale(claim, `has other claims than when the plan was made${attribution(latest(claim, touches))}`)];
   });
 }
 
@@ -160,10 +162,10 @@ function compareGuards(saved: PlanView, fresh: PlanView): readonly Problem[] {
   const messages = [
     ...fresh.guards
       .filter(({ message }) => !known.has(message))
-      .map(({ message }) => `a guard would now say: ${message}`),
+      .map(({ message }) => `a guard would now report: ${message}`),
     ...saved.guards
       .filter(({ guard }) => !still.has(guard))
-      .map(({ message }) => `a guard does not say any more: ${message}`),
+      .map(({ message }) => `a guard no longer reports: ${message}`),
   ];
   return messages.map((message) => ({ code: 'plan_stale', message }));
 }
@@ -191,7 +193,7 @@ const verbs: Readonly<Record<string, string>> = { create: 'created it', delete: 
 
 function attribution(touch: Touch | undefined): string {
   if (touch === undefined) return '';
-  return `; ${touch.by} ${verbs[touch.action] ?? 'changed who states it'} in revision ${touch.revision}`;
+  return `; ${touch.by} ${verbs[touch.action] ?? 'changed the claims on it'} in revision ${touch.revision}`;
 }
 
 /** Lists all changes since the plan was made, for when it is unknown which of them matter. */

@@ -90,7 +90,7 @@ describe('a request in the compatible profile', () => {
     expect((await theirs('POST', '/api/posture-checks', same)).body.checks).toEqual({ nb_version_check: old });
     const other = check({ nb_version_check: old, client_version_check: young }, 'c');
     const message =
-      '`nb_version_check` is given by its name in the specification too, with another value; send it once';
+      '`nb_version_check` is also given under its name in the specification, with another value; send only one of them';
     expect((await theirs('POST', '/api/posture-checks', other)).body).toEqual({
       ...{ code: 422, message },
       problems: [{ code: 'field_repeated', path: '/checks/nb_version_check', message }],

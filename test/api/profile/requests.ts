@@ -64,7 +64,7 @@ export const requests = (scene: ProfileScene): RowTests => {
       const refused = await theirs('PUT', path, less);
       expect(refused).toMatchObject({ status: 409, body: { code: 409 } });
       expect(refused.body.message).toBe(
-        `policy ${body.id} has 2 rules, and the request would drop \`second\` (${hidden.id}); send all of them, or \`If-Match\` with the ETag of what was read to drop them`,
+        `policy ${body.id} has 2 rules, and the request would drop \`second\` (${hidden.id}); send all of them, or, to drop them, send \`If-Match\` with the ETag that you read`,
       );
       expect((await theirs('GET', path)).body).toEqual(body);
       expect((await theirs('PUT', path, { ...body, rules: [...body.rules].reverse() })).status).toBe(200);

@@ -57,7 +57,7 @@ test('a sync fails without endless attempts when the directory accepts no token'
     { status: 401, code: 'InvalidAuthenticationToken' },
   );
   expect(await sync()).toBe(
-    `the sync failed: ${host} answers 401 (InvalidAuthenticationToken): the token that it issued a moment ago is not accepted; it goes on by itself`,
+    `the sync failed: ${host} answers 401 (InvalidAuthenticationToken): it does not accept the token that it issued a moment ago; it continues automatically`,
   );
 });
 
@@ -69,19 +69,19 @@ test('a sync obeys the Retry-After of the directory, and resumes where it stoppe
     headers: { 'retry-after': '240' },
     code: 'TooManyRequests',
   });
-  expect(await sync()).toBe(`the sync failed: ${host} answers 429 (TooManyRequests); it goes on by itself`);
+  expect(await sync()).toBe(`the sync failed: ${host} answers 429 (TooManyRequests); it continues automatically`);
   expect(await wait()).toBeGreaterThan(230);
   counterpart.requests.length = 0;
   await sync();
   expect(await users()).toHaveLength(3);
   expect(counterpart.requests.slice(0, 2)).toEqual(['token', 'groups/delta $skiptoken']);
-  expect(await logs()).toContain('info: the directory answers again');
+  expect(await logs()).toContain('info: the directory lists again');
 });
 
 test('a sync obeys the Retry-After of the sign-in too', async () => {
   const { counterpart, sync, host, wait } = await openScene();
   counterpart.nextToken(429, { error: 'temporarily_unavailable' }, { 'retry-after': '200' });
-  expect(await sync()).toBe(`the sync failed: ${host} answers 429; it goes on by itself`);
+  expect(await sync()).toBe(`the sync failed: ${host} answers 429; it continues automatically`);
   expect(await wait()).toBeGreaterThan(190);
 });
 
@@ -106,11 +106,15 @@ const says =
     response.writeHead(200).end(body);
 
 test.each<readonly [string, Instead, RegExp]>([
-  ['503', { status: 503, code: 'ServiceUnavailable' }, /answers 503 \(ServiceUnavailable\); it goes on by itself$/],
-  ['half an answer', truncated, /does not answer as it should \(\w+\); it goes on by itself$/],
-  ['no JSON', says('<html>'), /answers 200 with what is no JSON; it goes on by itself$/],
-  ['no list', says('{"@odata.deltaLink":"x"}'), /answers 200 without a list; it goes on by itself$/],
-  ['a page without an end', says('{"value":[]}'), /says not where the list goes on; it goes on by itself$/],
+  [
+    '503',
+    { status: 503, code: 'ServiceUnavailable' },
+    /answers 503 \(ServiceUnavailable\); it continues automatically$/,
+  ],
+  ['half an answer', truncated, /does not answer as it should \(\w+\); it continues automatically$/],
+  ['no JSON', says('<html>'), /answers 200 without valid JSON; it continues automatically$/],
+  ['no list', says('{"@odata.deltaLink":"x"}'), /answers 200 without a list; it continues automatically$/],
+  ['a page without an end', says('{"value":[]}'), /says not where the list goes on; it continues automatically$/],
   [
     'a link to another host',
     says('{"value":[],"@odata.nextLink":"https://elsewhere.example.com/v1.0/x"}'),
@@ -119,17 +123,17 @@ test.each<readonly [string, Instead, RegExp]>([
   [
     'a group without an id',
     says('{"value":[{"displayName":"x"}],"@odata.deltaLink":"/"}'),
-    /^the sync failed: the directory answers a group without an id; it goes on by itself$/,
+    /^the sync failed: the directory lists a group without an id; it continues automatically$/,
   ],
   [
     'a page of values that take up much more memory than text',
     says(`{"value":[${'{},'.repeat(1_000_000)}{}],"@odata.deltaLink":"/"}`),
-    /answers with more than 1000000 values, which is not read; it goes on by itself$/,
+    /answers with more than 1000000 values; such an answer is not read; it continues automatically$/,
   ],
   [
     'a page that is much longer than was asked for',
     says(`{"value":[${'{},'.repeat(9990)}{}],"@odata.deltaLink":"/"}`),
-    /answers with a list of 9991, and 9990 is the most; it goes on by itself$/,
+    /answers with a list of 9991, and 9990 is the most; it continues automatically$/,
   ],
   ['a redirect', redirect, /answers with a redirect, which is not followed/],
   [
@@ -161,7 +165,7 @@ test('a request without an answer is given up, the users are unchanged, and the 
   const result = await sync(open(undefined, { timeoutMs: 1500 }));
   // The token came in time, and nothing was asked for after the request that was left without an answer.
   expect(counterpart.requests.slice(-2)).toEqual(['token', 'groups/delta $deltatoken']);
-  expect(result).toBe(`the sync failed: ${host} did not answer within 1.5 s; it goes on by itself`);
+  expect(result).toBe(`the sync failed: ${host} did not answer within 1.5 s; it continues automatically`);
   await givenUp.promise;
   expect((await state()).revision).toBe(revision);
   expect((await logs())[0]).toBe(`error: ${result}`);
@@ -181,7 +185,7 @@ test('a sync stops at a page link that leads back to an earlier page', async () 
         );
   counterpart.next(page('one'), page('two'), page('one'));
   expect(await sync()).toBe(
-    'the sync failed: the directory answers a page that leads to itself, or a list without an end; it goes on by itself',
+    'the sync failed: the directory answers with a page that links to itself, or with an endless list; it continues automatically',
   );
 });
 
@@ -190,7 +194,7 @@ test('a sync that takes too long is interrupted for other directories, and resum
   counterpart.pageSize = 1;
   counterpart.next((_, answer) => setTimeout(answer, 900));
   expect(await sync(open(undefined, { deadlineMs: 800, timeoutMs: 5000 }))).toBe(
-    'the sync failed: not everything could be read within 0.8 s; it goes on by itself',
+    'the sync failed: not everything could be read within 0.8 s; it continues automatically',
   );
   await sync();
   expect(await users()).toHaveLength(3);
@@ -239,7 +243,7 @@ test('a corrected client secret is used at once, and appears in no log, event or
   reading.run();
   await change(integrationSpec(counterpart));
   await expect.poll(users).toHaveLength(3);
-  await expect.poll(logs).toContain('info: the directory answers again');
+  await expect.poll(logs).toContain('info: the directory lists again');
   const stored = await rows(
     'select (select json_agg(s) from directory_syncs s)::text || (select json_agg(e) from audit_events e)::text || (select json_agg(l) from sync_logs l)::text as all',
   );
@@ -267,7 +271,7 @@ test('a directory that is down for long is reported once, and read when it is ba
 test('a certificate of a private authority is accepted only when the operator trusts the authority', async () => {
   const { open, sync, users, failed } = await openScene({}, { secure: true });
   expect(await sync()).toMatch(
-    /does not trust \((DEPTH_ZERO_)?SELF_SIGNED_CERT\w*\); the operator can name .* HEDDLE_OUTBOUND_CA; it goes on by itself$/,
+    /does not trust \((DEPTH_ZERO_)?SELF_SIGNED_CERT\w*\); the operator can name .* HEDDLE_OUTBOUND_CA; it continues automatically$/,
   );
   expect(await failed()).toEqual([]);
   await sync(open(undefined, { authorities: certificate }));
@@ -280,11 +284,11 @@ test('an unknown directory host and an invalid tenant are refused without a requ
     (await reading.requestSync(call, (await state()).get(id) ?? expect.fail('it is there'), { dryRun: false })).result;
   const unknown = await create(integrationSpec(counterpart, { host: 'directory.example.org' }));
   expect(await resultOf(unknown)).toBe(
-    'the sync failed: directory.example.org is no directory that this server knows: there are directory.example.com, microsoft.com, microsoft.us, chinacloudapi.cn; make the integration again with one of them, or the operator can name it with HEDDLE_DIRECTORY_HOSTS',
+    'the sync failed: directory.example.org is not a directory that this server knows (known are directory.example.com, microsoft.com, microsoft.us, chinacloudapi.cn); create the integration again with one of these, or ask the operator to add it to HEDDLE_DIRECTORY_HOSTS',
   );
   const malformed = await create(integrationSpec(counterpart, { tenant_id: '../common' }));
   expect(await resultOf(malformed)).toBe(
-    'the sync failed: the tenant ../common cannot be one; write its id or its domain',
+    'the sync failed: the tenant ../common is not a valid tenant; write its id or its domain',
   );
   expect(counterpart.requests).toEqual([]);
 });

@@ -69,7 +69,7 @@ test('a directory application without the right to read itself is reported once'
   await at(0);
   await at(1);
   const note =
-    'warning: the application may not read itself, so that nothing warns before the secret ends; grant it Application.Read.All for that';
+    'warning: the application may not read itself, so there is no warning before the secret ends; grant it Application.Read.All for that';
   expect((await logs()).filter((line) => line.startsWith('warning'))).toEqual([note]);
   expect(await warned()).toEqual([]);
   expect(await users()).toHaveLength(1);

@@ -22,7 +22,7 @@ test('the status reports since when syncs fail and why, until one succeeds or th
   expect(before).toEqual([
     {
       ...{ id: integration, kind: 'DirectoryIntegration', state: 'failing' },
-      message: expect.stringMatching(/^no sync has come to its end yet: .*503/),
+      message: expect.stringMatching(/^no sync has finished yet: .*503/),
     },
   ]);
   await sync();
@@ -45,7 +45,7 @@ test('the status names the plan that waits for an approval', async () => {
   await sync();
   const [{ id } = {}] = await rows("select id from plans where state = 'needs_approval'");
   expect(await troubles()).toEqual([
-    `held: 0 users and 0 groups were read, and nothing was changed: the plan ${id} waits for an approval, because it keeps out 3 of 3 users: the identity provider names none any more`,
+    `held: 0 users and 0 groups were read, and nothing was changed, because the change the plan ${id} waits for an approval, because it keeps out 3 of 3 users: the identity provider no longer lists any`,
   ]);
   for (const user of ['ana', 'ben', 'cem']) directory.putUser(user);
   await sync();

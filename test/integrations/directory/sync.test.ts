@@ -151,19 +151,19 @@ test('a sync waits for an approval when the directory returns no users', async (
   const { revision } = await state();
   directory.clear();
   counterpart.expireLinks();
-  const why = 'keeps out 3 of 3 users: the identity provider names none any more';
+  const why = 'keeps out 3 of 3 users: the identity provider no longer lists any';
   expect((await preview()).result).toBe(
     `0 users and 0 groups were read: 0 created, 3 changed, 0 deleted, 3 users kept out; that would wait for an approval, because it ${why}`,
   );
   const result = await sync();
   const [, plan = ''] =
-    /^0 users and 0 groups were read, and nothing was changed: the plan (\w+) waits for an approval, because it keeps/.exec(
+    /^0 users and 0 groups were read, and nothing was changed, because the change the plan (\w+) waits for an approval, because it keeps/.exec(
       result,
     ) ?? [];
   expect(plan, result).not.toBe('');
   expect(await users()).toHaveLength(3);
   expect((await logs())[0]).toBe(
-    `error: nothing was changed: ${why}. Look at the plan ${plan}, and approve it: \`heddle approve ${plan}\``,
+    `error: nothing was changed, because the change ${why}. Look at the plan ${plan}, and approve it with \`heddle approve ${plan}\``,
   );
   // Said once, however often it is found again.
   reading.run();
@@ -270,13 +270,13 @@ test('a duplicate and an invalid e-mail address are reported in the log', async 
   directory.putUser('ben', { mail: 'team@example.com' });
   directory.putUser('cem', { mail: 'no address' });
   directory.putGroup('g1', 'mesh-dev', ['ana', 'cem']);
-  expect(await sync()).toMatch(/; 3 could not be taken over as they are$/);
+  expect(await sync()).toMatch(/; 3 could not be imported unchanged$/);
   expect(await users()).toEqual(['team@example.com']);
   expect((await logs()).filter((line) => line.startsWith('warning'))).toEqual(
     expect.arrayContaining([
       `warning: ${mail('ben')} is a user already, whom another user of this identity provider has brought`,
-      `warning: the address of ${mail('cem')} cannot be taken over: \`no address\` is not an e-mail address; write one such as ana@example.com`,
-      'warning: the group g1 names a member cem, which is no user that was taken over',
+      `warning: the address of ${mail('cem')} cannot be imported: \`no address\` is not an e-mail address; write one such as ana@example.com`,
+      'warning: the group g1 names a member cem, which is not an imported user',
     ]),
   );
 });

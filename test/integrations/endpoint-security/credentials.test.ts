@@ -48,7 +48,7 @@ describe.each(['vendor-a', 'vendor-b'] as const)('the %s integration', (vendor) 
     await expect.poll(warnings, open).toEqual([{ ends, platform: vendor }]);
     expect((await status(vendor)).message).toMatch(
       new RegExp(
-        `; its credentials end on ${ends}: make new ones at the product, and write them into the integration$`,
+        `; its credentials end on ${ends}: create new ones in the product, and write them into the integration$`,
       ),
     );
     await synced();

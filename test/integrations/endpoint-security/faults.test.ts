@@ -39,7 +39,7 @@ describe('an endpoint security sync that loses devices', () => {
     await expect.poll(() => status('vendor-a'), open).toMatchObject({ state: 'held', devices: 10, foundDevices: 0 });
     expect(await standing(ids)).toEqual([undefined, offWhy]);
     const text =
-      'vendor A knows 0 devices, and knew 10 before: more than 20 % are gone; the verdicts before it stay; approve it if that is right';
+      'vendor A knows 0 devices, and knew 10 before: more than 20 % are gone; the earlier verdicts stay in effect; approve the sync if this is right';
     expect((await status('vendor-a')).message).toBe(text);
     expect((await api.call('GET', '/api/config/status')).body.endpointSecurity).toMatchObject([{ message: text }]);
     expect((await events()).at(-1)).toBe('integrated-validator.sync.held');
@@ -84,7 +84,7 @@ describe('a failing endpoint security product', () => {
     product.always({ status: 503 });
     await expect.poll(() => status('vendor-a'), open).toMatchObject({ state: 'failing', deciding: true });
     expect((await status('vendor-a')).message).toBe(
-      `${new URL(product.url).host} answers 503; it is tried again, and the last verdicts count until then`,
+      `${new URL(product.url).host} answers 503; it is tried again, and until that succeeds, the last verdicts stay in effect`,
     );
     expect(await standing(ids)).toEqual([undefined, offWhy]);
     await expect.poll(events, open).toContain('integrated-validator.sync.failed');
@@ -93,7 +93,7 @@ describe('a failing endpoint security product', () => {
       "update endpoint_security set last_synced_at = now() - interval '25 hours' returning 1",
     );
     await expect.poll(() => status('vendor-a'), open).toMatchObject({ state: 'untrusted' });
-    const why = 'vendor A could not be asked for more than 24 hours';
+    const why = 'vendor A could not be queried for more than 24 hours';
     await expect.poll(() => standing(ids), open).toEqual([why, why]);
     expect(await reach(ids)).toEqual([[], []]);
     product.always(undefined);
@@ -158,7 +158,7 @@ describe('a failing endpoint security product', () => {
       startVendorB,
       'vendor-b',
       { status: 200, body: {} },
-      /answers a request for a token without one/,
+      /answers a token request without a token/,
     ],
     'a grant that is refused': [
       startVendorD,
@@ -176,19 +176,19 @@ describe('a failing endpoint security product', () => {
       startVendorA,
       'vendor-a',
       { status: 200, text: `{"data":[${'{},'.repeat(2_700_000)}{}]}` },
-      /answers with more than 1000000 values, which is not read/,
+      /answers with more than 1000000 values; such an answer is not read/,
     ],
     'a page that is larger than any that is right': [
       startVendorA,
       'vendor-a',
       { status: 200, text: `{"data":[{"id":"${'i'.repeat(9_000_000)}"}]}` },
-      /answers more than 8388608 bytes/,
+      /answers with more than 8388608 bytes/,
     ],
     'a grant that is no grant, and large': [
       startVendorB,
       'vendor-b',
       { status: 200, text: `{"access_token":"${'t'.repeat(70_000)}"}` },
-      /answers more than 65536 bytes/,
+      /answers with more than 65536 bytes/,
     ],
   };
   it.each(Object.entries(wrong))('is reported with a sentence about %s', async (_, [start, vendor, answer, text]) => {
@@ -200,7 +200,7 @@ describe('a failing endpoint security product', () => {
     await expect
       .poll(() => status(vendor), open)
       .toMatchObject({ state: 'failing', message: expect.stringMatching(text) });
-    expect((await status(vendor)).message).toMatch(/it is tried again, and it keeps no peer out until then$/);
+    expect((await status(vendor)).message).toMatch(/the source is retried automatically, and it keeps no peer out$/);
   });
 
   it('is not retried at once when the server crashed while reading its answer, but is after a regular stop', async () => {
@@ -233,7 +233,7 @@ describe('a failing endpoint security product', () => {
       .poll(() => status('vendor-a'), open)
       .toMatchObject({ state: 'untrusted', lastError: 'not all devices could be read within 0.5 s' });
     expect(pages).toBeGreaterThan(2);
-    const why = 'vendor A could not be asked for more than 24 hours';
+    const why = 'vendor A could not be queried for more than 24 hours';
     expect(await standing(ids)).toEqual([why, why]);
   });
 

@@ -45,7 +45,7 @@ describe('the device of a machine', () => {
       'is none of two with its hostname',
       { hostname: 'a' },
       [{ hostname: 'a' }, { hostname: 'a' }],
-      '2 devices have the hostname `a`, and none its serial number',
+      '2 devices have the hostname `a`, and none has the serial number of the peer',
     ],
     [
       'is the newest of those with its serial number and hostname',
@@ -64,7 +64,7 @@ describe('the device of a machine', () => {
         { serial: 'S1', hostname: 'b' },
         { serial: 'S1', hostname: 'c' },
       ],
-      '2 devices have the serial number `S1`, and none of them the hostname `a`',
+      '2 devices have the serial number `S1`, and none of them has the hostname `a`',
     ],
     [
       'is not found by a placeholder',
@@ -76,7 +76,7 @@ describe('the device of a machine', () => {
       'is not found by zeros',
       { serial: '0000000', hostname: '' },
       [{ serial: '0000000' }],
-      'no device has a name: the peer reports neither a serial number nor a hostname',
+      'no device has a matching name: the peer reports neither a serial number nor a hostname',
     ],
   ])('%s', (_, machine, devices, text) => {
     expect(found(machine, devices)).toBe(text);
@@ -124,7 +124,7 @@ describe('the number of devices that a sync found', () => {
 
   it('is reported with advice when it is zero', () => {
     expect(lossText('vendor X', 0, undefined)).toBe(
-      'vendor X knows no devices, so every peer would be kept out; the verdicts before it stay; approve it if that is right',
+      'vendor X knows no devices, so every peer would be kept out; the earlier verdicts stay in effect; approve the sync if this is right',
     );
   });
 });

@@ -178,5 +178,5 @@ it('reading devices fails after 20,000 pages when a product never returns the la
   const read = async (): Promise<void> => {
     for await (const devices of endless.devices()) expect(devices).toEqual([]);
   };
-  await expect(read()).rejects.toThrow('product.example.com answers more than 20000 pages');
+  await expect(read()).rejects.toThrow('product.example.com answers with more than 20000 pages');
 });

@@ -44,9 +44,9 @@ const waysIn = {
 };
 
 const ownersKeep =
-  'ana is an owner of the account and stays: ana keeps the e-mail address ana@example.com, and an identity provider does not give owners another one; correct it there';
+  'ana is an owner of the account and stays: ana keeps the e-mail address ana@example.com, because an identity provider cannot change the address of an owner; correct it at the provider';
 const usersKeep =
-  'the e-mail address ana@example.com: the user signs in by themselves, so that mallory@evil.example.com is not taken over';
+  'the e-mail address ana@example.com: the user already has a password or an identity, so mallory@evil.example.com is not imported';
 
 describe('an attempt of an identity provider to change the address of an owner', () => {
   it.each(Object.entries(attempts))(

@@ -84,7 +84,7 @@ describe('members of a SCIM group', () => {
       const { status, body } = await change(`/Groups/${id}`, { op: 'add', path: 'members', value: [{ value }] });
       expect([status, body.detail]).toEqual([
         400,
-        `the group ${id} names a member ${value}, which is no user that was taken over`,
+        `the group ${id} names a member ${value}, which is not an imported user`,
       ]);
     }
     // What is there still goes.
@@ -116,12 +116,12 @@ describe('a SCIM request that removes many users', () => {
     const stopped = await change(`/Groups/${id}`, { op: 'remove', path: 'members' });
     expect([stopped.status, stopped.headers['retry-after']]).toEqual([503, '300']);
     expect(stopped.body.detail).toMatch(
-      /^nothing was changed: takes 12 of 12 users out of the group Staff; up to 6 an hour need no approval. It waits for an approval of the plan /,
+      /^nothing was changed, because the change takes 12 of 12 users out of the group Staff; up to 6 per hour need no approval. It needs an approval of the plan /,
     );
     expect(await members(id)).toHaveLength(12);
     const [, plan = ''] = /plan (\S+),/.exec(stopped.body.detail) ?? [];
     const status = async () => (await api.call('GET', '/api/config/status')).body.provisioning;
-    const message = expect.stringContaining(`the plan ${plan} waits for an approval: \`heddle approve ${plan}\``);
+    const message = expect.stringContaining(`the plan ${plan} waits for an approval (\`heddle approve ${plan}\``);
     expect(await status()).toEqual([
       { id: `scimintegration-${integration}`, kind: 'ScimIntegration', state: 'held', message },
     ]);
@@ -158,7 +158,7 @@ describe('the settings of a SCIM integration', () => {
     const refused = await scim('POST', '/Groups', team('other', [ana]));
     expect([refused.status, refused.body.detail]).toEqual([
       403,
-      'the group is not taken over: its name begins with none of the prefixes that the integration asks for: mesh-',
+      'the group is not imported: its name begins with none of the prefixes that the integration requires: mesh-',
     ]);
     expect((await change(`/Groups/${id}`, { op: 'replace', path: 'displayName', value: 'other' })).status).toBe(403);
     expect((await scim('GET', `/Groups/${id}`)).body.displayName).toBe('mesh-staff');

@@ -98,7 +98,7 @@ describe.each([
       .poll(logs)
       .toContainEqual(
         expect.stringMatching(
-          /^warning the identity provider does not have the group mesh-developers any more; it has no users now, and stays because of Policy ssh$/,
+          /^warning the identity provider no longer has the group mesh-developers; it has no users now, and stays because it is used by Policy ssh$/,
         ),
       );
     expect(await logs()).toContainEqual(expect.stringMatching(/^info revision \d+: 1 created, 0 changed, 0 deleted$/));

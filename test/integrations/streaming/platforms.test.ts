@@ -71,7 +71,7 @@ test('a Firehose stream gets one record for each event, and only the failed reco
   post.run();
   await expect.poll(() => groupsOf(stream.taken).sort()).toEqual(names.toSorted());
   expect(stream.accepted.map(({ events }) => events.length)).toEqual([10, 2, 1]);
-  const reason = 'the stream did not take 1 of 2 records (ServiceUnavailableException)';
+  const reason = 'the stream did not accept 1 of 2 records (ServiceUnavailableException)';
   const state = () => post.rows('select failures, last_error, batch_left from deliveries');
   await expect.poll(state).toEqual([{ failures: 0, last_error: reason, batch_left: null }]);
   await post.group('last');

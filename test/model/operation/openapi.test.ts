@@ -84,7 +84,7 @@ it('a declaration must name the parameters of its path', () => {
       params: { room: string({ doc: 'The id of the room.' }) },
       example: {},
     });
-  expect(declare).toThrow('readRoom: `params` must name what stands in /api/rooms/{roomId}');
+  expect(declare).toThrow('readRoom: `params` must name the placeholders of /api/rooms/{roomId}');
 });
 
 it('the OpenAPI document describes an answer under each of its media types', () => {
@@ -137,8 +137,8 @@ describe('an operation that accepts YAML as well as JSON', () => {
     expect(item).toMatchObject({
       post: {
         parameters: [
-          { name: 'source', description: 'For a YAML body, which needs it: as `source` of a JSON body.', schema },
-          { name: 'kinds', description: 'For a YAML body: as `kinds` of a JSON body, with commas between.', schema },
+          { name: 'source', description: 'For a YAML body, where it is required: as `source` of a JSON body.', schema },
+          { name: 'kinds', description: 'For a YAML body: as `kinds` of a JSON body, separated by commas.', schema },
           { $ref: '#/components/parameters/Prefer' },
         ],
         requestBody: {
@@ -154,6 +154,6 @@ describe('an operation that accepts YAML as well as JSON', () => {
   it('accepts no query member that the body does not have', () => {
     // @ts-expect-error the body has no such member
     const declare = () => defineOperation({ ...facts, body, bodyInQuery: ['sauce'], textBody });
-    expect(declare).toThrow('the body has no member sauce that could stand in the query');
+    expect(declare).toThrow('the body has no member sauce to accept in the query');
   });
 });

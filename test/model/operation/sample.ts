@@ -17,7 +17,7 @@ export const addRack = defineOperation({
   doc: 'It stands at the end.',
   params: { roomId: string({ doc: 'The id of the room.' }) },
   query: {
-    limit: optional(count({ doc: 'How many at most.', maximum: 10 })),
+    limit: optional(count({ doc: 'Maximum number of pairs.', maximum: 10 })),
     page: optional(integer({ doc: 'How many a page.', minimum: 1, maximum: 10, clamp: true })),
     order: oneOf(['asc', 'desc'], { doc: 'In which order.', default: 'asc' }),
     since: optional(time({ doc: 'Only what is newer.' })),

@@ -28,10 +28,13 @@ export async function inviteTenant(engine: Engine, call: Call, id: string): Prom
       requireRight(stateOf(call.account), call.actor, 'msp', 'update');
       const tenant = requireTenant(stateOf(call.account), id);
       if (statusOf(tenant) === 'invited') return { [call.account]: planEdits(engine, stateOf(call.account), []) };
-      requireStatus(tenant, ['existing'], 'only an account that exists already is invited');
+      requireStatus(tenant, ['existing'], 'only an account that exists already can be invited');
       const account = accountIn(stateOf(id));
       if (account.derived.msp !== undefined || account.derived.msp_invite !== undefined)
-        throw new Conflict('precondition', `the account of ${seen.name} is or may become the tenant of somebody else`);
+        throw new Conflict(
+          'precondition',
+          `the account of ${seen.name} is a tenant of another account, or is invited to become one`,
+        );
       return {
         [call.account]: move(engine, stateOf(call.account), tenant, { status: 'invited', invited_at: engine.now() }),
         [id]: planEdits(engine, stateOf(id), [derive(engine, account, { msp_invite: call.account })]),
@@ -46,7 +49,7 @@ export async function answerInvite(engine: Engine, call: Call, id: string, isAcc
   const state = await engine.snapshots.at(call.account, call.revision);
   if (call.account !== id) {
     requireTenant(state, id);
-    throw new NotAllowed('only the owner of the invited account answers the invitation');
+    throw new NotAllowed('only the owner of the invited account may answer the invitation');
   }
   requireOwn(state, call);
   const inviter = inviterOf(state);
@@ -74,7 +77,7 @@ export async function answerInvite(engine: Engine, call: Call, id: string, isAcc
 function requireOwn(state: Snapshot, { actor }: Call): void {
   const user = state.find('User', actor.id);
   if (user?.spec.role === 'owner' && user.spec.is_blocked !== true) return;
-  throw new NotAllowed('only the owner of the account answers the invitation');
+  throw new NotAllowed('only the owner of the account may answer the invitation');
 }
 
 function inviterOf(state: Snapshot): string {
@@ -119,7 +122,7 @@ function transferOwnership(engine: Engine, state: Snapshot, owner: string): read
   const users = state.ofKind('User');
   const user = users.find(({ id }) => id === owner);
   if (user === undefined || user.derived.system === 'owner' || user.spec.is_service_user === true)
-    throw refuseOwner(`\`${owner}\` is no person of the account of the tenant; give the id of one of its users`);
+    throw refuseOwner(`\`${owner}\` is not a person of the account of the tenant; give the id of one of its users`);
   if (user.spec.is_blocked === true) throw refuseOwner(`${user.name} is blocked and cannot be the owner`);
   const owners = users.filter(({ id, spec }) => id !== owner && spec.role === 'owner');
   return [

@@ -54,10 +54,10 @@ function requireInactive(tenant: Stored<'MSPTenant'>): void {
   if (statusOf(tenant) !== 'active') return;
   throw new Conflict(
     'precondition',
-    `the tenant ${tenant.name} is active: give its account to one of its users (POST …/tenants/${tenant.id}/unlink)`,
+    `the tenant ${tenant.name} is active; give its account to one of its users first (POST …/tenants/${tenant.id}/unlink)`,
   );
 }
 
 function moved(): Conflict {
-  return new Conflict('refused', 'the tenant moved on at the same moment; look at it again');
+  return new Conflict('refused', 'the tenant changed at the same moment; read it again');
 }

@@ -34,5 +34,5 @@ export function roleInTenant(home: Snapshot, user: string, tenant: Stored<'MSPTe
 }
 
 function refused(account: string): NotAllowed {
-  return new NotAllowed(`the account ${account.slice(0, 100)} is neither yours nor that of a tenant of yours`);
+  return new NotAllowed(`the account ${account.slice(0, 100)} is neither yours nor one of your tenants`);
 }

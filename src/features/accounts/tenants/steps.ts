@@ -70,7 +70,7 @@ export function requireHomeOwner(home: Snapshot, { actor }: Pick<Call, 'actor'>)
   const user = home.find('User', actor.id);
   const role = actor.granted ?? user?.spec.role;
   if (actor.type === 'user' && role === 'owner' && user?.spec.is_blocked !== true) return;
-  throw new NotAllowed('only an owner gives the account of a tenant away');
+  throw new NotAllowed('only an owner may give the account of a tenant to one of its users');
 }
 
 /** Returns a tenant by id. Throws `NotFound`. */

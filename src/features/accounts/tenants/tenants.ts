@@ -37,7 +37,7 @@ export async function createTenant(
   const domain = canonicalDomain(String(body['domain'])) ?? '';
   const present = await findEntry(engine.database, domainEntry, domain);
   if (present === call.account)
-    throw new Conflict('taken', `the domain ${domain} already exists as that of this account`);
+    throw new Conflict('taken', `the domain ${domain} already exists: it belongs to this account`);
   const id = present ?? engine.newId();
   const kind = engine.registry.get(tenantKind);
   const derived = { status: present === undefined ? 'pending' : 'existing' };
@@ -69,7 +69,7 @@ export async function createTenant(
 function refuseTooMany(state: Snapshot, most: number): void {
   const pending = state.ofKind('MSPTenant').filter((tenant) => statusOf(tenant) === 'pending').length;
   if (pending < most) return;
-  const message = `the account has ${pending} tenants whose domain is not proved, and may have ${most} on this server; prove or delete one, or the operator raises HEDDLE_PENDING_TENANTS`;
+  const message = `the account has ${pending} tenants with a domain that is not proved, and this server allows ${most}; prove or delete one, or ask the operator to raise HEDDLE_PENDING_TENANTS`;
   throw new Conflict('refused', message);
 }
 
@@ -113,7 +113,7 @@ export async function verifyTenant(engine: Engine, call: Call, id: string): Prom
         };
       },
     },
-    `the domain ${domain} already exists as that of another account`,
+    `the domain ${domain} already exists: it belongs to another account`,
   );
 }
 
@@ -123,10 +123,10 @@ async function requireChallenge({ resolveTxt }: Engine, tenant: Stored<'MSPTenan
   const texts = await resolveTxt(name).catch(() => undefined);
   if (texts?.includes(challenge) === true) return;
   const found =
-    texts === undefined ? 'no name server answers' : `it has ${texts.length} TXT records, none of them this one`;
+    texts === undefined ? 'no name server answers' : `it has ${texts.length} TXT records, none with this value`;
   throw new Conflict(
     'precondition',
-    `the TXT record ${name} does not say \`${challenge}\` (${found}); add it and try again`,
+    `the TXT record ${name} does not contain \`${challenge}\` (${found}); add it and try again`,
   );
 }
 

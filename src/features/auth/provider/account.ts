@@ -23,8 +23,8 @@ const actionTexts: Readonly<Record<string, string>> = {
   password: 'Your password is changed. You are signed out everywhere else.',
   'totp-on': 'The second factor is on. Keep the recovery codes below: the next sign-in asks for a code.',
   'totp-off': 'The second factor is off.',
-  again: 'You signed in again. Do now what you wanted to do.',
-  'totp-codes': 'There are new recovery codes below. Those so far work no more.',
+  again: 'You are signed in again. Now repeat what you wanted to do.',
+  'totp-codes': 'Your new recovery codes are below. The previous ones no longer work.',
 };
 
 /** Request of a signed-in person to their own page. */

@@ -150,7 +150,7 @@ function featuresOf(publicUrl: string): NonNullable<Configuration['features']> {
       defaultResource: () => audience,
       useGrantedResource: () => true,
       getResourceServerInfo: (_ctx, resource) => {
-        if (resource !== audience) throw new errors.InvalidTarget(`this server gives tokens for ${audience} only`);
+        if (resource !== audience) throw new errors.InvalidTarget(`this server issues tokens for ${audience} only`);
         return {
           ...{ scope: apiScopes, audience, accessTokenTTL: lifetimes.accessToken, accessTokenFormat: 'jwt' },
           jwt: { sign: { alg: signingAlgorithm } },
@@ -168,7 +168,7 @@ function policyOf() {
   const policy = interactionPolicy.base();
   const gone = new interactionPolicy.Check(
     'person_gone',
-    'the person of the session is not let in any more',
+    'the user of the session may no longer sign in',
     'login_required',
     ({ oidc }) => oidc.session?.accountId !== undefined && oidc.account === undefined,
   );

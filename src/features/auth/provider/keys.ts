@@ -87,7 +87,7 @@ export function createKeys(options: KeysOptions): Keys {
  */
 export async function rotateKeys({ database, vault }: Pick<KeysOptions, 'database' | 'vault'>): Promise<string> {
   const [signing] = (await createKeys({ database, vault, rotateAfter: 0 }).renew('now')).signing;
-  if (signing === undefined) throw new Error('a new key was made and is not there');
+  if (signing === undefined) throw new Error('a new key was made but is missing');
   return signing.kid;
 }
 

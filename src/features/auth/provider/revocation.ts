@@ -46,9 +46,12 @@ export async function revokeToken(
     return { ...refuse('invalid_client', 'this program is not known'), status: 401 };
   const holder = (await holderOfAccess(host, keys, token)) ?? (await holderOfRefresh(host, token));
   if (holder === undefined) return { status: 200 };
-  if (holder.client !== client) return refuse('unauthorized_client', 'the token was given to another program');
+  if (holder.client !== client) return refuse('unauthorized_client', 'the token was issued to another program');
   if (holder.grant === undefined)
-    return refuse('unsupported_token_type', 'a server of an older release gave this token; it ends within 10 minutes');
+    return refuse(
+      'unsupported_token_type',
+      'a server of an older release issued this token; it expires within 10 minutes',
+    );
   await deleteGrant(host.engine.database, holder.grant);
   return { status: 200 };
 }

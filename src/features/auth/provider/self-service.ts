@@ -39,7 +39,7 @@ export async function changeOwnPassword({ host, request, person, session }: Visi
   if (isRight !== true) return { faults: { old_password: isRight || 'This is not your present password.' } };
   const fault = passwordFault(password);
   if (fault !== undefined) return { faults: { new_password: `A password ${fault}.` } };
-  if (password !== textIn(request.form, 'repeated')) return { faults: { repeated: 'The two are not the same.' } };
+  if (password !== textIn(request.form, 'repeated')) return { faults: { repeated: 'The two passwords differ.' } };
   const { account, id: user, name, email } = person;
   const change = {
     account,
@@ -53,7 +53,7 @@ export async function changeOwnPassword({ host, request, person, session }: Visi
     event: { code: 'user.password.change', target: user, meta: {} },
     at: host.engine.now(),
   });
-  if (!isChanged) return { faults: { old_password: 'It was changed somewhere else just now.' } };
+  if (!isChanged) return { faults: { old_password: 'Your password was changed somewhere else just now.' } };
   await host.endSessions(user, session);
   return { action: 'password' };
 }
@@ -79,19 +79,20 @@ export async function changeTotp({ host, request, person }: Visit, step: string)
   const attempt = () => use(factor, textIn(request.form, 'code'));
   const isRight = await guarded({ host, request, person }, 'code', attempt);
   if (isRight !== true)
-    return { faults: { code: isRight || 'Enter the code that the app shows now; each works once.' } };
+    return { faults: { code: isRight || 'Enter the code that the app shows now; each code works only once.' } };
   return await changeFactor(factor, step);
 }
 
 async function changeFactor(factor: Factor, step: string): Promise<Outcome> {
   if (step === 'totp-remove') {
     if (await wantsSecondFactor(factor.host.engine, factor.person))
-      return { faults: { code: 'Your account wants a second factor of everybody; it stays on.' } };
+      return { faults: { code: 'Your account requires a second factor from everybody, so it stays on.' } };
     await switchOff(factor);
     return { action: 'totp-off' };
   }
   const codes = step === 'totp-confirm' ? await switchOn(factor) : await replaceCodes(factor);
-  if (codes === undefined) return { faults: { code: 'It was set up anew in another window; use that one.' } };
+  if (codes === undefined)
+    return { faults: { code: 'The second factor was set up again in another window; continue there.' } };
   return { action: step === 'totp-confirm' ? 'totp-on' : 'totp-codes', codes };
 }
 

@@ -193,7 +193,7 @@ async function takeCode(step: Step, progress: Progress): Promise<WebAnswer> {
   const seconds = host.guesses.begin(guess);
   if (seconds > 0) return later(step, progress, seconds);
   if (!(await useSecondFactor({ host, ...known }, textIn(request.form, 'code')))) {
-    const fault = 'Enter the code that the app shows now; each works once.';
+    const fault = 'Enter the code that the app shows now; each code works only once.';
     return show(step, progress, { problem: 'The code is wrong.', fields: { code: fault } }, 422);
   }
   host.guesses.right(guess);
@@ -225,7 +225,7 @@ async function takeApp(step: Step, progress: Progress): Promise<WebAnswer> {
   const factor = { host, ...known };
   const codes = (await useAppCode(factor, textIn(request.form, 'code'))) ? await switchOn(factor) : undefined;
   if (codes === undefined) {
-    const fault = 'Enter the code that the app shows now; each works once.';
+    const fault = 'Enter the code that the app shows now; each code works only once.';
     return show(step, progress, { problem: 'The code is wrong.', fields: { code: fault } }, 422);
   }
   host.guesses.right(guess);
@@ -251,9 +251,9 @@ async function takeNewPassword(step: Step, progress: Progress): Promise<WebAnswe
   const refuse = (fields: Readonly<Record<string, string>>) =>
     show(step, progress, { problem: 'The password was not saved.', fields }, 422);
   if (fault !== undefined) return refuse({ password: `A password ${fault}.` });
-  if (password !== textIn(request.form, 'repeated')) return refuse({ repeated: 'The two are not the same.' });
+  if (password !== textIn(request.form, 'repeated')) return refuse({ repeated: 'The two passwords differ.' });
   if (await verifyPassword(host.engine, credentials.hash, password))
-    return refuse({ password: 'Choose another one than the one you were given.' });
+    return refuse({ password: 'Choose a password other than the one you were given.' });
   const change = {
     account: person.account,
     user: person.id,
@@ -282,7 +282,7 @@ async function consent(step: Step): Promise<WebAnswer> {
     return { status: 200, page: consentPage(place, view), targets };
   }
   if (textIn(request.form, 'answer') !== 'allow')
-    return finish(host, request, { error: 'access_denied', error_description: 'the person did not allow it' });
+    return finish(host, request, { error: 'access_denied', error_description: 'the person denied access' });
   const grantId = await grant(host, interaction, person.id);
   return finish(host, request, { consent: { grantId } });
 }

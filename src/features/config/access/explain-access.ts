@@ -138,7 +138,9 @@ function trafficOf(port: string | undefined): Omit<Question, 'from' | 'to'> {
   if (port === undefined) return {};
   const asked = parseTraffic(port);
   if (asked !== undefined) return asked;
-  throw new InvalidInput(`\`${port}\` is no traffic; write tcp/443, udp/8000-8010, icmp, ssh, all, or a port of TCP`);
+  throw new InvalidInput(
+    `\`${port}\` is not a port or protocol; write tcp/443, udp/8000-8010, icmp, ssh, all, or the number of a TCP port`,
+  );
 }
 
 function placing(state: Snapshot): (named: Named) => Placed {

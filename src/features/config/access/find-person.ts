@@ -36,7 +36,7 @@ function peerOf(state: Snapshot, text: string, people: readonly StoredObject[]):
   const ids = new Set(people.map(({ id }) => id));
   const [only, ...others] = state.ofKind(kindOf.peer).filter(({ spec }) => ids.has(spec.user_id ?? ''));
   if (only === undefined)
-    throw new InvalidInput(`${text} is a person without a peer; name a group or a peer that stands for them`);
+    throw new InvalidInput(`${text} is a person without a peer; name a group or a peer that represents the person`);
   if (others.length === 0) return only.id;
   const names = [only, ...others].map(({ kind, key, id }) => `${kind}/${key ?? `id:${id}`}`).join(', ');
   throw new InvalidInput(`${text} is a person with ${others.length + 1} peers; name one of ${names}`);

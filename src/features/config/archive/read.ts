@@ -52,7 +52,7 @@ export async function checkArchive(engine: Engine, archive: Uint8Array, options:
   const unexpected = objects.find(({ kind }) => engine.registry.find(kind) === undefined);
   if (unexpected !== undefined)
     throw new InvalidInput(
-      `the archive holds objects of the kind ${unexpected.kind}, which this Heddle does not know; restore it with the one that wrote it, or a newer one`,
+      `the archive contains objects of the kind ${unexpected.kind}, which this version of Heddle does not know; restore it with the version that wrote it, or a newer one`,
     );
   const state = emptySnapshot(engine.registry, header.account, header.revision, numbersOf(account)).with({
     put: objects,
@@ -60,7 +60,7 @@ export async function checkArchive(engine: Engine, archive: Uint8Array, options:
   });
   const problems = faultsOfState(state, objects);
   if (problems.length > 0)
-    throw new InvalidInput('the objects of the archive do not make an account; nothing was written', { problems });
+    throw new InvalidInput('the objects in the archive do not form a valid account; nothing was written', { problems });
   return { header, account, state };
 }
 
@@ -73,15 +73,15 @@ function requireSignature(
   const isGenuine = signed === undefined ? undefined : signer.isGenuine(signed.text, signed);
   if (isGenuine === false)
     throw new InvalidInput(
-      'the archive was changed after it was written: its signature does not fit. Nothing was written; take another copy of it',
+      'the archive was changed after it was written: its signature does not match. Nothing was written; use another copy of the archive',
     );
   if (isGenuine === true || acceptUnsigned) return;
   if (signed === undefined)
     throw new InvalidInput(
-      'the archive is not signed, as those of the first releases: nothing shows who wrote it. The operator restores it on the server, with `heddle operator restore FILE --accept-unsigned`',
+      'the archive is not signed, like archives of the first releases: its author is unknown. The operator can restore it on the server with `heddle operator restore FILE --accept-unsigned`',
     );
   throw new InvalidInput(
-    `the archive is signed with the key ${signed.key.slice(0, 50)}, which this server does not have (its own is ${signer.keyId}); start it with that key too, behind its own in HEDDLE_SECRET_KEY or its file, or have the operator restore it with \`heddle operator restore FILE --accept-unsigned\``,
+    `the archive is signed with the key ${signed.key.slice(0, 50)}, which this server does not have (its own is ${signer.keyId}); start the server with that key too, after its own key in HEDDLE_SECRET_KEY or its file, or have the operator restore the archive with \`heddle operator restore FILE --accept-unsigned\``,
   );
 }
 
@@ -106,7 +106,7 @@ export function openable(
   } catch (cause) {
     const keys = new Set([...JSON.stringify(row).matchAll(sealedTextPattern)].map(([, key = '']) => key));
     throw new InvalidInput(
-      `the archive holds secrets that are sealed with the key ${[...keys].join(', ')}, and this server cannot open them (its own is ${vault.keyId}); start it with that key too, behind its own in HEDDLE_SECRET_KEY or its file, and they are sealed again with its own`,
+      `the archive contains secrets that are sealed with the key ${[...keys].join(', ')}, and this server cannot open them (its own key is ${vault.keyId}); start the server with that key too, after its own key in HEDDLE_SECRET_KEY or its file; it then seals the secrets again with its own key`,
       { cause },
     );
   }

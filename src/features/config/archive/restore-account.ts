@@ -68,7 +68,9 @@ export async function restoreWholeAccount(
 async function placeFor(engine: Engine, header: ArchiveHeader, replace: string | undefined): Promise<RestorePlace> {
   const { account } = header;
   if (replace !== undefined && replace !== account)
-    throw new InvalidInput(`--replace names ${replace.slice(0, 100)}, and the archive is of the account ${account}`);
+    throw new InvalidInput(
+      `--replace names ${replace.slice(0, 100)}, but the archive belongs to the account ${account}`,
+    );
   const revision = await findRevision(engine.database, account);
   if (revision !== undefined && revision > 1) {
     if (replace === undefined) throw inUse(header);
@@ -87,7 +89,7 @@ async function placeFor(engine: Engine, header: ArchiveHeader, replace: string |
 function inUse({ account, revision, createdAt }: ArchiveHeader): Conflict {
   return new Conflict(
     'taken',
-    `the account ${account} is in use; everything that happened in it after revision ${revision} (${createdAt}) would be lost. Say \`--replace ${account}\` if that is what you want`,
+    `the account ${account} is in use; everything that happened in it after revision ${revision} (${createdAt}) would be lost. Use \`--replace ${account}\` if you want that`,
   );
 }
 

@@ -73,14 +73,14 @@ function confirm(account: string, header: ArchiveHeader, replace: string | undef
   if (header.account !== account)
     throw new Conflict(
       'taken',
-      `the archive is of another account, ${header.account}, and this is ${account}; the operator restores whole accounts on the server, with \`heddle operator restore\``,
+      `the archive belongs to another account, ${header.account}, but this is ${account}; the operator can restore whole accounts on the server with \`heddle operator restore\``,
     );
   if (replace === account) return;
   if (replace !== undefined)
-    throw new InvalidInput(`\`replace\` names ${replace.slice(0, 100)}, and this is the account ${account}`);
+    throw new InvalidInput(`\`replace\` names ${replace.slice(0, 100)}, but this is the account ${account}`);
   throw new Conflict(
     'taken',
-    `what its owners changed in the account ${account} after revision ${header.revision} (${header.createdAt}) would be undone. Say \`--replace ${account}\` if that is what you want`,
+    `all changes that owners made in the account ${account} after revision ${header.revision} (${header.createdAt}) would be undone. Use \`--replace ${account}\` if you want that`,
   );
 }
 

@@ -68,6 +68,6 @@ export async function endLapsedClaims(engine: Engine, account: string): Promise<
 function lapseMessage({ source, until, isOver }: DueClaims): string {
   const at = until.toISOString();
   return isOver
-    ? `source ${source}: what its refused push claims has lapsed at ${at}; other sources may change it again`
-    : `source ${source}: what its refused push claims lapses at ${at}, unless it is pushed again`;
+    ? `source ${source}: the claims of its rejected push lapsed at ${at}; other sources may change the claimed values again`
+    : `source ${source}: the claims of its rejected push lapse at ${at}, unless it is pushed again`;
 }

@@ -99,7 +99,7 @@ export async function endOverride(
       paths.length === 0 || [path, labelPath(path, label), fieldOf(path)].some((one) => paths.includes(one));
     if (!(object.overrides ?? []).some(isAsked))
       throw new NotFound(
-        `nobody overrides ${paths.length === 0 ? 'anything' : paths.join(', ')} of ${kind.name} ${object.key ?? object.name}; \`heddle override list\` shows what runs`,
+        `no override sets ${paths.length === 0 ? 'anything' : paths.join(', ')} of ${kind.name} ${object.key ?? object.name}; \`heddle override list\` shows the active overrides`,
       );
     const input = { snapshot: state, now, newId, planEnvironment, actor: call.actor, isOver: isAsked };
     return { ...planEarlyEnd(input, object), id: object.id, ignored: [] };
@@ -151,7 +151,7 @@ function replaceable({ registry }: Engine, name: string): Kind {
   if (kind === undefined) throw new InvalidInput(`unknown kind ${name}; known are ${registry.names.join(', ')}`);
   if (kind.path !== undefined && kind.verbs.includes('replace')) return kind;
   throw new InvalidInput(
-    `${kind.name} is not changed through the API, so nothing of it can be overridden; change its document`,
+    `${kind.name} cannot be changed through the API, so it cannot be overridden; change its document`,
   );
 }
 
@@ -214,11 +214,11 @@ function judge(
   });
   if (unstated.length > 0) {
     const what = unstated.map((path) => labelPath(path, label)).join(', ');
-    const message = `no source states ${what} of ${name}, so nothing would put it back; change it through the API, or state it in a document first`;
+    const message = `no source states ${what} of ${name}, so no source would restore it after the override; change it through the API, or state it in a document first`;
     return { outcome: refused(message), lasting: [] };
   }
   if (loose.length === 0 && (after.overrides ?? []).length === 0)
-    return { outcome: refused(`${name} has these values already, so there is nothing to set aside`), lasting: [] };
+    return { outcome: refused(`${name} has these values already, so there is nothing to override`), lasting: [] };
   return { outcome, lasting: lasting.map((path) => labelPath(path, label)) };
 }
 

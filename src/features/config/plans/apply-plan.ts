@@ -72,7 +72,7 @@ export async function applyPlan(
     case 'applied':
       return await used(engine, call, { id, use }, result);
     case 'needs_approval':
-      throw new Internal(`plan ${id} went through with its digest and was stopped by its guards`);
+      throw new Internal(`plan ${id} was applied with its digest as approval, but its guards stopped it`);
     case 'stale':
     case 'invalid':
       throw await staleRefusal(engine, call, saved, result);
@@ -86,7 +86,7 @@ export async function applyPlan(
 function ofProvider({ id, digest }: SavedPlan): Conflict {
   return new Conflict(
     'refused',
-    `plan ${id} is what an identity provider asks for, and it is carried out when the provider asks again; approve the digest ${digest} to let it through then`,
+    `plan ${id} is a request of an identity provider, which is carried out only when the provider sends it again; approve the digest ${digest} to let it through then`,
   );
 }
 
@@ -132,13 +132,13 @@ async function failed(engine: Engine, call: Call, { id, source, digest }: SavedP
   if (error instanceof HeddleError && !(error instanceof Internal)) throw error;
   const { account, actor } = call;
   const at = engine.now();
-  const failure = 'the server met a defect, which its log describes';
+  const failure = 'a defect of the server, which its log describes';
   const event: AuditEvent = { code: 'config.failed', target: id, meta: { source, plan: id, digest, reason: failure } };
   const record = engine.database.holding(account, async (held) => {
     if (await putFailure(held, account, id, failure)) await recordEvents(held, account, { actor, at, events: [event] });
   });
   await record.catch((other) =>
-    Promise.reject(new AggregateError([error, other], 'a defect, and it could not be noted')),
+    Promise.reject(new AggregateError([error, other], 'a defect that could not be recorded')),
   );
   throw error;
 }
@@ -165,7 +165,7 @@ function unexpected(
   if (expectBase === undefined || expectBase === before.revision) return unexpectedDigest(plan.digest);
   return new Conflict(
     'stale',
-    `the account is at revision ${before.revision} and not at ${expectBase} any more; look at it again`,
+    `the account is at revision ${before.revision} and no longer at ${expectBase}; read it again`,
   );
 }
 

@@ -34,13 +34,16 @@ export async function approvePlan(engine: Engine, call: Call, id: string, digest
   if (digest !== saved.digest)
     throw new Conflict(
       'refused',
-      `plan ${id} has another digest than the one that was approved; look at the plan again and approve the digest that it has`,
+      `plan ${id} does not have the digest that was approved; look at the plan again and approve its current digest`,
     );
   // When a request is repeated, the plan that it approved may have been applied already.
   if (call.isRepeated === true && saved.approvedBy?.id === call.actor.id) return await showPlan(engine, call, id);
   const state = stateOf(engine, saved);
   if (state === 'applied' || state === 'expired' || state === 'failed')
-    throw new Conflict('refused', `plan ${id} can no longer be approved, it is ${words[state]}; make a new plan`);
+    throw new Conflict(
+      'refused',
+      `plan ${id} can no longer be approved, because it is ${words[state]}; make a new plan`,
+    );
   await runInSlices(applyRequestOf(engine, call.account, saved));
   if (state !== 'approved') await approve(engine, call, saved);
   engine.notices.publish({ what: 'sources', account: call.account });

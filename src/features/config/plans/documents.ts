@@ -137,7 +137,7 @@ async function applyWithFreshClaims(engine: Engine, call: Call, request: ApplyRe
     for (const refresher of claimRefreshers) await refresher.ask(account, request.source);
   }
   const result = await applyNoting(engine, call, request, () => false);
-  if (result === 'stopped') throw new Error('nothing stops this plan');
+  if (result === 'stopped') throw new Error('the plan was stopped although no stop was requested');
   return result;
 }
 
@@ -247,10 +247,10 @@ async function applyAgainst(
     plan = await locateWarnings(request, plan);
   };
   if (revision === undefined) await place();
-  else await afterCommit(engine, `the places of warnings of source ${request.source}`, place);
+  else await afterCommit(engine, `locating the warnings of source ${request.source}`, place);
   const move = () => moveDocuments(engine, call.account, request.source, plan.moves, after);
   if (revision === undefined) await move();
-  else await afterCommit(engine, `the lines of documents of source ${request.source}`, move);
+  else await afterCommit(engine, `updating the document lines of source ${request.source}`, move);
   const applied: Reconciled = {
     ...{ state: 'applied', plan, before, after },
     ...(revision === undefined ? {} : { revision }),

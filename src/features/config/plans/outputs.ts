@@ -57,7 +57,7 @@ export async function readOutputs(engine: Engine, { account }: Call, id: string)
   if (found === 'read')
     throw new Conflict(
       'gone',
-      `the outputs of plan ${id} were read already, and they are shown once; renew the value where the interface offers it, or make the object anew`,
+      `the outputs of plan ${id} were read already, and they are shown only once; renew the value where the API offers it, or delete the object and create it again`,
     );
   return found === 'none' ? [] : open(engine, account, { plan: id, sealed: found.sealed }).map(shownOutput);
 }

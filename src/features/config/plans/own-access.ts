@@ -49,7 +49,7 @@ export function ownAccessGuard(
   if (lost.length === 0) return [];
   const names = lost.slice(0, mostNames).map(({ key, name }) => key ?? name);
   const more = lost.length > names.length ? ` and ${lost.length - names.length} more` : '';
-  const message = `takes from ${names.join(', ')}${more} the last way to ${target}, by which this service is managed`;
+  const message = `removes the last access of ${names.join(', ')}${more} to ${target}, through which this service is managed`;
   return [{ guard: 'own_access', message }];
 }
 

@@ -17,7 +17,7 @@ export function readablePlan(state: Snapshot, call: Pick<Call, 'actor'>, view: P
   const warnings = readableProblems(state, call, kept);
   const overrides = view.overrides?.filter(({ kind }) => isReadable(kind));
   const hidden = view.changes.length + view.claims.length - changes.length - claims.length;
-  const message = `${hidden} changes of the plan are of kinds that you may not read; ask somebody who may before you approve or apply it`;
+  const message = `${hidden} changes of the plan are of kinds that you may not read; ask a person who may read them before you approve or apply it`;
   const note: readonly Problem[] = hidden === 0 ? [] : [{ code: 'changes_hidden', message }];
   const { overrides: _, ...rest } = view;
   const held = overrides === undefined || overrides.length === 0 ? {} : { overrides };

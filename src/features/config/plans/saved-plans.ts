@@ -50,7 +50,7 @@ export async function createPlan(engine: Engine, call: Call, request: ApplyReque
 export function unexpectedDigest(digest: string): Conflict {
   return new Conflict(
     'stale',
-    `the plan has the digest ${digest} now, which is not the expected one; look at the plan again`,
+    `the plan now has the digest ${digest}, which is not the expected one; look at the plan again`,
   );
 }
 
@@ -187,7 +187,7 @@ export async function planAgain(engine: Engine, call: Call, id: string): Promise
   if (!outcome.ok || outcome.plan.digest !== saved.digest)
     throw new Conflict(
       'stale',
-      `the account moved since plan ${id} was made, and it would do something else now; make a new plan`,
+      `the account changed since plan ${id} was made, and the plan would now make different changes; make a new plan`,
     );
   return { plan: outcome.plan, before, after: outcome.next };
 }

@@ -24,7 +24,7 @@ export async function staleRefusal(
   const now = result.state === 'stale' ? result.before : await engine.snapshots.current(account);
   const touches = await readTouches(engine, account, saved.baseRevision);
   const problems = problemsOf(saved, result, touches);
-  const moved = `plan ${saved.id} was made at revision ${saved.baseRevision}, the account is at ${now.revision}, and applying the plan now would do something else`;
+  const moved = `plan ${saved.id} was made at revision ${saved.baseRevision}, the account is now at ${now.revision}, and the plan would now make different changes`;
   const [first] = problems;
   const detail = first === undefined ? '' : ` (${first.message})`;
   return new Conflict('stale', `${moved}${detail}; make a new plan`, { problems });

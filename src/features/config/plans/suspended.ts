@@ -7,15 +7,15 @@ export function refuseSuspended(state: Snapshot, source: string): void {
   const settings = state.settingsOf(source);
   if (!isSuspended(settings)) return;
   const { rolledBack, suspended } = settings;
-  const since = rolledBack === undefined ? '' : `, since revision ${rolledBack} went back to a former state`;
+  const since = rolledBack === undefined ? '' : `, because revision ${rolledBack} rolled back to an earlier state`;
   throw new Conflict(
     'refused',
-    `source ${source} is suspended${since}: nothing of it is applied, and nothing was changed; ${suspended ? `\`heddle resume ${source}\` lets it go on` : wayOutInCluster}`,
+    `source ${source} is suspended${since}: nothing of it is applied, and nothing was changed; ${suspended ? `run \`heddle resume ${source}\` to resume it` : wayOutInCluster}`,
   );
 }
 
 /** Advice on resuming a source that its `Source` resource in the cluster suspends. */
-export const wayOutInCluster = 'its resource Source in the cluster suspends it, so set `spec.suspend` to false there';
+export const wayOutInCluster = 'its `Source` resource in the cluster suspends it, so set `spec.suspend` to false there';
 
 /**
  * Throws `Conflict` when documents are applied by hand for a source that a server runs, unless a reason is given. The
@@ -25,6 +25,6 @@ export function refuseByHand(state: Snapshot, source: string, override: string |
   if (!state.settingsOf(source).isRun || override !== undefined) return;
   throw new Conflict(
     'refused',
-    `source ${source} is run by a server, which applies its own documents again at its next turn; change them there, choose another source with --source-name, or apply by hand all the same with --override REASON`,
+    `source ${source} is run by a server, which applies its own documents again at its next run; change them there, choose another source with --source-name, or apply by hand anyway with --override REASON`,
   );
 }

@@ -39,12 +39,12 @@ function openTarget(open: () => Target | undefined, isEmpty: boolean): Target | 
   try {
     return open() ?? 'this server delivers nothing to channels of this type';
   } catch (error) {
-    if (error instanceof Internal) return `${error.message}; write it again`;
+    if (error instanceof Internal) return `${error.message}; set the secret again`;
     throw error;
   }
 }
 
 function resultOf(verdict: Verdict): SampleResult {
-  if (verdict.outcome === 'accepted') return { delivered: true, message: 'the receiver took the sample' };
+  if (verdict.outcome === 'accepted') return { delivered: true, message: 'the receiver accepted the sample' };
   return { delivered: false, message: verdict.reason };
 }

@@ -132,7 +132,7 @@ function messageOf(
   const rest = aside === 0 ? '' : `; ${aside === 1 ? '1 event is' : `${aside} events are`} set aside`;
   switch (state) {
     case 'disabled':
-      return enabled ? `without a target nothing is sent${rest}` : `disabled: nothing is sent${rest}`;
+      return enabled ? `no target: nothing is sent${rest}` : `disabled: nothing is sent${rest}`;
     case 'paused':
       return `paused: ${error}; ${waiting}${rest}`;
     case 'retrying':

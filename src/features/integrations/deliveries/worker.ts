@@ -172,7 +172,7 @@ function openTarget({ engine, open }: WorkerOptions, hold: Hold, row: DeliveryRo
     return { channel: opened, target: open(opened) };
   } catch (error) {
     if (!(error instanceof Internal)) throw error;
-    return { channel, fault: `${error.message}; write it again` };
+    return { channel, fault: `${error.message}; set the secret again` };
   }
 }
 

@@ -67,7 +67,7 @@ export function describeApplied({ made, users, groups }: Applied, dryRun: boolea
   const none = dryRun ? 'nothing would change' : 'nothing changed';
   const changes = create + update + gone === 0 ? none : `${create} created, ${update} changed, ${gone} deleted${out}`;
   const approval = dryRun && why !== '' ? `; that would wait for an approval, because it ${why}` : '';
-  const rest = findings.length === 0 ? '' : `; ${findings.length} could not be taken over as they are`;
+  const rest = findings.length === 0 ? '' : `; ${findings.length} could not be imported unchanged`;
   return `${read}: ${changes}${approval}${rest}`;
 }
 

@@ -86,7 +86,7 @@ export function createDirectoryClient(parts: ClientParts): DirectoryClient {
     const { '@odata.nextLink': next, '@odata.deltaLink': delta } = body;
     const link = typeof next === 'string' ? next : delta;
     if (typeof link !== 'string')
-      throw new DirectoryFailure('away', `${url.host} answers a page that says not where the list goes on`);
+      throw new DirectoryFailure('away', `${url.host} answers with a page that has no link to the rest of the list`);
     return { items: items(valuesOf(body, url.host)), link: linkTo(cloud, link).href, last: link !== next };
   };
   const begin = (path: string, query: Readonly<Record<string, string>>): URL => {
@@ -135,7 +135,10 @@ export function createDirectoryClient(parts: ClientParts): DirectoryClient {
 
 /** Returns the failure of a list that leads back to itself or has no end. */
 export function endless(): DirectoryFailure {
-  return new DirectoryFailure('away', 'the directory answers a page that leads to itself, or a list without an end');
+  return new DirectoryFailure(
+    'away',
+    'the directory answers with a page that links to itself, or with an endless list',
+  );
 }
 
 async function sent(answer: Promise<OutboundAnswer>): Promise<OutboundAnswer> {
@@ -157,7 +160,7 @@ function linkTo({ api }: Cloud, link: string): URL {
   if (url !== null && url.origin === api && url.username === '') return url;
   throw new DirectoryFailure(
     'away',
-    `${new URL(api).host} answers with a link to another place, which is not followed`,
+    `${new URL(api).host} answers with a link to another origin, which is not followed`,
   );
 }
 
@@ -176,12 +179,12 @@ function failureOf({ status, headers, body }: OutboundAnswer, url: URL, now: num
   const said = `${url.host} answers ${status}${code === undefined ? '' : ` (${code})`}`;
   const isKnownTo = /[?&](\$|%24)(deltatoken|skiptoken)=/i.test(url.search);
   if (isKnownTo && (status === 410 || (code !== undefined && expiredCodes.has(code.toLowerCase()))))
-    return new DirectoryFailure('expired', `${said}: what changed since the last sync is not known there any more`);
+    return new DirectoryFailure('expired', `${said}: it no longer knows the changes since the last sync`);
   const afterMs = retryAfter(headers['retry-after'], now);
   if (status === 429 || status === 408 || status >= 500)
     return new DirectoryFailure('away', said, afterMs === undefined ? {} : { afterMs });
   if (status === 401)
-    return new DirectoryFailure('away', `${said}: the token that it issued a moment ago is not accepted`);
+    return new DirectoryFailure('away', `${said}: it does not accept the token that it issued a moment ago`);
   if (status === 403)
     return new DirectoryFailure(
       'refused',
@@ -193,15 +196,21 @@ function failureOf({ status, headers, body }: OutboundAnswer, url: URL, now: num
 /** Parses an answer. Throws when it is incomplete or has too many values. */
 function wholeObject(body: Buffer, host: string): Readonly<Record<string, Json>> {
   if (countValues(body) > mostValues)
-    throw new DirectoryFailure('away', `${host} answers with more than ${mostValues} values, which is not read`);
+    throw new DirectoryFailure(
+      'away',
+      `${host} answers with more than ${mostValues} values; such an answer is not read`,
+    );
   const value = readObject(body);
-  if (Object.keys(value).length === 0) throw new DirectoryFailure('away', `${host} answers 200 with what is no JSON`);
+  if (Object.keys(value).length === 0) throw new DirectoryFailure('away', `${host} answers 200 without valid JSON`);
   return value;
 }
 
 function valuesOf({ value }: Readonly<Record<string, Json>>, host: string): readonly Json[] {
   if (Array.isArray(value) && value.length > mostItems)
-    throw new DirectoryFailure('away', `${host} answers with a list of ${value.length}, and ${mostItems} is the most`);
+    throw new DirectoryFailure(
+      'away',
+      `${host} answers with a list of ${value.length} items; the maximum is ${mostItems}`,
+    );
   if (Array.isArray(value)) return value;
   throw new DirectoryFailure('away', `${host} answers 200 without a list`);
 }

@@ -33,6 +33,6 @@ export function cloudOf(host: string, operated: DirectoryHosts): Cloud {
   const known = [...new Set([...Object.keys(operated), 'microsoft.com', 'microsoft.us', 'chinacloudapi.cn'])];
   throw new DirectoryFailure(
     'refused',
-    `${host} is no directory that this server knows: there are ${known.join(', ')}; make the integration again with one of them, or the operator can name it with HEDDLE_DIRECTORY_HOSTS`,
+    `${host} is not a directory that this server knows (known are ${known.join(', ')}); create the integration again with one of these, or ask the operator to add it to HEDDLE_DIRECTORY_HOSTS`,
   );
 }

@@ -83,7 +83,7 @@ interface Parts {
 }
 
 const disabled: SyncAnswer = { result: 'the integration is disabled: nothing was synced' };
-const busy: SyncAnswer = { result: 'a sync is under way already; the logs say what comes of it' };
+const busy: SyncAnswer = { result: 'a sync is already running; the logs will show its result' };
 
 async function requestSync({ options, work }: Parts, call: Call, id: string, dryRun: boolean): Promise<SyncAnswer> {
   const { engine, answerMs = usualAnswerMs } = options;
@@ -102,7 +102,7 @@ async function requestSync({ options, work }: Parts, call: Call, id: string, dry
     done.then(() => true),
     answerMs,
   );
-  if (isDone === undefined) return { result: 'the sync is under way, and it goes on; the logs say what comes of it' };
+  if (isDone === undefined) return { result: 'the sync is still running; the logs will show its result' };
   // Another server got the lease first.
   if (outcome === undefined) return busy;
   const { result, applied } = await outcome;

@@ -73,5 +73,5 @@ const longestId = 128;
 function identified(value: Json, what: string): { readonly id: string; readonly item: JsonObject } {
   const id = isObject(value) ? value['id'] : undefined;
   if (isObject(value) && typeof id === 'string' && id !== '' && id.length <= longestId) return { id, item: value };
-  throw new DirectoryFailure('away', `the directory answers a ${what} without an id`);
+  throw new DirectoryFailure('away', `the directory lists a ${what} without an id`);
 }

@@ -59,11 +59,11 @@ async function askSecretLife({ client, secret }: SecretCheck): Promise<Omit<Secr
     if (secrets !== undefined) {
       const ends = endOfSecret(secrets, secret);
       return ends === undefined
-        ? { note: 'the directory lists no secret of the application that begins as this one' }
+        ? { note: 'the directory lists no secret of the application that begins like this one' }
         : { ends };
     }
     const note =
-      'the application may not read itself, so that nothing warns before the secret ends; grant it Application.Read.All for that';
+      'the application may not read itself, so there is no warning before the secret ends; grant it Application.Read.All for that';
     return { note };
   } catch (error) {
     if (error instanceof DirectoryFailure) return undefined;

@@ -37,7 +37,7 @@ function troubled({ id, kind, key }: Stored<ProvidingKind>, trouble: Trouble): T
 function syncTroubles(object: Stored<'DirectoryIntegration'>, row: SyncStatusRow, now: string): readonly Trouble[] {
   if (object.spec.enabled === false) return [];
   const { failures, waiting, last_error: error, ended_at: ended } = row;
-  const since = ended === null ? 'no sync has come to its end yet' : `no sync since ${ended.toISOString()}`;
+  const since = ended === null ? 'no sync has finished yet' : `no sync since ${ended.toISOString()}`;
   return [
     ...(failures > 0 ? [{ state: 'failing', message: `${since}: ${error}` } as const] : []),
     ...(failures === 0 && waiting !== null ? [{ state: 'held', message: waiting } as const] : []),
@@ -70,7 +70,7 @@ async function heldRequests(
   return plans.map(({ id, createdAt }) =>
     troubled(object, {
       state: 'held',
-      message: `a request of ${createdAt} takes too much away, and nothing was changed: the plan ${id} waits for an approval: \`heddle approve ${id}\``,
+      message: `a request of ${createdAt} removes too much, and nothing was changed: the plan ${id} waits for an approval (\`heddle approve ${id}\`)`,
     }),
   );
 }

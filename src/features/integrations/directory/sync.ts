@@ -79,7 +79,7 @@ interface Sync {
 
 const stopped: SyncOutcome = {
   outcome: 'stopped',
-  result: 'the sync was stopped, and it goes on by itself; the logs say what comes of it',
+  result: 'the sync was stopped and continues automatically; the logs will show its result',
 };
 
 /**
@@ -157,7 +157,7 @@ async function attempt({ options, held, object, request }: Sync, waitMs: number)
 function postpone({ options, held, row, object }: Sync): Promise<boolean> {
   const failures = (row?.failures ?? 0) + 1;
   const waitMs = usualDelays.retry(failures, options.random());
-  const reason = 'this server failed; its log says how';
+  const reason = 'this server failed; see its log';
   return noteSyncFault(options.engine.database, held, { reason, failures, waitMs, revision: object.updatedRevision });
 }
 
@@ -249,7 +249,7 @@ async function fail(sync: Sync, error: DirectoryFailure | HeddleError, hasProgre
     const event = { code: 'integration.sync_failed', target: object.id, meta } as const;
     await reportSyncFault(database, held, { actor: actorOf(object), event, at: now() });
   }
-  const result = `the sync failed: ${reason}${isFinal ? '' : '; it goes on by itself'}`;
+  const result = `the sync failed: ${reason}${isFinal ? '' : '; it continues automatically'}`;
   const isWorthLogging =
     sync.request !== undefined || row === undefined || row.failures === 0 || row.last_error !== reason;
   if (isWorthLogging) await writeLogs(sync, [...requested(sync), entry(sync, 'error', result)]);

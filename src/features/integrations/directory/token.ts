@@ -26,7 +26,7 @@ const usualSeconds = 300;
 export async function requestToken({ cloud, credentials, send, now }: ClientParts): Promise<AccessToken> {
   const { tenant, clientId, secret } = credentials;
   if (!/^[\w-]+(\.[\w-]+)*$/.test(tenant))
-    throw new DirectoryFailure('refused', `the tenant ${tenant} cannot be one; write its id or its domain`);
+    throw new DirectoryFailure('refused', `${tenant} is not a valid tenant; write its id or its domain`);
   const url = new URL(`/${tenant}/oauth2/v2.0/token`, cloud.signIn);
   const form = { client_id: clientId, client_secret: secret, grant_type: 'client_credentials' };
   const answer = await send({
@@ -49,9 +49,9 @@ const advice: Readonly<Record<number, (named: Pick<Credentials, 'tenant' | 'clie
   7000222: () => 'the client secret has expired; make a new one at the directory and write it into client_secret',
   700016: ({ tenant, clientId }) => `the tenant ${tenant} has no application ${clientId}; correct client_id`,
   90002: ({ tenant }) => `there is no tenant ${tenant}; correct tenant_id`,
-  900023: ({ tenant }) => `${tenant} is no name of a tenant; correct tenant_id`,
+  900023: ({ tenant }) => `${tenant} is not the name of a tenant; correct tenant_id`,
   7000112: ({ clientId }) => `the application ${clientId} is disabled; enable it at the directory`,
-  53003: () => 'a conditional access policy of the tenant blocks the application; except it there',
+  53003: () => 'a conditional access policy of the tenant blocks the application; exclude the application from it',
 };
 
 function refusalOf(

@@ -116,11 +116,11 @@ async function send(
 /** Parses the body. A body that is not complete JSON was cut off by the connection, so the request is repeated. */
 function readBody({ status, body }: OutboundAnswer, host: string): VendorAnswer | Again {
   if (countValues(body) > mostValues)
-    throw new AnswerTooLarge(`${host} answers with more than ${mostValues} values, which is not read`);
+    throw new AnswerTooLarge(`${host} answers with more than ${mostValues} values; such an answer is not read`);
   try {
     return { status, body: parseJson(body.toString('utf8')) };
   } catch {
-    return { reason: `${host} answers what is no JSON, or only a part of it`, afterMs: undefined };
+    return { reason: `${host} answers with invalid or incomplete JSON`, afterMs: undefined };
   }
 }
 
@@ -131,7 +131,7 @@ export class AnswerTooLarge extends VendorFailure {}
 export class CredentialsRefused extends VendorFailure {}
 
 function refusal(said: string, status: number): VendorFailure {
-  if (status === 401) return new CredentialsRefused(`${said}; see whether the credentials are right and still good`);
+  if (status === 401) return new CredentialsRefused(`${said}; see whether the credentials are right and still valid`);
   if (status === 403) return new VendorFailure(`${said}; see whether the credentials may read devices`);
   if (status === 404) return new VendorFailure(`${said}; see whether the address is right`);
   return new VendorFailure(`${said}; see whether the settings are right`);

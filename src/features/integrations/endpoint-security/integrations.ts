@@ -52,7 +52,7 @@ export function platformOf(kind: string): string {
 /** Opens the product of an integration. Throws `Error` for a kind without a product. */
 export function openVendor(kind: string, { settings }: Integration, ask: AskVendor, now: () => number): Vendor {
   const found = products[kind];
-  if (found === undefined) throw new Error(`${kind} is no integration with a product of endpoint security`);
+  if (found === undefined) throw new Error(`${kind} is not an integration with an endpoint-security product`);
   return found.open(settings, ask, now);
 }
 

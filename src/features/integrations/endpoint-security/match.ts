@@ -54,7 +54,7 @@ export function createMatcher(machines: readonly Machine[]): Matcher {
       if (hostnames === undefined) return { reason: `no device has ${namesText(machine)}` };
       if (hostnames.count === 1) return { device: hostnames.device };
       return {
-        reason: `${hostnames.count} devices have the hostname \`${machine.hostname}\`, and none its serial number`,
+        reason: `${hostnames.count} devices have the hostname \`${machine.hostname}\`, and none has the serial number of the peer`,
       };
     },
   };
@@ -68,7 +68,7 @@ function ofSerial({ serial, hostname }: Machine, { count, device, own }: Bearers
   if (count === 1) return { device };
   if (own !== undefined) return { device: own };
   return {
-    reason: `${count} devices have the serial number \`${serial}\`, and none of them the hostname \`${hostname}\``,
+    reason: `${count} devices have the serial number \`${serial}\`, and none of them has the hostname \`${hostname}\``,
   };
 }
 
@@ -88,7 +88,9 @@ function namesText({ serial, hostname }: MachineNames): string {
     ...(serialOf(serial) === '' ? [] : [`the serial number \`${serial}\``]),
     ...(labelOf(hostname) === '' ? [] : [`the hostname \`${hostname}\``]),
   ];
-  return names.length === 0 ? 'a name: the peer reports neither a serial number nor a hostname' : names.join(' or ');
+  return names.length === 0
+    ? 'a matching name: the peer reports neither a serial number nor a hostname'
+    : names.join(' or ');
 }
 
 /** Texts that manufacturers write when there is no serial number. Many machines share them. */

@@ -58,7 +58,7 @@ async function requestToken(ask: AskVendor, { url, form }: ClientCredentials, no
     throw isCredential ? new CredentialsRefused(message) : new VendorFailure(message);
   }
   if (typeof text !== 'string' || !/^[\x21-\x7e]+$/.test(text))
-    throw new VendorFailure(`${url.host} answers a request for a token without one`);
+    throw new VendorFailure(`${url.host} answers a token request without a token`);
   const lasts = typeof seconds === 'number' && seconds > 0 ? seconds : usualSeconds;
   return { text, until: now() + Math.max(lasts * 1000 - marginMs, (lasts * 1000) / 2) };
 }
@@ -69,5 +69,5 @@ async function requestToken(ask: AskVendor, { url, form }: ClientCredentials, no
  */
 function refusalText(host: string, status: number, error: unknown): string {
   const code = typeof error === 'string' && /^[a-z_]{1,40}$/.test(error) ? ` (${error})` : '';
-  return `${host} grants no token: it answers ${status}${code}; see whether the client and its secret are right and still good`;
+  return `${host} grants no token: it answers ${status}${code}; see whether the client and its secret are right and still valid`;
 }

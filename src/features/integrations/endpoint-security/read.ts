@@ -30,10 +30,10 @@ function listOf(body: Json, { member, host, most }: ListPlace, isItem: (item: Js
   // The length is checked first: the items of a list that is too long are not examined.
   if (Array.isArray(list) && list.length > most)
     throw new VendorFailure(
-      `${host} answers with a list \`${member}\` of ${list.length}, although at most ${most} were asked for`,
+      `${host} answers with ${list.length} items in the list \`${member}\`, although at most ${most} were requested`,
     );
   if (Array.isArray(list) && list.every(isItem)) return list;
-  throw new VendorFailure(`${host} answers without the list \`${member}\` that its interface describes`);
+  throw new VendorFailure(`${host} answers without the list \`${member}\` that its API describes`);
 }
 
 /** Maximum length of a text. Names and states are short, so longer texts are not accepted. */
@@ -52,8 +52,8 @@ export function demandProgress(host: string): (place: string) => void {
   return (place) => {
     // The product decides how long a place is, so only hashes are kept.
     const sum = sha256(place);
-    if (seen.has(sum)) throw new VendorFailure(`${host} answers a page that leads back to one before it`);
-    if (seen.size === mostPages) throw new VendorFailure(`${host} answers more than ${mostPages} pages`);
+    if (seen.has(sum)) throw new VendorFailure(`${host} answers with a page that links back to an earlier one`);
+    if (seen.size === mostPages) throw new VendorFailure(`${host} answers with more than ${mostPages} pages`);
     seen.add(sum);
   };
 }

@@ -91,7 +91,7 @@ function view(
 function standingWarning(row: IntegrationStatusRow | undefined, basis: string, now: string): string {
   const ends = row?.credential_basis === basis ? row.credential_ends_at?.toISOString() : undefined;
   if (ends === undefined || !endsSoon(ends, now)) return '';
-  return `; its credentials end on ${ends}: make new ones at the product, and write them into the integration`;
+  return `; its credentials end on ${ends}: create new ones in the product, and write them into the integration`;
 }
 
 /** Returns the members that have a value. */
@@ -121,18 +121,18 @@ function messageOf(
   { approved, denied }: EndpointSecurity['peers'],
 ): string {
   const error = row?.last_error ?? '';
-  const kept = row?.decides === true ? 'the last verdicts count until then' : 'it keeps no peer out until then';
+  const kept = row?.decides === true ? 'the last verdicts stay in effect' : 'it keeps no peer out';
   switch (state) {
     case 'disabled':
       return 'it is disabled, and keeps no peer out';
     case 'waiting':
-      return `${product} was not asked about all devices yet; it keeps no peer out until then`;
+      return `${product} has not been queried for all devices yet; it keeps no peer out until then`;
     case 'synced':
       return `${product} lets ${approved} ${approved === 1 ? 'peer' : 'peers'} in and keeps ${denied} out`;
     case 'held':
       return error;
     case 'failing':
-      return `${error}; it is tried again, and ${kept}`;
+      return `${error}; it is tried again, and until that succeeds, ${kept}`;
     case 'untrusted':
       return `${row?.untrusted}, so it lets no peer of its groups in: ${error}`;
     default:
@@ -165,7 +165,7 @@ export async function approveLoss(engine: Engine, call: Call, vendor: string): P
   if (devices === undefined)
     throw new Conflict(
       'precondition',
-      `no sync of ${vendor} waits for an approval; \`heddle endpoint-security\` shows how it fares`,
+      `no sync of ${vendor} waits for an approval; \`heddle endpoint-security\` shows its state`,
     );
   engine.notices.publish({ what: 'verdicts', account: call.account });
   return { devices };

@@ -241,7 +241,7 @@ async function fail(sync: Sync, reason: string, { doubted, afterMs = 0 }: Failur
   const backOff = doubted === undefined ? Math.min(everyMs, firstRetryMs * 2 ** Math.min(row.failures, 10)) : everyMs;
   const waitMs = Math.max(backOff * (0.9 + options.random() / 5), afterMs);
   const { trustedHours, product, platform } = describeIntegration(object);
-  const untrusted = `${product} could not be asked for more than ${trustedHours} hours`;
+  const untrusted = `${product} could not be queried for more than ${trustedHours} hours`;
   const failure = { reason, waitMs, revision: object.updatedRevision, doubted, trustedHours, untrusted };
   const noted = await noteSyncFailure(engine.database, held, failure);
   if (noted === undefined) return;

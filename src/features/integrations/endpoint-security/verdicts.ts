@@ -59,7 +59,7 @@ export function needsApproval(found: number, known: number | undefined): boolean
 
 /** Returns the message about a sync that needs an approval. */
 export function lossText(product: string, found: number, known: number | undefined): string {
-  const advice = 'the verdicts before it stay; approve it if that is right';
+  const advice = 'the earlier verdicts stay in effect; approve the sync if this is right';
   if (known === undefined) return `${product} knows no devices, so every peer would be kept out; ${advice}`;
   return `${product} knows ${found} devices, and knew ${known} before: more than 20 % are gone; ${advice}`;
 }

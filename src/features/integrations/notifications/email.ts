@@ -30,7 +30,7 @@ export function openEmail({ account, id, settings = {} }: Channel, { mail, publi
 
 const noServer: Verdict = {
   outcome: 'pause',
-  reason: 'this server has no mail server; its operator sets HEDDLE_SMTP_URL and HEDDLE_MAIL_FROM',
+  reason: 'this server has no mail server; its operator can configure one with HEDDLE_SMTP_URL and HEDDLE_MAIL_FROM',
 };
 
 async function send(
@@ -41,7 +41,10 @@ async function send(
   try {
     const refused = await transport.send(notificationMail(frame, batch));
     if (refused.length === 0) return { outcome: 'accepted' };
-    return { outcome: 'accepted', note: `the mail server refuses ${refused.join(', ')}; the others got the mail` };
+    return {
+      outcome: 'accepted',
+      note: `the mail server rejects ${refused.join(', ')}; the other addresses received the mail`,
+    };
   } catch (error) {
     if (!(error instanceof MailFailure)) throw error;
     return verdictOf(error);
@@ -58,6 +61,6 @@ function verdictOf({ refusal, message: reason }: MailFailure): Verdict {
     case 'addresses':
       return { outcome: 'pause', reason: `${reason}; correct them` };
     case 'credentials':
-      return { outcome: 'pause', reason: `${reason}; its operator sees to that` };
+      return { outcome: 'pause', reason: `${reason}; the operator of this server must correct them` };
   }
 }

@@ -91,7 +91,7 @@ function htmlOf(frame: MailFrame, events: readonly DeliveryEvent[]): string {
 
 function footerOf({ account, channel, settingsUrl }: MailFrame): string {
   const where = settingsUrl === undefined ? '' : ` How to change it: ${settingsUrl}`;
-  return `The notification channel ${channel} of the account ${account} sends this.${where}`;
+  return `The notification channel ${channel} of the account ${account} sent this message.${where}`;
 }
 
 function readable(timestamp: string): string {

@@ -12,7 +12,7 @@ export function takeGroup(work: Work, given: ProvidedGroup): boolean {
   const name = (given.name ?? present?.name ?? '').trim();
   if (name === '' || name.length > longest.name) {
     const what =
-      name === '' ? 'has no name' : `has a name of ${name.length} characters; up to ${longest.name} are taken over`;
+      name === '' ? 'has no name' : `has a name of ${name.length} characters; the maximum is ${longest.name}`;
     work.find('name_unusable', given.key, `the group ${given.key} ${what}`);
     return present !== undefined;
   }
@@ -79,12 +79,7 @@ function idsOf(work: Work, group: string, keys: readonly string[]): ReadonlySet<
   for (const key of keys) {
     const user = work.users.find(key);
     if (user !== undefined && user.derived.provided?.removed_since === undefined) ids.add(user.id);
-    else
-      work.find(
-        'member_unknown',
-        group,
-        `the group ${group} names a member ${key}, which is no user that was taken over`,
-      );
+    else work.find('member_unknown', group, `the group ${group} names a member ${key}, which is not an imported user`);
   }
   return ids;
 }
@@ -165,6 +160,6 @@ export function dropGroup(work: Work, group: Stored<'Group'>): void {
   const since = provided.removed_since ?? work.now;
   work.groups.put(group.id, { spec: group.spec, provided: { ...provided, removed_since: since } });
   if (provided.removed_since !== undefined || used.length === 0) return;
-  const message = `the identity provider does not have the group ${group.name} any more; it has no users now, and stays because of ${used.slice(0, 10).join(', ')}`;
+  const message = `the identity provider no longer has the group ${group.name}; it has no users now, and stays because it is used by ${used.slice(0, 10).join(', ')}`;
   work.find('still_used', provided.external_id ?? group.id, message);
 }

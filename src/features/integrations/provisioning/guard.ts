@@ -62,7 +62,7 @@ function userGuard({
   }
   if (isEmpty)
     return [
-      { guard: 'empty', message: `keeps out ${going} of ${active} users: the identity provider names none any more` },
+      { guard: 'empty', message: `keeps out ${going} of ${active} users: the identity provider no longer lists any` },
     ];
   const most = Math.max(deletes, Math.floor((active + before) * deleteShare));
   if (going + before <= most) return [];

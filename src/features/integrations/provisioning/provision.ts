@@ -70,7 +70,7 @@ export type ProvidingKind = 'ScimIntegration' | 'DirectoryIntegration';
 function requireIntegration(state: Snapshot, id: string): Stored<ProvidingKind> {
   const object = state.get(id);
   if (isOfKind(object, 'ScimIntegration') || isOfKind(object, 'DirectoryIntegration')) return object;
-  throw new NotFound(`the integration ${id} is not there any more`);
+  throw new NotFound(`the integration ${id} does not exist any more`);
 }
 
 /** Returns the source name under which plans of an integration are stored. */
@@ -124,7 +124,7 @@ async function attempt(engine: Engine, request: ProvisioningRequest, allowance: 
         ...(approval === undefined ? {} : { planId: approval.id }),
       });
   if (!committed.ok) throw refusalOf(committed.problems);
-  if (last === undefined || !last.outcome.ok) throw new Error('a mutation ended that was never planned');
+  if (last === undefined || !last.outcome.ok) throw new Error('a mutation ended without having been planned');
   const { made, outcome, isHalted } = last;
   return {
     ...{ ...made, isHalted, plan: outcome.plan, before: committed.before },
@@ -286,7 +286,7 @@ async function endSignIns(engine: Engine, account: string, users: readonly strin
   if (users.length === 0) return;
   await deleteRecordsOfUsers(engine.database, users).catch((error) =>
     engine.failed(
-      `the sign-ins of ${users.length} users of account ${account} who are kept out could not be closed`,
+      `the sessions and tokens of ${users.length} users of account ${account} who are kept out could not be deleted`,
       error,
     ),
   );

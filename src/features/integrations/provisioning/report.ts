@@ -19,7 +19,7 @@ export function syncLogsOf(made: Provisioned, timestamp: string): readonly SyncL
     rest > 0 ? [{ level: 'warning', timestamp, message: `${rest} more of that kind` }] : [];
   if (waiting !== undefined) {
     const why = waiting.guards.map(({ message }) => message).join('; ');
-    const message = `nothing was changed: ${why}. Look at the plan ${waiting.id}, and approve it: \`heddle approve ${waiting.id}\``;
+    const message = `nothing was changed, because the change ${why}. Look at the plan ${waiting.id}, and approve it with \`heddle approve ${waiting.id}\``;
     return [...warnings, ...more, { level: 'error', timestamp, message }];
   }
   if (made.revision === undefined) return [...warnings, ...more];

@@ -75,7 +75,7 @@ function isOwner(user: Stored<'User'> | undefined): boolean {
 }
 
 function ownerKept({ name }: { readonly name: string } = { name: '' }): string {
-  return `${name} is an owner of the account and stays: hand the ownership over first, then the identity provider may keep the user out`;
+  return `${name} is an owner of the account and stays: transfer the ownership first, then the identity provider can keep the user out`;
 }
 
 /**
@@ -94,9 +94,14 @@ function keepAddress(work: Work, given: ProvidedUser, user: Stored<'User'> | und
     work.find(
       'owner_kept',
       given.key,
-      `${user.name} is an owner of the account and stays: ${has}, and an identity provider does not give owners another one; correct it there`,
+      `${user.name} is an owner of the account and stays: ${has}, because an identity provider cannot change the address of an owner; correct it at the provider`,
     );
-  else work.find('email_kept', given.key, `${has}: the user signs in by themselves, so that ${said} is not taken over`);
+  else
+    work.find(
+      'email_kept',
+      given.key,
+      `${has}: the user already has a password or an identity, so ${said} is not imported`,
+    );
   return rest;
 }
 
@@ -152,7 +157,7 @@ function faultOf(work: Work, given: ProvidedUser, user: Stored<'User'> | undefin
   const email = canonicalEmail(work, given.email ?? '');
   if (email.fault !== undefined) {
     const who = given.login ?? given.name ?? given.key;
-    return { code: 'email_invalid', message: `the address of ${who} cannot be taken over: ${email.fault}` };
+    return { code: 'email_invalid', message: `the address of ${who} cannot be imported: ${email.fault}` };
   }
   if (email.value !== '' && isOther(holderOfEmail(work, email.value)))
     return { code: 'email_taken', message: `another user of the account has the e-mail address ${email.value}` };

@@ -47,7 +47,7 @@ export function parseFilter(text: string): Filter {
 function bounded(filter: Filter, scimType: ScimType): Filter {
   const count = countComparisons(filter);
   if (count <= mostComparisons) return filter;
-  throw wrong(scimType, `the filter has ${count} comparisons; up to ${mostComparisons} are taken`);
+  throw wrong(scimType, `the filter has ${count} comparisons; the maximum is ${mostComparisons}`);
 }
 
 /** Maximum number of comparisons with values that all filters of one PATCH may make together. */
@@ -66,8 +66,8 @@ export function createComparisons(): Comparisons {
     use(filter, values) {
       left -= countComparisons(filter) * values;
       if (left >= 0) return;
-      const what = 'the filters look at too many values';
-      throw wrong('tooMany', `${what}; name what is to change by its \`value\`, or send less at once`);
+      const what = 'the filters compare too many values';
+      throw wrong('tooMany', `${what}; select the entries to change by their \`value\`, or send less at once`);
     },
   };
 }
@@ -127,7 +127,10 @@ function readTokens(text: string, scimType: ScimType): Tokens {
     tokenPattern.lastIndex = at;
     const [match] = tokenPattern.exec(text) ?? [];
     if (match === undefined)
-      throw wrong(scimType, `the ${what} has a text that does not end, at character ${text.indexOf('"', at) + 1}`);
+      throw wrong(
+        scimType,
+        `the ${what} has a text without a closing quote, at character ${text.indexOf('"', at) + 1}`,
+      );
     found.push({ text: match.trimStart(), at: at + match.length - match.trimStart().length });
   }
   let next = 0;
@@ -163,7 +166,7 @@ function readChain(tokens: Tokens, op: 'and' | 'or', read: () => Filter): Filter
 }
 
 function readTerm(tokens: Tokens, depth: number): Filter {
-  if (depth > deepest) throw tokens.unexpected(`at most ${deepest} brackets inside each other`);
+  if (depth > deepest) throw tokens.unexpected(`at most ${deepest} nested brackets`);
   const token = tokens.next();
   const word = token?.text ?? '';
   if (word === '(') {

@@ -59,7 +59,7 @@ function refuseTwin(view: View, { name = '', externalId }: ProvidedGroup): void 
       ? (indexed(view, externalId)[0] ?? others.find(({ derived }) => derived.provided?.external_id === undefined))
       : others[0];
   if (twin !== undefined)
-    throw new ScimRefusal(409, `the group ${twin.name} is there already, as ${twin.id}`, { scimType: 'uniqueness' });
+    throw new ScimRefusal(409, `the group ${twin.name} already exists, as ${twin.id}`, { scimType: 'uniqueness' });
 }
 
 function render(view: View, group: Stored<'Group'>, needs: Needs): JsonObject {
@@ -134,13 +134,13 @@ function moveMembers(view: View, group: Stored<'Group'>, step: Step, change: Mem
   const { op, value } = step;
   if (op !== 'remove') {
     if (step.filter !== undefined || step.sub !== undefined)
-      throw wrong('mutability', 'what is said about a member cannot be changed; add or remove members');
+      throw wrong('mutability', 'the attributes of a member cannot be changed; add or remove members');
     if (op === 'replace') change.whole = new Set(idsIn(valuesIn(value)));
     else for (const id of idsIn(valuesIn(value))) join(change, id);
     return;
   }
   if (step.sub !== undefined)
-    throw wrong('mutability', 'what is said about a member cannot be removed; remove the member');
+    throw wrong('mutability', 'the attributes of a member cannot be removed; remove the member');
   if (step.filter !== undefined) for (const id of found(view, group, step, change)) leave(change, id);
   // Taken literally, the RFC ignores the list and leaves the group empty.
   else if (value !== undefined) for (const id of idsIn(valuesIn(value))) leave(change, id);

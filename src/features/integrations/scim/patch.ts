@@ -31,7 +31,7 @@ export function readPatch(type: ResourceType, body: JsonObject): readonly Step[]
     throw wrong('invalidSyntax', '`Operations` must be a list of at least one operation');
   const count = operations.reduce((sum: number, operation: Json) => sum + countSteps(type, operation), 0);
   if (count > mostOperations)
-    throw wrong('tooMany', `up to ${mostOperations} operations are taken at once, and there are ${count}`);
+    throw wrong('tooMany', `a request can have at most ${mostOperations} operations, and this one has ${count}`);
   return operations.flatMap((operation: Json, at) => readOperation(type, operation, at));
 }
 
@@ -52,7 +52,7 @@ function isSchemaOf(type: ResourceType, name: string): boolean {
 }
 
 function readOperation(type: ResourceType, operation: Json, at: number): readonly Step[] {
-  if (!isObject(operation)) throw wrong('invalidSyntax', `operation ${at + 1} is no object`);
+  if (!isObject(operation)) throw wrong('invalidSyntax', `operation ${at + 1} is not an object`);
   const given = new Map(Object.entries(operation as JsonObject).map(([name, value]) => [name.toLowerCase(), value]));
   // Some providers write `Add` and `Replace`.
   const op = String(given.get('op') ?? '').toLowerCase();
@@ -95,10 +95,10 @@ function stepsAt(type: ResourceType, op: Step['op'], text: string, value: Json |
   const attribute = attributeOf(type, path.name);
   if (attribute === undefined) throw wrong('invalidPath', unknownPath(type, path));
   if (attribute.mutability === 'readOnly')
-    throw wrong('mutability', `\`${attribute.name}\` is the server's own and cannot be changed`);
+    throw wrong('mutability', `\`${attribute.name}\` is set by the server and cannot be changed`);
   const sub = subOf(type, attribute, path);
   if (path.filter !== undefined && attribute.multiValued !== true)
-    throw wrong('invalidPath', `\`${attribute.name}\` has one value, and no filter finds any in it`);
+    throw wrong('invalidPath', `\`${attribute.name}\` has a single value and cannot be filtered`);
   const { filter } = path;
   const step = { op, attribute, ...(sub === undefined ? {} : { sub }), ...(filter === undefined ? {} : { filter }) };
   if (op === 'remove') {
@@ -106,7 +106,7 @@ function stepsAt(type: ResourceType, op: Step['op'], text: string, value: Json |
       throw wrong('mutability', `\`${attribute.name}\` is required and cannot be removed`);
     return [value === undefined || value === null ? step : { ...step, value: readStepValue(step, value) }];
   }
-  if (value === undefined) throw wrong('invalidValue', `\`${text}\` is to be changed, and there is no \`value\``);
+  if (value === undefined) throw wrong('invalidValue', `\`${text}\` cannot be changed without a \`value\``);
   // The value `null` means the same as a removal.
   if (value === null) return attribute.required === true ? [] : [{ ...step, op: 'remove' }];
   return [{ ...step, value: readStepValue(step, value) }];
@@ -201,6 +201,6 @@ function seedOf(attribute: Attribute, filter: Filter | undefined): JsonObject {
   if (filter.op === 'and') return Object.assign({}, ...filter.filters.map((part) => seedOf(attribute, part)));
   const sub = filter.op === 'eq' ? subAttributeOf(attribute, filter.path.name) : undefined;
   if (filter.op !== 'eq' || sub === undefined || filter.value === null)
-    throw wrong('noTarget', `no value of \`${attribute.name}\` is one that the filter of the path finds`);
+    throw wrong('noTarget', `no value of \`${attribute.name}\` matches the filter of the path`);
   return { [sub.name]: readValue(sub, filter.value, `${attribute.name}.${sub.name}`) };
 }

@@ -33,7 +33,7 @@ export function readValue(attribute: Attribute, value: Json, path: string): Json
 /** Throws `tooMany` when an attribute would have more values than allowed. */
 export function boundValues(attribute: Attribute, count: number, path: string): void {
   const limit = attribute.name === 'members' ? mostMembers : most.values;
-  if (count > limit) throw wrong('tooMany', `\`${path}\` has ${count} values; up to ${limit} are taken at once`);
+  if (count > limit) throw wrong('tooMany', `\`${path}\` has ${count} values; the maximum at once is ${limit}`);
 }
 
 function readSingle(attribute: Attribute, value: Json, path: string): Json {

@@ -42,21 +42,21 @@ const text = (name: string, description: string): Attribute => ({ name, type: 's
 /** Attributes that every resource has. They are part of no schema. */
 const common: readonly Attribute[] = [
   {
-    ...text('id', 'The id that the server gave.'),
+    ...text('id', 'The id that the server assigned.'),
     ...{ caseExact: true, mutability: 'readOnly', returned: 'always', uniqueness: 'server' },
   },
-  { ...text('externalId', 'The id that the identity provider gave.'), caseExact: true },
+  { ...text('externalId', 'The id that the identity provider assigned.'), caseExact: true },
   {
     ...{ name: 'schemas', type: 'reference', description: 'The schemas of the resource.' },
     ...{ multiValued: true, caseExact: true, mutability: 'readOnly', returned: 'always' },
   },
   {
-    ...{ name: 'meta', type: 'complex', description: 'About the resource.', mutability: 'readOnly' },
+    ...{ name: 'meta', type: 'complex', description: 'Metadata of the resource.', mutability: 'readOnly' },
     subAttributes: [
-      { ...text('resourceType', 'What it is.'), caseExact: true },
-      { name: 'created', type: 'dateTime', description: 'When it was made.' },
-      { name: 'lastModified', type: 'dateTime', description: 'When it last changed.' },
-      { ...text('location', 'Where it is.'), caseExact: true },
+      { ...text('resourceType', 'The type of the resource.'), caseExact: true },
+      { name: 'created', type: 'dateTime', description: 'Time of the creation.' },
+      { name: 'lastModified', type: 'dateTime', description: 'Time of the last change.' },
+      { ...text('location', 'The URL of the resource.'), caseExact: true },
       { ...text('version', 'Its ETag.'), caseExact: true },
     ],
   },
@@ -70,7 +70,7 @@ export const userType: ResourceType = {
   description: 'A person',
   attributes: [
     {
-      ...text('userName', 'The name by which the person is known to the provider.'),
+      ...text('userName', 'The name by which the identity provider identifies the person.'),
       required: true,
       uniqueness: 'server',
     },
@@ -92,9 +92,9 @@ export const userType: ResourceType = {
       },
       subAttributes: [
         text('value', 'The address.'),
-        text('display', 'How it is shown.'),
-        { ...text('type', 'What it is for.'), canonicalValues: ['work', 'home', 'other'] },
-        { name: 'primary', type: 'boolean', description: 'Whether it is the one to use.' },
+        text('display', 'The address in the form to show.'),
+        { ...text('type', 'The use of the address.'), canonicalValues: ['work', 'home', 'other'] },
+        { name: 'primary', type: 'boolean', description: 'Whether this is the primary address.' },
       ],
     },
     { name: 'active', type: 'boolean', description: 'Whether the person may sign in.' },
@@ -103,9 +103,9 @@ export const userType: ResourceType = {
       mutability: 'readOnly',
       subAttributes: [
         { ...text('value', 'The id of the group.'), caseExact: true },
-        { name: '$ref', type: 'reference', description: 'Where it is.', referenceTypes: ['Group'] },
+        { name: '$ref', type: 'reference', description: 'The URL of the group.', referenceTypes: ['Group'] },
         text('display', 'Its name.'),
-        text('type', 'How the person is in it.'),
+        text('type', 'The type of the membership.'),
       ],
     },
   ],
@@ -130,12 +130,12 @@ export const groupType: ResourceType = {
         {
           name: '$ref',
           type: 'reference',
-          description: 'Where it is.',
+          description: 'The URL of the user.',
           referenceTypes: ['User'],
           mutability: 'immutable',
         },
         text('display', 'Their name.'),
-        { ...text('type', 'What it is: a user.'), canonicalValues: ['User'], mutability: 'immutable' },
+        { ...text('type', 'The type of the member: a user.'), canonicalValues: ['User'], mutability: 'immutable' },
       ],
     },
   ],

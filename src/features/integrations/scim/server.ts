@@ -189,7 +189,7 @@ function refuseFindings({ findings, outside }: Pick<Provisioned, 'findings' | 'o
   if (outside.groups.length === 0) return;
   throw new ScimRefusal(
     403,
-    `the group is not taken over: its name begins with none of the prefixes that the integration asks for: ${prefixes}`,
+    `the group is not imported: its name begins with none of the prefixes that the integration requires: ${prefixes}`,
   );
 }
 
@@ -203,7 +203,7 @@ const approvalSeconds = 300;
 function waitsFor(plan: string, guards: readonly { readonly message: string }[]): ScimRefusal {
   return new ScimRefusal(
     503,
-    `nothing was changed: ${guards.map(({ message }) => message).join('; ')}. It waits for an approval of the plan ${plan}, and is carried out when it is sent again afterwards`,
+    `nothing was changed, because the change ${guards.map(({ message }) => message).join('; ')}. It needs an approval of the plan ${plan}; send the request again after the approval to carry it out`,
     { retryAfter: approvalSeconds },
   );
 }

@@ -31,10 +31,7 @@ export function createScimAuthenticator({
     if (integration?.derived.token_hash !== hash)
       throw unauthenticated('the token is not known; it may have been renewed');
     if (integration.spec.enabled === false)
-      throw new ScimRefusal(
-        403,
-        'the integration is switched off; set `enabled` to true to take over users and groups again',
-      );
+      throw new ScimRefusal(403, 'the integration is disabled; set `enabled` to true to import users and groups again');
     return { account, revision, integration: subject };
   };
 }

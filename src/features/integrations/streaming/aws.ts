@@ -102,7 +102,7 @@ function escaped(text: string): string {
 
 function methodOf({ method }: AwsRequest): NonNullable<OutboundRequest['method']> {
   if (method === 'PUT' || method === 'POST') return method;
-  throw new Error(`a client of AWS wants to send ${method}, which it has no reason for`);
+  throw new Error(`an AWS client tried to send an unexpected ${method} request`);
 }
 
 /**
@@ -158,7 +158,7 @@ const settingCodes: ReadonlySet<string> = new Set([
  */
 function verdictOfError(code: string, answer: OutboundAnswer, host: string, now: number): Verdict {
   const { status } = answer;
-  if (status < 300) return { outcome: 'retry', reason: `${host} answers what no such service would` };
+  if (status < 300) return { outcome: 'retry', reason: `${host} does not answer like the expected service` };
   const verdict = verdictOf(answer, host, now);
   if (!/^[A-Z]\w{3,60}$/.test(code) || code === 'Error' || code === 'Unknown' || code === 'UnknownError')
     return verdict;

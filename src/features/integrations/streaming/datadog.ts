@@ -36,7 +36,7 @@ export function openDatadog({ account, settings = {} }: Channel, options: Stream
       if (entries.length === 1 && Buffer.byteLength(entries[0] ?? '') > limits.entryBytes)
         return {
           outcome: 'refused',
-          reason: `the entry is larger than the ${limits.entryBytes} bytes that Datadog takes`,
+          reason: `the entry is larger than the ${limits.entryBytes} bytes that Datadog accepts`,
         };
       const body = await compress(`[${entries.join(',')}]`);
       return verdictAbout(async () => {

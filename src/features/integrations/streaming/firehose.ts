@@ -23,7 +23,7 @@ export function openFirehose({ account, settings = {} }: Channel, options: Strea
       if (Records.length === 1 && (Records[0]?.Data.length ?? 0) > limits.entryBytes)
         return {
           outcome: 'refused',
-          reason: `the record is larger than the ${limits.entryBytes} bytes that Firehose takes`,
+          reason: `the record is larger than the ${limits.entryBytes} bytes that Firehose accepts`,
         };
       const { FirehoseClient, PutRecordBatchCommand } = await import('@aws-sdk/client-firehose');
       const exchange = openExchange(options.outbound, timeoutMs);
@@ -51,6 +51,6 @@ function verdictOfRecords(events: readonly DeliveryEvent[], answers: readonly Re
   const failed = events.filter((_, at) => answers[at]?.RecordId === undefined);
   if (failed.length === 0) return { outcome: 'accepted' };
   const code = answers.find(({ ErrorCode }) => ErrorCode !== undefined)?.ErrorCode ?? 'no reason given';
-  const reason = `the stream did not take ${failed.length} of ${events.length} records (${code.slice(0, 100)})`;
+  const reason = `the stream did not accept ${failed.length} of ${events.length} records (${code.slice(0, 100)})`;
   return { outcome: 'retry', reason, left: failed.map(({ id }) => id) };
 }

@@ -73,14 +73,15 @@ export function createChallenges({ vault }: PlanEnvironment): Challenges {
     },
     check({ challenge, mac }, keys, now) {
       const made = openOnce(challenge);
-      if (made === undefined) throw new Unauthenticated('the challenge is not one of this server; ask for a new one');
+      if (made === undefined)
+        throw new Unauthenticated('the challenge was not issued by this server; request a new one');
       if (Date.parse(made.until) < now)
         throw new Unauthenticated(
-          `the challenge ended at ${made.until}, and it is ${new Date(now).toISOString()}; ask for a new one`,
+          `the challenge expired at ${made.until}, and it is now ${new Date(now).toISOString()}; request a new one`,
         );
       const expected = sharedHash(tunnelText(challenge, keys.signing), made.key, keys.tunnel);
       if (expected === undefined || !equalHash(expected, mac))
-        throw new Unauthenticated('the answer to the challenge does not fit the key of the tunnel');
+        throw new Unauthenticated('the answer to the challenge does not match the tunnel key');
     },
   };
 }

@@ -41,6 +41,6 @@ export function answerTo(
     readPrivateKey('X25519', keys.tunnel),
     public_key,
   );
-  if (mac === undefined) throw new Error('the challenge of the server carries no key that can be answered');
+  if (mac === undefined) throw new Error('the challenge of the server contains no usable key');
   return { challenge, mac };
 }

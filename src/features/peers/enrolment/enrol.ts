@@ -59,7 +59,7 @@ async function authorizerOf(
     return { account, authorizer: { way: 'user', actor, revision } };
   }
   if (setupKey === undefined)
-    throw new Unauthenticated('nobody lets the machine in: send `setup_key`, or the access token of a user');
+    throw new Unauthenticated('the enrolment is not authorized: send `setup_key`, or the access token of a user');
   const hash = sha256Base64(setupKey.trim().toUpperCase());
   const found = await findKey(hash);
   if (found === undefined) throw new Unauthenticated('setup key invalid');

@@ -70,7 +70,7 @@ export async function enrolPeer(engine: Engine, request: EnrolmentRequest): Prom
   if (!committed.ok) throw refusalOf(committed.problems);
   engine.presence.wrote(account);
   const peer = committed.after.find('Peer', id);
-  if (peer === undefined) throw new Error(`the peer ${id} is gone before it was reported`);
+  if (peer === undefined) throw new Error(`the peer ${id} was gone before its enrolment could be answered`);
   return { peer, state: committed.after };
 }
 
@@ -103,7 +103,7 @@ function editsFor(engine: Engine, state: Snapshot, request: EnrolmentRequest, id
     return { id: claim.id, edits: [fulfilled(claim, request, now)], now };
   const by = authorizer.way === 'user' ? byUser(state, authorizer.actor) : byKey(engine, state, request);
   if (extraLabels.length > 0 && !by.mayNameItself)
-    throw new NotAllowed('further DNS labels need a setup key that allows them (`allow_extra_dns_labels`)');
+    throw new NotAllowed('extra DNS labels need a setup key that allows them (`allow_extra_dns_labels`)');
   if (isMaker && claim !== undefined) return { id: claim.id, edits: [fulfilled(claim, request, now)], now };
   const foreign = extraLabels.find((label) => state.holderOf(kind.name, 'dns_label', label) !== undefined);
   // Several peers may share an extra label, but an extra label must not be another peer's own label.
@@ -120,7 +120,7 @@ function editsFor(engine: Engine, state: Snapshot, request: EnrolmentRequest, id
     ...by.spec,
     approval_required: waits,
   }).spec;
-  const reason = waits ? { disapproval_reason: 'new peers of this account wait for an administrator' } : {};
+  const reason = waits ? { disapproval_reason: 'new peers of this account need the approval of an administrator' } : {};
   const derived = { ...request.place, ...by.derived, ...reason };
   const after = storedObject(engine, { id, kind: kind.name, spec, derived }, now);
   // A machine that proves its key may use it, even if a temporary peer was reserved for the key. The reserved peer is
@@ -151,12 +151,12 @@ function byUser(state: Snapshot, { id, granted }: Actor): Terms {
   const user = state.find('User', id);
   if (user === undefined && granted !== undefined)
     throw new NotAllowed(
-      'who looks after the account has no machines of their own in it; enrol with a setup key of it',
+      'users who manage this account from its keeper cannot have machines of their own in it; enrol with a setup key of this account',
     );
   if (user === undefined) throw new Unauthenticated('the user does not exist any more');
   if (user.spec.is_blocked === true) throw new NotAllowed('user is blocked');
   if (user.derived.pending_approval === true)
-    throw new NotAllowed('the user waits for the approval of an administrator, and enrols no peers until then');
+    throw new NotAllowed('the user waits for the approval of an administrator and cannot enrol peers until then');
   return {
     spec: { user_id: id, login_expiration_enabled: true, inactivity_expiration_enabled: true, ephemeral: false },
     derived: { enrolled_by: 'user' },
@@ -168,7 +168,7 @@ function byUser(state: Snapshot, { id, granted }: Actor): Terms {
 const refusals: Readonly<Record<string, string>> = {
   expired: 'the setup key has expired; ask an administrator for a new one',
   revoked: 'the setup key is revoked; ask an administrator for another one',
-  overused: 'the setup key has been used as often as it may; ask an administrator for another one',
+  overused: 'the setup key has reached its usage limit; ask an administrator for another one',
 };
 
 function byKey(engine: Engine, state: Snapshot, { authorizer }: EnrolmentRequest): Terms {
@@ -181,7 +181,7 @@ function byKey(engine: Engine, state: Snapshot, { authorizer }: EnrolmentRequest
   // A replaced value of a setup key stays valid only until its own expiry.
   const hasEnded = former !== undefined && former.expires <= now;
   const standing = hasEnded ? 'expired' : kind.computed['state']?.value(key, state.seen({ now, viewer: '' }));
-  if (standing !== 'valid') throw new NotAllowed(refusals[String(standing)] ?? 'the setup key enrols no peers');
+  if (standing !== 'valid') throw new NotAllowed(refusals[String(standing)] ?? 'the setup key cannot enrol peers');
   return {
     spec: {
       login_expiration_enabled: false,

@@ -146,7 +146,7 @@ function checkCertificate({ chain, signature }: CertificateClaim, key: string, n
   if (leaf === undefined || read.includes(undefined)) return 'the chain must be X.509 certificates in PEM';
   if (leaf.validFromDate.getTime() > now) return `the certificate is valid from ${leaf.validFromDate.toISOString()}`;
   if (leaf.validToDate.getTime() < now) return `the certificate was valid until ${leaf.validToDate.toISOString()}`;
-  if (!isHeld(leaf, key, signature)) return 'the signature is not by the key of the certificate';
+  if (!isHeld(leaf, key, signature)) return 'the signature was not made with the key of the certificate';
   return undefined;
 }
 

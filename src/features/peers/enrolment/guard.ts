@@ -33,7 +33,7 @@ export function createGuard(database: Database): Guard {
     });
     return async (account: string, proof: Proof): Promise<void> => {
       if (await claim(account, proof)) return;
-      throw new Unauthenticated('the proof was used before; sign every request anew, with a nonce of its own');
+      throw new Unauthenticated('the proof was used before; sign every request with a new nonce');
     };
   };
   return { find, use: claimBy('lasting'), useBefore: claimBy('before a commit') };

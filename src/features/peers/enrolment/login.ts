@@ -19,7 +19,7 @@ export function requireUserIn(state: Snapshot, peer: Stored<'Peer'>): void {
 /** Throws `NotAllowed` when the caller who signs a peer in is not the user of the peer. */
 export function requireOwnPeer(peer: Stored<'Peer'>, call: Call): void {
   if (peer.spec.user_id === call.actor.id) return;
-  throw new NotAllowed('the peer belongs to another user; sign in as the one who enrolled it');
+  throw new NotAllowed('the peer belongs to another user; sign in as the user who enrolled it');
 }
 
 /**

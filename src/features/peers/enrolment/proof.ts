@@ -16,16 +16,16 @@ export interface Proof extends ProofClaims {
 export function checkProof(header: string | undefined, request: ProvenRequest, now: number): Proof {
   const { key, time, nonce, signature } = readHeader(header);
   const at = Date.parse(time);
-  if (Number.isNaN(at)) throw new Unauthenticated('the time of the proof is none; write it as ISO 8601 in UTC');
+  if (Number.isNaN(at)) throw new Unauthenticated('the time of the proof is not valid; write it as ISO 8601 in UTC');
   const off = at - now;
   if (Math.abs(off) > mostSkewMs) {
     const seconds = Math.round(Math.abs(off) / 1000);
     throw new Unauthenticated(
-      `the proof is from ${time}, ${seconds} s ${off > 0 ? 'ahead of' : 'behind'} the server, whose clock says ${new Date(now).toISOString()}; set the clock of the machine`,
+      `the proof is from ${time}, ${seconds} s ${off > 0 ? 'ahead of' : 'behind'} the clock of the server (${new Date(now).toISOString()}); set the clock of the machine`,
     );
   }
   if (!isSigned(proofText({ key, time, nonce }, request), key, signature))
-    throw new Unauthenticated('the proof does not fit: it signs another request, or was signed by another key');
+    throw new Unauthenticated('the proof does not match: it signs another request, or was signed with another key');
   return { key, time, nonce, expires: new Date(at + 2 * mostSkewMs).toISOString() };
 }
 

@@ -31,7 +31,7 @@ export function readSession({ vault }: PlanEnvironment, header: string | undefin
   const [, token = ''] = /^peer +(\S+)$/i.exec((header ?? '').trim()) ?? [];
   if (token === '') throw new Unauthenticated('no session: log in, and send `Authorization: Peer <token>`');
   const session = openValue(vault, ticket, token);
-  if (session === undefined) throw new Unauthenticated('the session is not one of this server; log in again');
+  if (session === undefined) throw new Unauthenticated('the session was not issued by this server; log in again');
   if (Date.parse(String(session['until'])) < now)
     throw new Unauthenticated(`the session ended at ${String(session['until'])}; log in again`);
   return { account: String(session['account']), peer: String(session['peer']), key: String(session['key']) };

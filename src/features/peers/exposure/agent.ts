@@ -17,7 +17,7 @@ export function readExposure(body: JsonObject): Exposure {
     if (!known.includes(name)) fault(`/${name}`, `\`${name}\` is not known; remove it`);
   const { port } = body;
   if (typeof port !== 'number' || !Number.isInteger(port) || port < 1 || port > 65535)
-    fault('/port', '`port` must be a whole number from 1 to 65535: where the service listens on the machine');
+    fault('/port', '`port` must be a whole number from 1 to 65535: the port of the service on the machine');
   const mode = serviceModes.find((one) => one === (body['mode'] ?? 'http'));
   if (mode === undefined) fault('/mode', `\`mode\` must be one of ${serviceModes.join(', ')}`);
   const name = read(body['name'], (text) => !text.includes('.') && text.length <= 63);

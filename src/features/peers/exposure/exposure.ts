@@ -43,7 +43,7 @@ export async function exposeService(engine: Engine, by: Exposer, exposure: Expos
   if (peers.get(by.peer.id)?.connected !== true)
     throw new Conflict(
       'refused',
-      'the peer is not connected, so nobody could reach the service; open `GET /agent/stream` first',
+      'the peer is not connected, so the service would not be reachable; open `GET /agent/stream` first',
     );
   const kind = engine.registry.get('ProxyService');
   const call = callOf(by);
@@ -69,7 +69,7 @@ function exposeAgain(outcome: RequestOutcome, { id, spec }: Stored<'ProxyService
   if (outcome.ok || outcome.problems.every(({ code }) => code !== 'managed_field')) return outcome;
   throw new Conflict(
     'taken',
-    `the peer exposes \`${spec.domain}\` in another way already, as the service ${id}; withdraw that first`,
+    `the peer already exposes \`${spec.domain}\` with other settings, as the service ${id}; withdraw that service first`,
   );
 }
 
@@ -125,7 +125,7 @@ function requireExposer(state: Snapshot, id: string): Stored<'Peer'> {
 /** Returns why a peer may not expose services, `undefined` when it may. */
 export function whyNotExpose(state: Snapshot, { id, spec }: Stored<'Peer'>): string | undefined {
   if (spec.approval_required === true)
-    return 'the peer waits for the approval of an administrator, and exposes nothing until then';
+    return 'the peer waits for the approval of an administrator and cannot expose services until then';
   const { peer_expose_enabled: enabled, peer_expose_groups: allowed = [] } = settingsOf(state);
   if (enabled !== true)
     return 'peers of this account may not expose services: `peer_expose_enabled` is off; ask an administrator to turn it on';
@@ -162,7 +162,7 @@ function clusterFor(state: Snapshot, requested: string | undefined): string {
   const found = requested === undefined ? (own ?? clusters[0]) : clusters.find(({ name }) => name === requested);
   if (found !== undefined) return found.name;
   if (requested === undefined)
-    throw new Conflict('refused', 'the account has no cluster of proxies that could serve; register a proxy first');
+    throw new Conflict('refused', 'the account has no cluster of proxies that can serve this; register a proxy first');
   const message = `the account has no cluster of proxies \`${requested}\`; name another one, or leave \`cluster\` out`;
   throw new InvalidInput(message, { problems: [{ code: 'cluster_unknown', path: '/cluster', message }] });
 }

@@ -11,7 +11,7 @@ const sentences: Readonly<Record<EndReason, string>> = {
   expired: 'the login of the peer has expired; log in with the access token of its user',
   replaced: 'the peer opened another stream',
   stopping: 'the server stops; connect again',
-  failed: 'the server cannot work out what the peer has to know at the moment; connect again',
+  failed: 'the server cannot compute the network map of the peer at the moment; connect again',
 };
 
 /** Reasons after which the peer should reconnect. */

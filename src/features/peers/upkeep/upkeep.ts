@@ -51,5 +51,5 @@ async function keepOne(
   for (const { id, failed: why } of await endExposures(engine, account, lease))
     if (why !== undefined) report('warn', `exposed service ${id}: ${why}`);
   for (const name of await removeVanished(engine, account, lease))
-    report('warn', `proxy ${name}: it was not heard of, or its token has ended; it lost its place in the mesh`);
+    report('warn', `proxy ${name}: it stopped reporting, or its token has ended; it was removed from the mesh`);
 }

@@ -71,8 +71,8 @@ async function claim(
   if (claimed === undefined) return undefined;
   if (claimed.former !== undefined) engine.notices.publish({ what: 'domains', account: claimed.former });
   if (claimed.isOurs) return found;
-  const more = found.method === 'txt' ? '' : ', or add the TXT record, which goes before a CNAME record';
-  const problem = `another account of this server has proved ${name}; have it deleted there and its record removed${more}`;
+  const more = found.method === 'txt' ? '' : ', or add the TXT record, which takes precedence over a CNAME record';
+  const problem = `another account of this server has proved the ownership of ${name}; have the domain deleted there and its record removed${more}`;
   return { outcome: 'absent', problem };
 }
 

@@ -18,7 +18,7 @@ export async function createDomain(
   if (await isProvedElsewhere(engine.database, call.account, name))
     throw new Conflict(
       'taken',
-      `the domain ${name} already exists in another account of this server, which has proved it; have it deleted there, or remove its TXT record`,
+      `the domain ${name} already exists in another account of this server, which has proved its ownership; have it deleted there, or remove its TXT record`,
     );
   return createObject(engine, call, engine.registry.get('ProxyDomain'), body, options);
 }

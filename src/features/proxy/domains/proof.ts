@@ -38,7 +38,7 @@ export async function lookForProof(dns: DnsLookups, expected: ExpectedProof): Pr
   if (isClusterKnown && targets.some((target) => leadsTo(target, cluster)))
     return { outcome: 'proved', method: 'cname' };
   const isUnknown = texts === undefined || own === undefined || below === undefined;
-  const problem = `the TXT record ${name} does not say \`${text}\` (${textsFound(texts)}), ${cnameProblem(expected, own, targets)}`;
+  const problem = `the TXT record ${name} does not contain \`${text}\` (${textsFound(texts)}), ${cnameProblem(expected, own, targets)}`;
   return { outcome: isUnknown ? 'unknown' : 'absent', problem };
 }
 
@@ -67,8 +67,8 @@ function cnameProblem(
       ? own === undefined
         ? 'no name server answers'
         : 'there is none'
-      : `it leads to ${shown(first)}`;
-  return `and no CNAME record of ${domain} or *.${domain} leads to ${cluster} (${found}); add one of them`;
+      : `it points to ${shown(first)}`;
+  return `and no CNAME record of ${domain} or *.${domain} points to ${cluster} (${found}); add one of them`;
 }
 
 /** Returns the beginning of a text from a foreign record, with unsafe characters replaced. */

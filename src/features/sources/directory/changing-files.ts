@@ -63,14 +63,14 @@ export async function findChangingFiles({ path, last, leftOut, statedFiles }: St
     warnings: () =>
       [...without].map(
         (name) =>
-          `"${join(path, name)}" is being written to all the time and is not read, because it holds no document of ours; name it in ${ignoreFile}.`,
+          `"${join(path, name)}" is being written to all the time and is not read, because it contains no Heddle document; add it to ${ignoreFile}.`,
       ),
     named() {
       const files = latest.map((name) => `"${join(path, name)}"`).sort();
       if (files.length === 0) return '';
       const isStated = latest.some((name) => awaited.has(name));
-      const why = isStated ? ', which holds documents or did, so that nothing is applied without it' : '';
-      return `${nameSome(files, mostNamed)}${why}; write files anew beside it and rename them into place, or name them in ${ignoreFile}`;
+      const why = isStated ? ', which contains documents or contained them, so nothing is applied without it' : '';
+      return `${nameSome(files, mostNamed)}${why}; write each new version to another file and rename it into place, or add the files to ${ignoreFile}`;
     },
   };
 }

@@ -85,7 +85,7 @@ function stateOf(found: Fetched): string {
 function unmounted(path: string): Fetched {
   return {
     ok: false,
-    reason: `"${path}" was a mount and is none now (it has no \`..data\`); mount it again, or restart.`,
+    reason: `"${path}" was a mount and no longer is one (it has no \`..data\`); mount it again, or restart.`,
   };
 }
 

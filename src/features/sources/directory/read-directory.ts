@@ -136,7 +136,7 @@ async function readTree(root: string, shown: string, options: ReadOptions): Prom
   const bytes = listed.reduce((total, file) => total + file.size, 0);
   if (bytes > limits.revisionBytes) {
     throw new Unreadable(
-      `"${shown}" holds ${describeBytes(bytes)} and may hold ${describeBytes(limits.revisionBytes)}; use several sources.`,
+      `"${shown}" contains ${describeBytes(bytes)}, and the maximum is ${describeBytes(limits.revisionBytes)}; use several sources.`,
     );
   }
   await options.onListed?.();

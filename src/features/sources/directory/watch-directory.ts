@@ -144,7 +144,7 @@ function isExhaustion(error: unknown): error is Exhaustion {
 
 function exhaustedMessage({ code }: Exhaustion, pollMs: number): string {
   const setting = code === 'ENOSPC' ? 'fs.inotify.max_user_watches' : 'fs.inotify.max_user_instances or open files';
-  return `the system has no file watches left (${code}), so that changes are noticed by looking every ${pollMs / 1000} s; raise the limit of ${setting}`;
+  return `the system has no file watches left (${code}), so changes are detected by polling every ${pollMs / 1000} s; raise the limit of ${setting}`;
 }
 
 interface Target {

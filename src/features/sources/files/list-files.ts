@@ -249,12 +249,12 @@ async function target(
   });
   const name = relative.join('/');
   if (path === undefined) {
-    if (isDocument) throw new Unreadable(`"${name}" is a symbolic link that leads nowhere; repair or remove it.`);
+    if (isDocument) throw new Unreadable(`"${name}" is a broken symbolic link; repair or remove it.`);
     return undefined;
   }
   if (path === root || path.startsWith(root.endsWith(sep) ? root : root + sep)) return path;
   if (!isDocument && !(await stat(path)).isDirectory()) return undefined;
   throw new Unreadable(
-    `"${name}" is a symbolic link that leads out of the directory; put the files into the directory itself.`,
+    `"${name}" is a symbolic link to a place outside the directory; put the files into the directory itself.`,
   );
 }

@@ -95,7 +95,7 @@ async function ownCopy(directory: string, keyFile: string): Promise<string> {
 
 /** Quotes a path as a value of an ssh option. */
 function asValue(path: string): string {
-  if (path.includes('"')) throw new Error(`ssh cannot be given a path with a quote in it: ${path}`);
+  if (path.includes('"')) throw new Error(`ssh does not accept a path that contains a quote: ${path}`);
   return `"${path.replaceAll('%', '%%')}"`;
 }
 

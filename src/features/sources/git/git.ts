@@ -182,7 +182,7 @@ class GitOrigin implements Origin {
     if ((await sizeOf(repository)) > most / 2) await rm(repository, { recursive: true, force: true });
     const tooMuch = async () =>
       (await sizeOf(repository)) > most
-        ? `it takes up more than ${maxSizeMiB} MiB; raise \`maxSizeMiB\` (${mostSizeOverApi} at the most for a source of the API, more in the server's file of settings), or keep documents in a repository of their own.`
+        ? `it takes up more than ${maxSizeMiB} MiB; raise \`maxSizeMiB\` (at most ${mostSizeOverApi} for a source of the API, more in the settings file of the server), or keep documents in a separate repository.`
         : undefined;
     try {
       const { code, said } = await this.#remote([...args, '--end-of-options', url, source], {
@@ -206,7 +206,7 @@ class GitOrigin implements Origin {
     const { code } = await this.#git(['merge-base', '--is-ancestor', before, commit], { mayFail: true });
     if (code === 0) return;
     throw new Unreadable(
-      `commit ${short(commit)} does not descend from ${short(before)}, which was applied last, and \`requireFastForward\` is set; push a commit that does, or take the setting away for once.`,
+      `commit ${short(commit)} does not descend from ${short(before)}, which was applied last, and \`requireFastForward\` is set; push a commit that does, or remove the setting temporarily.`,
     );
   }
 

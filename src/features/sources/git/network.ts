@@ -29,7 +29,7 @@ export async function openGitNetwork(options: GitNetworkOptions): Promise<GitNet
   const { transport, host, port } = parseRemote(url) ?? {};
   if (transport === 'file') return local;
   if (transport === undefined || host === undefined || port === undefined)
-    throw new Unreadable('it is no address of a repository; correct `url`.');
+    throw new Unreadable('it is not the address of a repository; correct `url`.');
   const target = { host: plainHost(host), port, ...named };
   return transport === 'https' ? throughProxy(outbound, target) : atAddress(outbound, target);
 }

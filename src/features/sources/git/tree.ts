@@ -64,7 +64,7 @@ export async function readTree(git: Plumbing, { id, path, globs }: TreePlace): P
   if (selected.length > mostFiles) throw new Unreadable(`it holds more than ${mostFiles} files; use several sources.`);
   if (bytes > limits.revisionBytes)
     throw new Unreadable(
-      `it holds ${describeBytes(bytes)} of documents and may hold ${describeBytes(limits.revisionBytes)}; use several sources.`,
+      `it contains ${describeBytes(bytes)} of documents, and the maximum is ${describeBytes(limits.revisionBytes)}; use several sources.`,
     );
   const large = selected.find(({ size }) => size > limits.fileBytes);
   if (large !== undefined) throw tooLarge(large);

@@ -239,7 +239,7 @@ function defineFormer(
   const namespace = String(spec['namespace']);
   const reason = cluster.namespaces.has(namespace)
     ? `no rule of the cluster ${config.name} covers the namespace ${namespace} any more`
-    : `the namespace ${namespace} is not there any more`;
+    : `the namespace ${namespace} does not exist any more`;
   const fetch = async () => ({ ok: false as const, reason: keptReason(reason, name) });
   return {
     ...{ account, name, type: 'kubernetes', spec, isConfigured: false, delayMs: 0, opening: reason },

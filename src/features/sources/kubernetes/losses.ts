@@ -41,14 +41,14 @@ export async function lossFault(
   const unavailable = (reason: string): Unavailable => ({ ok: false, reason });
   const former = readUids(last.uids ?? '');
   const named = namesOf(missing, options);
-  const way = `state them again, or let all objects of the source go with \`heddle detach ${source}\``;
+  const way = `state them again, or release all objects of the source with \`heddle detach ${source}\``;
   try {
     const found = await cluster.readNamespace(namespace);
     const fault = namespaceFault(options, found);
     if (fault !== undefined) return unavailable(fault);
     if (found !== undefined && isOther(former, 'namespace', found))
       return unavailable(
-        `the namespace ${namespace} was deleted and made again, and resources that are missing went with the former one: ${named}; ${way}`,
+        `the namespace ${namespace} was deleted and created again, and the missing resources were deleted with the former one: ${named}; ${way}`,
       );
     const plurals = new Set(missing.map((path) => pluralOfPath(path, namespace)));
     for (const kind of kinds.filter(({ plural }) => plurals.has(plural))) {
@@ -57,14 +57,14 @@ export async function lossFault(
       if (last.version === setBack || isEarlier(cluster.version(namespace, kind.plural), last.version))
         return {
           ...unavailable(
-            `the cluster was set back to an earlier state, as from a backup, and has no resources any more that were stated since: ${named}; ${way}`,
+            `the cluster was restored to an earlier state, for example from a backup, and lacks resources that were stated since: ${named}; ${way}`,
           ),
           version: setBack,
         };
     }
     return undefined;
   } catch (error) {
-    return unavailable(`whether resources that are missing were deleted cannot be seen: ${reasonOf(error)}`);
+    return unavailable(`it cannot be determined whether the missing resources were deleted: ${reasonOf(error)}`);
   }
 }
 
@@ -89,17 +89,17 @@ async function definitionFault(
   try {
     const found = await cluster.readDefinition(plural);
     if (found === undefined)
-      return { why: `${of} is not there, and its resources with it; install it again`, isOver: false };
+      return { why: `${of} does not exist, and neither do its resources; install it again`, isOver: false };
     if (isTerminating(found))
       return { why: `${of} is being deleted, and its resources with it; install it again`, isOver: false };
     if (!isOther(former, plural, found)) return undefined;
-    const why = `${of} was deleted and made again, and resources that are missing went with the former one`;
+    const why = `${of} was deleted and created again, and the missing resources were deleted with the former one`;
     return { why, isOver: true };
   } catch (error) {
     if (!(cluster.isBounded && error instanceof ApiError && error.status === 403)) throw error;
     // Deleting a definition deletes all of its resources. If one is left, the definition was not deleted.
     if (cluster.statedIn(namespace).some((stated) => stated.kind.plural === plural)) return undefined;
-    const why = `no resource of the kind ${kind} is left, and without the right to get customresourcedefinitions nobody sees whether ${of} was deleted`;
+    const why = `no resource of the kind ${kind} is left, and without the right to get customresourcedefinitions it is unknown whether ${of} was deleted`;
     return { why, isOver: true };
   }
 }
@@ -119,13 +119,13 @@ export function namespaceFault(
   found: Resource | undefined,
 ): string | undefined {
   if (found !== undefined && !isTerminating(found)) return undefined;
-  const what = found === undefined ? 'is not there any more' : 'is being deleted';
+  const what = found === undefined ? 'does not exist any more' : 'is being deleted';
   return keptReason(`the namespace ${namespace} ${what}`, source);
 }
 
 /** Returns the reason why a namespace declares nothing now, and what happens to the objects that it declared. */
 export function keptReason(why: string, source: string): string {
-  return `${why}; the objects that it stated stay until it is read again, or \`heddle detach ${source}\` lets them go`;
+  return `${why}; the objects that it stated stay until it is read again, or until \`heddle detach ${source}\` releases them`;
 }
 
 /**

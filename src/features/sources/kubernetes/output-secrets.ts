@@ -209,19 +209,19 @@ function problemOf({ kind, object, file }: StatedObject, code: Problem['code'], 
 }
 
 function unwritten(one: StatedObject, name: string, reason: string): Problem {
-  const message = `what was made for it cannot be written to the Secret \`${name}\`: ${reason}; it is tried again`;
+  const message = `the generated values cannot be written to the Secret \`${name}\`: ${reason}; it is tried again`;
   return problemOf(one, 'output_secret_unwritten', message);
 }
 
 function taken({ namespace }: OutputSecretsOptions, one: StatedObject, name: string): Problem {
-  const message = `the Secret \`${name}\` of the namespace ${namespace} was not made for this resource, and is left as it is; name another one in \`${outputSecretAnnotation}\`, or delete that Secret`;
+  const message = `the Secret \`${name}\` of the namespace ${namespace} was not created for this resource and is not changed; name another one in \`${outputSecretAnnotation}\`, or delete that Secret`;
   return problemOf(one, 'output_secret_taken', message);
 }
 
 function gone({ namespace }: OutputSecretsOptions, one: StatedObject, name: string): Problem {
   const way = isRenewing(one)
-    ? 'another value is made'
-    : `delete the resource and make it again to get another value, or let \`${renewBeforeAnnotation}\` make one`;
-  const message = `the namespace ${namespace} has no Secret \`${name}\` with what was made for this resource, and that was shown once already; ${way}`;
+    ? 'a new value is generated'
+    : `delete the resource and create it again to get a new value, or let \`${renewBeforeAnnotation}\` generate one`;
+  const message = `the namespace ${namespace} has no Secret \`${name}\` with the generated values of this resource, which were shown once already; ${way}`;
   return problemOf(one, 'output_secret_gone', message);
 }

@@ -44,11 +44,11 @@ async function readSecret(
   name: string,
 ): Promise<{ readonly secret: Resource } | { readonly reason: string }> {
   if (!cluster.secrets.mayRead) return { reason: offHint };
-  if (!isSecretName(name)) return { reason: `no Secret can have the name \`${name}\`; correct it` };
+  if (!isSecretName(name)) return { reason: `\`${name}\` is not a valid name of a Secret; correct it` };
   try {
     const secret = await cluster.secrets.read(namespace, name);
     if (secret !== undefined) return { secret };
-    return { reason: `the namespace ${namespace} has no Secret \`${name}\`; create it, and it is read by itself` };
+    return { reason: `the namespace ${namespace} has no Secret \`${name}\`; create it, and it is read automatically` };
   } catch (error) {
     if (!(error instanceof ApiError && error.status === 403)) throw error;
     const way = 'give the server the right to get Secrets there';
@@ -77,9 +77,9 @@ function keyOf({ namespace }: SecretsOptions, { metadata, data, type = '' }: Res
   if (foreignTypes.has(type)) return { reason: `${where} has the type ${type}, which documents may not use` };
   const keys = membersOf(data);
   const encoded = Object.hasOwn(keys, key) ? keys[key] : undefined;
-  if (encoded === undefined) return { reason: `${where} has no key \`${key}\`; add it, and it is read by itself` };
+  if (encoded === undefined) return { reason: `${where} has no key \`${key}\`; add it, and it is read automatically` };
   const text = typeof encoded === 'string' ? decode(encoded) : undefined;
-  if (text === undefined) return { reason: `the key \`${key}\` of ${where} is no text in UTF-8; write a text there` };
+  if (text === undefined) return { reason: `the key \`${key}\` of ${where} is not UTF-8 text; write a text there` };
   const value = text.replace(/\r?\n$/, '');
   return value === '' ? { reason: `the key \`${key}\` of ${where} is empty; write a value there` } : { value };
 }

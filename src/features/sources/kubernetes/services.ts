@@ -132,11 +132,13 @@ async function addressOf({ cluster, namespace }: ServicesOptions, { name: named,
   const name = String(named);
   const where = `the Service \`${name}\` of the namespace ${namespace}`;
   if (!cluster.services.mayRead) return { reason: offHint };
-  if (!isServiceName(name)) return { reason: `no Service can have the name \`${name}\`; correct it` };
+  if (!isServiceName(name)) return { reason: `\`${name}\` is not a valid name of a Service; correct it` };
   try {
     const service = await cluster.services.read(namespace, name);
     if (service !== undefined) return addressIn(service, where, port);
-    return { reason: `the namespace ${namespace} has no Service \`${name}\`; create it, and it is followed by itself` };
+    return {
+      reason: `the namespace ${namespace} has no Service \`${name}\`; create it, and it is followed automatically`,
+    };
   } catch (error) {
     if (!(error instanceof ApiError && error.status === 403)) throw error;
     return { reason: `${where} cannot be read: ${reasonOf(error)}; give the server the right to get Services there` };
@@ -149,9 +151,9 @@ const offHint =
 function addressIn({ spec }: Resource, where: string, port: Json | undefined): Address {
   const { type, clusterIP, ports } = membersOf(spec);
   if (type === 'ExternalName')
-    return { reason: `${where} is a name outside the cluster (ExternalName); write that name as the address` };
+    return { reason: `${where} refers to a name outside the cluster (ExternalName); write that name as the address` };
   if (clusterIP === 'None')
-    return { reason: `${where} has no address of its own (headless); name another Service, or write an address` };
+    return { reason: `${where} has no cluster IP (headless); name another Service, or write an address` };
   if (typeof clusterIP !== 'string' || clusterIP === '') return { reason: `${where} has no address yet` };
   const known = (Array.isArray(ports) ? ports : []).map((one) => membersOf(one)['port']);
   if (port !== undefined && !known.includes(port))

@@ -21,18 +21,18 @@ export function appliedMessage(name: string, documents: number, { plan, revision
 export function heldMessage(message: string, files: number): string {
   if (files === 0) return message;
   const what = files === 1 ? '1 file is' : `${files} files are`;
-  return `${message}; ${what} held back because of problems, and what they stated stays as it was applied last`;
+  return `${message}; ${what} held back because of problems, and the last applied content stays in effect`;
 }
 
 /** Returns the message about why a plan waits, and how to approve it. */
 export function approvalMessage(name: string, id: string, { plan }: Waiting): string {
   const guards = plan.guards.map((guard) => guard.message).join('; ');
-  return `source ${name} wants an approval and changed nothing: ${guards}; look with \`heddle plans ${id}\`, let exactly this plan through with \`heddle approve ${id}\`; its digest is ${plan.digest}`;
+  return `source ${name} needs an approval and changed nothing: ${guards}; view the plan with \`heddle plans ${id}\`, approve exactly this plan with \`heddle approve ${id}\`; its digest is ${plan.digest}`;
 }
 
 /** Returns the message about how to read values that were generated while no caller waited for them. */
 export function outputsMessage(name: string, plan: string): string {
-  return `source ${name}: values were made for new objects, which can be read once within ${outputsKeptDays} days: \`heddle outputs ${plan}\``;
+  return `source ${name}: values were generated for new objects and can be read once within ${outputsKeptDays} days: \`heddle outputs ${plan}\``;
 }
 
 /** Returns the message about the number of problems in the documents. */
@@ -43,12 +43,12 @@ export function invalidMessage(name: string, problems: readonly Problem[]): stri
 
 /** Returns the message about why a source cannot be read. */
 export function unavailableMessage(name: string, reason: string): string {
-  return `source ${name} is unavailable: ${reason.replace(/\.$/, '')}; nothing is changed until it returns`;
+  return `source ${name} is unavailable: ${reason.replace(/\.$/, '')}; nothing is changed until it is available again`;
 }
 
 /** Returns the message that the account of a source does not exist any more. */
 export function goneMessage(name: string, account: string): string {
-  return `source ${name} stalls: its account ${account} is gone, and nothing of it is made again; take the source out of the configuration`;
+  return `source ${name} is stalled: its account ${account} does not exist any more, and nothing of it is created again; remove the source from the configuration`;
 }
 
 const drivers: Partial<Readonly<Record<Trigger, string>>> = {
@@ -61,5 +61,5 @@ const drivers: Partial<Readonly<Record<Trigger, string>>> = {
 /** Returns the message about a loop that ran hot: what drove it, and who else changed the account. */
 export function hotMessage(name: string, trigger: Trigger, writers: readonly string[]): string {
   const others = writers.length === 0 ? '' : `; in between the account was changed by ${writers.join(', ')}`;
-  return `source ${name} runs hot and is stopped (HotLoop): too many reconciles were driven by ${drivers[trigger] ?? trigger}${others}. It is probed every five minutes; find out who else writes the same, then run \`heddle reconcile ${name}\``;
+  return `source ${name} reconciles too often and is stopped (HotLoop): too many reconciles were caused by ${drivers[trigger] ?? trigger}${others}. It is tried every five minutes; find out what else changes the same values, then run \`heddle reconcile ${name}\``;
 }

@@ -363,6 +363,6 @@ function endOf(options: ReconcilerOptions, result: Reconciled, attempt: Attempt)
       return { event, outcome: { what: 'refused', state, problems } };
     }
     case 'stale':
-      throw new Error('a source never asks for a certain digest');
+      throw new Error('the plan of a source was stale, although a source never requests a certain digest');
   }
 }

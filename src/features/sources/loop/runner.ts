@@ -250,7 +250,7 @@ export class SourceRunner {
     const { name } = this.definition;
     const { engine, report } = this.#options;
     const why = await explainLostSource(engine, held.lease).catch(
-      () => 'its lease could not be renewed, because the database is away; its next holder goes on',
+      () => 'its lease could not be renewed, because the database is unreachable; its next holder continues',
     );
     report({ level: 'warn', message: `source ${name}: ${why}` });
     await this.#end(held);

@@ -47,7 +47,7 @@ export function createOnlyRules(fields: Fields): readonly JsonObject[] {
           : `${effectiveOf(name, field)} == ${effectiveOf(name, field, 'oldSelf')}`;
       return {
         rule,
-        message: `\`${name}\` can only be set when the object is made; undo the change, or make a resource of another name`,
+        message: `\`${name}\` can be set only at creation; undo the change, or create a resource with another name`,
         fieldPath: `.${name}`,
       };
     });

@@ -79,20 +79,20 @@ function withService({ service }: Kind, schema: JsonObject): JsonObject {
   const others = (Array.isArray(required) ? required : []).filter((name) => name !== field);
   const reference = {
     type: 'object',
-    description: `A Service beside the resource, whose address is used in place of \`${field}\`.`,
+    description: `Service in the namespace of the resource. Its address is used instead of \`${field}\`.`,
     required: ['name'],
     properties: {
       name: {
         type: 'string',
         minLength: 1,
         maxLength: 63,
-        description: 'The Service, in the namespace of the resource.',
+        description: 'Name of the Service, in the namespace of the resource.',
       },
       port: {
         type: 'integer',
         minimum: 1,
         maximum: 65535,
-        description: 'A port that the Service must have; policies say which ports are open.',
+        description: 'Port that the Service must have. Policies determine which ports are open.',
       },
     },
   };
@@ -108,9 +108,7 @@ function withService({ service }: Kind, schema: JsonObject): JsonObject {
 function withRules(registry: Registry, kind: Kind, schema: JsonObject): JsonObject {
   const fixed = createOnlyRules(kind.spec);
   if (fixed.length > 0 && mayLeaveOut(schema))
-    throw new Error(
-      `${kind.name} has fields that only creation writes and a spec that may be left out; require a field`,
-    );
+    throw new Error(`${kind.name} has create-only fields and an optional spec; make a field required`);
   const children = registry.inlineOf(kind.name).map(({ child, member }): readonly [string, AnyField] => {
     const { name, spec, rules = [] } = child;
     return [

@@ -8,68 +8,70 @@ import { conditionsSchema, observedGeneration } from './status.ts';
  */
 export const planBounds = { changes: 50, fields: 10, accessRows: 20, guards: 50, longestText: 500 } as const;
 
-const spec = field.object('Who lets the plan through.', {
-  approvedDigest: field.text('`status.digest` of the plan as it was read; another one approves nothing.', {
+const spec = field.object('Approval of the plan.', {
+  approvedDigest: field.text('`status.digest` of the plan that was reviewed. Any other digest approves nothing.', {
     pattern: '^[0-9a-f]{64}$',
   }),
   approvedBy: field.text(
-    'The name of the user who approves, as the API server knows it (`kubectl auth whoami`); recorded with the approval.',
+    'Name of the approving user, as the API server knows it (`kubectl auth whoami`); recorded with the approval.',
     { minLength: 1, maxLength: 512 },
   ),
 });
 
-const pairs = (what: string) => field.number(`How many pairs of peers or resources ${what} some access.`);
+const pairs = (what: string) => field.number(`Number of pairs of peers or resources that ${what} some access.`);
 
-const status = field.object('What the plan would do; written by the server.', {
+const status = field.object('Effect of the plan; written by the server.', {
   observedGeneration,
-  source: field.text('The source that it is of.'),
-  digest: field.text('Names what the plan does, all of it; this is approved.'),
-  baseRevision: field.number('The account revision that it was made on.'),
-  createdAt: field.time('When it was made.'),
-  expiresAt: field.time('Until when it can be approved; what still waits then gets another plan.'),
-  counts: field.object('How many objects it changes.', {
-    create: field.number('How many it creates.'),
-    update: field.number('How many it changes.'),
-    delete: field.number('How many it deletes.'),
-    claims: field.number('How many it claims or releases without changing a value.'),
+  source: field.text('Source to which the plan belongs.'),
+  digest: field.text('Digest of all changes of the plan. An approval refers to this digest.'),
+  baseRevision: field.number('Account revision on which the plan is based.'),
+  createdAt: field.time('Time at which the plan was created.'),
+  expiresAt: field.time('Time until which the plan can be approved. Changes that still wait then get a new plan.'),
+  counts: field.object('Numbers of changed objects.', {
+    create: field.number('Number of created objects.'),
+    update: field.number('Number of updated objects.'),
+    delete: field.number('Number of deleted objects.'),
+    claims: field.number('Number of objects that are claimed or released without a change of a value.'),
   }),
-  guards: field.list('Why it wants an approval.', planBounds.guards, {
+  guards: field.list('Reasons why the plan needs an approval.', planBounds.guards, {
     type: 'object',
     required: ['guard', 'message'],
     properties: {
-      guard: field.text('The guard in one word.'),
-      message: field.text('What it found.'),
+      guard: field.text('Name of the guard, in one word.'),
+      message: field.text('Finding of the guard.'),
     },
   }),
-  access: field.object('Who gains and loses access; absent when nobody does.', {
+  access: field.object('Gained and lost access. Absent when no access changes.', {
     gained: pairs('gain'),
     lost: pairs('lose'),
-    rows: field.list('By the groups and objects that rules name.', planBounds.accessRows, {
+    rows: field.list('Access changes, by the groups and objects that rules name.', planBounds.accessRows, {
       type: 'object',
       properties: {
         change: field.text('Whether access is gained or lost.', { enum: ['gained', 'lost'] }),
         from: field.text('Who connects.'),
         to: field.text('To what.'),
-        traffic: field.text('Such as `tcp/443, udp`.'),
-        pairs: field.number('How many pairs.'),
+        traffic: field.text('Traffic, such as `tcp/443, udp`.'),
+        pairs: field.number('Number of pairs.'),
       },
     }),
-    more: field.text('How much is left out.'),
+    more: field.text('Note about omitted rows, and how to see all of them.'),
   }),
-  changes: field.list('What it does to which object.', planBounds.changes, {
+  changes: field.list('Changed objects, each with its action.', planBounds.changes, {
     type: 'object',
     required: ['action', 'kind', 'name'],
     properties: {
       action: field.text('create, update or delete.'),
       kind: field.text('The kind of the object.'),
-      name: field.text('Its key, or its name.'),
+      name: field.text('Key of the object, or its name when it has no key.'),
       fields: {
-        ...field.list('What changes of it, the first of it when there is much.', planBounds.fields, { type: 'string' }),
+        ...field.list('Changed fields; only the first ones when there are many.', planBounds.fields, {
+          type: 'string',
+        }),
       },
     },
   }),
-  more: field.text('How many changes are left out, and how to see all.'),
-  approvedBy: field.text('Who approved it.'),
+  more: field.text('Note about omitted changes, and how to see all of them.'),
+  approvedBy: field.text('Approver of the plan.'),
   approvedAt: field.time('When.'),
   conditions: conditionsSchema('Approved.'),
 });
@@ -92,7 +94,7 @@ export const planDefinition: JsonObject = definitionOf({
   shortName: 'hplan',
   columns,
   schema: resourceSchema(
-    'A plan of a namespace that waits for an approval. The server makes it and takes it away; users with the right to change it approve. It is no document.',
+    'Plan of a namespace that waits for an approval. The server creates and deletes it; users with the right to change it approve it. It is not a document.',
     spec,
     status,
   ),

@@ -3,41 +3,41 @@ import { conflictModes } from '../../sources/settings.ts';
 import { ageColumn, conditionPath, definitionOf, field, resourceSchema } from './definition.ts';
 import { conditionsSchema, observedGeneration, problemsSchema } from './status.ts';
 
-const spec = field.object('What is asked of the source.', {
+const spec = field.object('Requests to the source.', {
   suspend: {
     type: 'boolean',
     description:
-      'Whether nothing of the namespace is applied until this is false again; what was applied stays. Default: false.',
+      'Whether the source is suspended: nothing of the namespace is applied until this is false again, and what is applied already stays. Default: false.',
   },
   reconcileRequestedAt: field.text(
-    'Another value than before, such as the time, requests a reconcile now; `status.lastHandledReconcileAt` then has the same.',
+    'Requests a reconcile when the value changes, for example to the current time. `status.lastHandledReconcileAt` has the same value once the request is handled.',
     { maxLength: 100 },
   ),
   conflictMode: field.text(
-    'What happens when the API changes what resources state, of the modes that the settings of the server let the namespace choose; without it the one of the settings.',
+    'Handling of API changes to values that resources state: one of the modes that the settings of the server allow for the namespace. Default: the mode of these settings.',
     { enum: conflictModes },
   ),
 });
 
-const status = field.object('How the source fares; written by the server.', {
+const status = field.object('State of the source; written by the server.', {
   observedGeneration,
   source: field.text('The name of the source for `heddle sources`.'),
   suspended: { type: 'boolean', description: 'Whether it is suspended, by this resource or by `heddle suspend`.' },
   conflictMode: field.text('The conflict mode that is in effect.'),
-  revision: field.number('The account revision that applying the namespace made last.'),
-  resources: field.number('How many resources the namespace has.'),
-  objects: field.number('About how many objects the source states something.'),
-  heldBack: field.number('How many resources are held back because of problems.'),
-  drifted: field.number('How many stated values are different in the account.'),
+  revision: field.number('Account revision of the last apply of the namespace that changed the account.'),
+  resources: field.number('Number of resources in the namespace.'),
+  objects: field.number('Number of objects with a declaration of the source.'),
+  heldBack: field.number('Number of resources that are held back because of problems.'),
+  drifted: field.number('Number of stated values that differ in the account.'),
   plan: field.text('The Plan that waits for an approval.'),
   planDigest: field.text('The digest of that plan.'),
-  lastAttemptAt: field.time('When an attempt ended otherwise than the one before it.'),
-  lastAttemptResult: field.text('The state that this attempt led to.'),
-  lastSuccessAt: field.time('When applying the namespace last changed the account.'),
-  lastHandledReconcileAt: field.text('The last `spec.reconcileRequestedAt` that was heeded.'),
+  lastAttemptAt: field.time('Time of the last attempt that ended differently from the attempt before it.'),
+  lastAttemptResult: field.text('State of the source after that attempt.'),
+  lastSuccessAt: field.time('Time at which applying the namespace last changed the account.'),
+  lastHandledReconcileAt: field.text('Last value of `spec.reconcileRequestedAt` that was handled.'),
   problems: problemsSchema(
-    'What is wrong with resources, the first of it when there is much.',
-    'Where: the resource as NAMESPACE/PLURAL/NAME.json, and a JSON pointer into it.',
+    'Problems of the resources; only the first ones when there are many.',
+    'Place of the problem: the resource as NAMESPACE/PLURAL/NAME.json, and a JSON pointer into it.',
   ),
   conditions: conditionsSchema(
     'Ready, Reconciling, Stalled, Drifted, Conflicted, Suspended, HeldBack, Unavailable, GuardTripped and Accepted.',
@@ -63,7 +63,7 @@ export const sourceDefinition: JsonObject = definitionOf({
   shortName: 'hsrc',
   columns,
   schema: resourceSchema(
-    'How the resources of a namespace fare together. The server makes it in each namespace that its settings cover; it is no document.',
+    'State of all resources of a namespace together. The server creates it in each namespace that its settings cover. It is not a document.',
     spec,
     status,
   ),

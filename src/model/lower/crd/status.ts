@@ -13,7 +13,7 @@ export function problemsSchema(description: string, where: string): JsonObject {
     properties: {
       path: field.text(where),
       code: field.text('The problem in one word, for programs.'),
-      message: field.text('The problem and a way out, for people.'),
+      message: field.text('Description of the problem and what to do, for people.'),
     },
   });
 }
@@ -41,7 +41,7 @@ export function conditionsSchema(description: string): JsonObject {
 }
 
 /** Schema of the generation to which the rest of the status refers. */
-export const observedGeneration = field.number('The generation that the rest of the status is about.');
+export const observedGeneration = field.number('Generation to which the rest of the status refers.');
 
 /**
  * Schema of the status that the server writes. Must contain every member, because the API server refuses to apply
@@ -49,7 +49,7 @@ export const observedGeneration = field.number('The generation that the rest of 
  */
 export const statusSchema: JsonObject = {
   type: 'object',
-  description: 'What became of the resource; written by the server.',
+  description: 'State of the resource; written by the server.',
   properties: {
     observedGeneration,
     id: field.text('The id of the object in the account.'),
@@ -58,8 +58,8 @@ export const statusSchema: JsonObject = {
     planId: field.text('The plan that waits for an approval before the resource is applied.'),
     outputSecret: field.text('The Secret that holds what the server generated for the resource.'),
     problems: problemsSchema(
-      'What is wrong with the resource, the first of it when there is much.',
-      'Where, as a JSON pointer into the resource.',
+      'Problems of the resource; only the first ones when there are many.',
+      'Place of the problem, as a JSON pointer into the resource.',
     ),
     conditions: conditionsSchema('Ready, Reconciling, Stalled, Drifted and Conflicted.'),
   },

@@ -9,37 +9,37 @@ const text = { type: 'string' };
 
 const error = object(
   {
-    message: string({ doc: 'What is wrong, and the way out.' }),
+    message: string({ doc: 'Description of the error and what to do.' }),
     code: integer({ doc: 'The HTTP status.' }),
-    problems: optional(list(problem, { doc: 'All that is wrong with the input.' })),
-    plan: optional(json(named('Plan'), { doc: 'With 428: the plan that wants an approval.' })),
+    problems: optional(list(problem, { doc: 'All problems of the input.' })),
+    plan: optional(json(named('Plan'), { doc: 'With 428: the plan that needs an approval.' })),
     request: optional(
       string({
-        doc: 'With 503 and the problem `in_doubt`: the request by which the history has the write, if it happened.',
+        doc: 'With 503 and the problem `in_doubt`: id of the request, under which the history lists the write if it happened.',
       }),
     ),
   },
-  { doc: 'Every refusal of the server has this shape.', schema: 'Error' },
+  { doc: 'Body of every error response of the server.', schema: 'Error' },
 );
 
 /** Schemas of error responses and of the problems that they list. */
 export const errorSchemas: JsonObject = Object.fromEntries(namedSchemas(error, 'answer'));
 
 const meanings: Readonly<Record<number, string>> = {
-  400: 'The body is not JSON or not an object, or a group is linked to something else.',
+  400: 'The body is not JSON or not an object, or a group is linked to other objects.',
   401: 'There are no credentials, or they are not valid.',
   403: 'The caller may not do this.',
   404: 'There is no such object.',
-  409: 'The state of the account forbids it: a taken name, an object in use, a field that a source manages; or the first request of this `Idempotency-Key` is being carried out.',
-  410: 'It was there once and is not kept any more.',
-  412: 'The object is not at the version of `If-Match`, or what it is needed for has to go first; a saved plan is stale.',
+  409: 'The state of the account does not allow it: a name is taken, an object is in use, or a source manages a field. Or the first request with this `Idempotency-Key` is still being executed.',
+  410: 'It existed but is not kept any more.',
+  412: 'The object does not have the version of `If-Match`, or objects that need it must be deleted first, or a saved plan is stale.',
   413: 'The body is too large.',
   415: 'The content type is not supported.',
-  422: 'The request is well-formed but wrong; `problems` lists all that is.',
-  423: 'Another writer holds the account for more than five seconds; `message` says which. Try again.',
-  428: 'The plan changes so much that it wants an approval; `message` says which guard stopped it, and `plan` what it would do.',
+  422: 'The request is well-formed but invalid; `problems` lists all problems.',
+  423: 'Another writer has locked the account for more than five seconds; `message` names it. Try again.',
+  428: 'The plan changes so much that it needs an approval; `message` names the guard that stopped it, and `plan` shows its changes.',
   429: 'Too many requests; try again after the time in `Retry-After`.',
-  503: 'The database cannot be reached, or has no room left; try again. With the problem `in_doubt` nobody can know whether the write happened: look for `request` in `GET /api/config/revisions?request=`, or send it again with the same `Idempotency-Key`.',
+  503: 'The database cannot be reached, or has no space left; try again. With the problem `in_doubt` it is unknown whether the write happened: look for `request` in `GET /api/config/revisions?request=`, or send the request again with the same `Idempotency-Key`.',
 };
 
 /** Shared error responses, by HTTP status. */
@@ -56,22 +56,21 @@ export const sharedParameters: JsonObject = {
     name: 'If-Match',
     in: 'header',
     required: false,
-    description: 'An ETag: the write happens only while the object still has its version.',
+    description: 'ETag of the object. The write happens only if the object still has this version.',
     schema: text,
   },
   IfNoneMatch: {
     name: 'If-None-Match',
     in: 'header',
     required: false,
-    description: 'An ETag: the answer is 304 without a body while it still holds.',
+    description: 'ETag of an earlier answer. If it is still current, the answer is 304 without a body.',
     schema: text,
   },
   Prefer: {
     name: 'Prefer',
     in: 'header',
     required: false,
-    description:
-      '`handling=strict` turns members of the body and parameters of the query that nothing knows into a 422.',
+    description: '`handling=strict`: unknown members of the body and unknown query parameters are refused with 422.',
     schema: text,
   },
   // The component must not have the name of a schema, because generated clients put parameters and schemas in one
@@ -80,7 +79,8 @@ export const sharedParameters: JsonObject = {
     name: 'account',
     in: 'query',
     required: false,
-    description: 'The id of the account of a tenant, to act there with the role that its groups give; otherwise 403.',
+    description:
+      'Id of a tenant account in which to act, with the role that the groups of the tenant give to the caller; 403 when they give none.',
     schema: text,
   },
   IdempotencyKey: {
@@ -88,21 +88,22 @@ export const sharedParameters: JsonObject = {
     in: 'header',
     required: false,
     description:
-      'A name for the request, such as a UUID. Sent again with the same name within a day, it is not carried out again but answered as the first time; values that are shown once are absent from that answer. Answers that say to come again (401, 403, 423, 428, 429, 5xx) do not count.',
+      'Name of the request, such as a UUID. A request with the same name within a day is not executed again and gets the first answer; values that are shown once are absent from it. After an answer that asks to try again (401, 403, 423, 428, 429, 5xx) the request is executed again.',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   },
   Limit: {
     name: 'limit',
     in: 'query',
     required: false,
-    description: 'At most so many, in the order of ids; absent: all. `Link` says where the rest is.',
+    description:
+      'Maximum number of objects, in the order of ids. Absent: all. `Link` contains the address of the next page.',
     schema: { type: 'integer', minimum: 1, maximum: 1000 },
   },
   After: {
     name: 'after',
     in: 'query',
     required: false,
-    description: 'Only those behind the one with this id; it may be gone since.',
+    description: 'Only objects after the one with this id, which may have been deleted since.',
     schema: text,
   },
   HeddleProof: {
@@ -110,7 +111,7 @@ export const sharedParameters: JsonObject = {
     in: 'header',
     required: true,
     description:
-      '`key=…, time=…, nonce=…, signature=…`: the public Ed25519 key of the peer, the time, 16 random bytes that were never used before, and the signature of the lines `heddle-agent-v1`, `request`, method, path with query, key, time, nonce and the SHA-256 of the body; everything but the time in base64url. The clock may be off by a minute.',
+      '`key=…, time=…, nonce=…, signature=…`: the public Ed25519 key of the peer, the time, 16 random bytes that were never used before, and the signature over the lines `heddle-agent-v1`, `request`, method, path with query, key, time, nonce and the SHA-256 of the body. All values except the time are in base64url. The clock may differ by up to one minute.',
     schema: text,
   },
   BreakGlass: {
@@ -118,14 +119,14 @@ export const sharedParameters: JsonObject = {
     in: 'header',
     required: false,
     description:
-      'Why. Values that sources state are then set aside for a while instead of being refused; they come back by themselves.',
+      'Reason for an override: changes to values that sources state are then made instead of refused. The stated values return automatically after a while.',
     schema: text,
   },
   BreakGlassTTL: {
     name: 'X-Break-Glass-TTL',
     in: 'header',
     required: false,
-    description: 'How long, such as `30m`; 4 hours unless said otherwise, 24 at most.',
+    description: 'Duration of the override, such as `30m`. Default: 4 hours; maximum: 24 hours.',
     schema: text,
   },
 };
@@ -134,17 +135,18 @@ export const sharedParameters: JsonObject = {
 export const sharedHeaders: JsonObject = {
   ETag: { description: 'The version and a hash of the body, for `If-Match` and `If-None-Match`.', schema: text },
   Link: {
-    description: 'With `limit`, when there is more: the address of the next page, as `<address>; rel="next"`.',
+    description: 'Address of the next page, as `<address>; rel="next"`. Absent without `limit`, and on the last page.',
     schema: text,
   },
   'Idempotency-Replayed': {
-    description: '`true`: the request was carried out before, and this is what became of it.',
+    description: '`true`: the request was executed before, and this is its result.',
     schema: text,
   },
-  'Heddle-Notice': { description: 'What the caller should know, such as that no mail was sent.', schema: text },
-  'Heddle-Invite-Link': { description: 'The link to hand over, when no mail was sent.', schema: text },
+  'Heddle-Notice': { description: 'Note for the caller, for example that no mail was sent.', schema: text },
+  'Heddle-Invite-Link': { description: 'Invite link to hand over when no mail was sent.', schema: text },
   'Heddle-Ignored': {
-    description: 'What nothing knows: JSON pointers of members of the body, and `?name` for parameters of the query.',
+    description:
+      'Unknown input that was ignored: JSON pointers of members of the body, and `?name` for query parameters.',
     schema: text,
   },
 };
@@ -166,6 +168,6 @@ export const securitySchemes: JsonObject = {
     type: 'http',
     scheme: 'bearer',
     description:
-      "The operator's token of the server, from the file `operator-token` of its data directory or HEDDLE_OPERATOR_TOKEN. It opens no account.",
+      "The operator's token of the server, from the file `operator-token` of its data directory or HEDDLE_OPERATOR_TOKEN. It gives access to no account.",
   },
 };

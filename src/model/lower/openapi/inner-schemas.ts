@@ -39,7 +39,7 @@ function inner(schema: JsonObject, name: Name, member: string, found: Found): Js
   if (schema['type'] !== 'object' || Object.keys(membersOf(schema['properties'])).length === 0) return schema;
   const text = `${name.subject}${name.purpose}`;
   if (found.has(text))
-    throw new Error(`\`${member}\` would be called ${text} in the description, as another schema is`);
+    throw new Error(`\`${member}\` would get the schema name ${text}, which another schema already has`);
   // Reserves the name while the nested objects are named.
   found.set(text, {});
   found.set(text, outer(schema, name, found));

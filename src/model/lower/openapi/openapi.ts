@@ -37,7 +37,7 @@ export function* lowerToOpenApiInSteps(
     info: {
       title: 'Heddle',
       version,
-      description: 'The objects of a private mesh network account, and the documents that say how they should be.',
+      description: 'Objects of a private mesh network account, and the documents that declare their desired state.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],

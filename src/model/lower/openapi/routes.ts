@@ -80,7 +80,7 @@ const referenceSchema: JsonObject = {
   type: 'object',
   required: ['id'],
   properties: { id: { type: 'string' } },
-  description: 'An object as an answer shows it, which stands for its id.',
+  description: 'Object as an answer shows it, accepted instead of its id.',
 };
 
 /**
@@ -141,7 +141,11 @@ function itemsAt(
 
 /** Copies an operation for another path. It needs a separate id for generated clients. */
 function sameAs(kind: Kind, { id, ...rest }: Operation, alias: number): Operation {
-  return { ...rest, id: `${id}Alias${alias === 1 ? '' : alias}`, description: `The same as below \`${kind.path}\`.` };
+  return {
+    ...rest,
+    id: `${id}Alias${alias === 1 ? '' : alias}`,
+    description: `Same operation as under \`${kind.path}\`.`,
+  };
 }
 
 /** Describes the list of a child kind across all parents. */
@@ -204,9 +208,7 @@ const verbs: Readonly<Record<Verb, Describe>> = {
   }),
   replace: (kind, examples) => ({
     description:
-      kind.merge === true
-        ? 'What is left out stays as it is.'
-        : 'An optional field that is left out returns to its default.',
+      kind.merge === true ? 'Omitted fields stay unchanged.' : 'Omitted optional fields return to their defaults.',
     parameters: [header('IfMatch'), header('Prefer'), header('BreakGlass'), header('BreakGlassTTL')],
     body: json(named(`${kind.name}${hasOwnReplacement(kind) ? 'Replacement' : 'Request'}`), examples.replacement(kind)),
     answer: json(named(kind.name), examples.response(kind)),

@@ -39,7 +39,7 @@ export interface AccountView {
 /** Renders a person's own page: tokens, password, second factor. */
 export function accountPage(view: AccountView): string {
   const wrong = view.at !== undefined;
-  const body = html`${problem(wrong ? 'Something is not right yet; see below.' : undefined)}${done(view.done)}
+  const body = html`${problem(wrong ? 'The form has an error; see below.' : undefined)}${done(view.done)}
 <div class="row"><p>Signed in as <strong>${view.name === '' ? view.email : view.name}</strong>${view.name !== '' && ` (${view.email})`}. <a href="/oidc/session/end">Sign out</a></p></div>
 ${tokensPart(view)}
 ${view.canPassword && passwordPart(view)}
@@ -59,7 +59,7 @@ ${form(
   action,
   { csrf, step: 'make-token' },
   html`${field({ name: 'name', label: 'Name', value: filled['name'], fault: faults['name'], hint: 'What will use it, such as CI', focus: wrong === 'name', more: 'maxlength="255"' })}
-${field({ name: 'expires_in', label: 'Days until it ends', type: 'number', value: filled['expires_in'] ?? '90', fault: faults['expires_in'], hint: '1 to 365', focus: wrong === 'expires_in', more: 'min="1" max="365"' })}
+${field({ name: 'expires_in', label: 'Days until it expires', type: 'number', value: filled['expires_in'] ?? '90', fault: faults['expires_in'], hint: '1 to 365', focus: wrong === 'expires_in', more: 'min="1" max="365"' })}
 <div class="field check"><input type="checkbox" id="plan_only" name="plan_only" value="yes"${filled['plan_only'] !== undefined && new Html(' checked')}><label for="plan_only">It may only read and plan, and write nothing</label></div>
 <button>Make a token</button>`,
 )}</section>`;
@@ -98,7 +98,7 @@ ${form(
   { csrf: view.csrf, step: 'password' },
   html`${line('old_password', 'Present password', 'current-password')}
 ${line('new_password', 'New password', 'new-password', 'At least 8 characters')}
-${line('repeated', 'New password once more', 'new-password')}
+${line('repeated', 'Repeat the new password', 'new-password')}
 <button>Change the password</button>`,
 )}</section>`;
 }
@@ -111,16 +111,16 @@ ${totpBody(view)}</section>`;
 function totpBody({ action, csrf, totp, at, codes, faults = {} }: AccountView): Html {
   const fault = at === 'totp' ? faults['code'] : undefined;
   if (totp === 'off')
-    return html`<p>With it, signing in also takes a code from an authenticator app, so that a stolen password alone opens nothing.</p>
+    return html`<p>With a second factor, signing in also requires a code from an authenticator app, so a stolen password alone is not enough.</p>
 ${form(action, { csrf, step: 'totp-begin' }, html`<button>Set up a second factor</button>`)}`;
   const code = field({
     ...{ name: 'code', label: 'Code', fault, autocomplete: 'one-time-code', focus: fault !== undefined },
     ...{ hint: 'The six digits that the app shows', more: 'class="code" maxlength="30"' },
   });
   if ('codesLeft' in totp)
-    return html`<p>It is on: signing in takes a code from your authenticator app.</p>
+    return html`<p>The second factor is on: signing in requires a code from your authenticator app.</p>
 ${codes !== undefined && codesPart(codes)}
-<p>${totp.codesLeft === 1 ? '1 recovery code is' : `${totp.codesLeft} recovery codes are`} left for the day you are without the app.</p>
+<p>${totp.codesLeft === 1 ? '1 recovery code is' : `${totp.codesLeft} recovery codes are`} left for signing in without the app.</p>
 ${form(action, { csrf }, html`${code}<div class="row"><button class="plain" name="step" value="totp-codes">Make new recovery codes</button><button class="danger" name="step" value="totp-remove">Switch it off</button></div>`)}`;
   return html`${appPart(totp)}
 ${form(action, { csrf, step: 'totp-confirm' }, html`${code}<button>Switch it on</button>`)}

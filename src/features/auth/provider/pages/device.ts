@@ -15,9 +15,9 @@ export function secretOf({ oidc }: KoaContextWithOIDC): string {
 
 const faults: Readonly<Record<string, string>> = {
   NoCodeError: 'Enter the code that your other device shows.',
-  NotFoundError: 'There is no such code. Compare it letter by letter with the one on your other device.',
-  ExpiredError: 'This code is too old. Start the sign-in on your other device again, which shows a new one.',
-  AlreadyUsedError: 'This code was used already. Start the sign-in on your other device again, which shows a new one.',
+  NotFoundError: 'This code does not exist. Compare it letter by letter with the one on your other device.',
+  ExpiredError: 'This code has expired. Start the sign-in on your other device again to get a new one.',
+  AlreadyUsedError: 'This code was used already. Start the sign-in on your other device again to get a new one.',
 };
 
 /** Returns the code in the address, which is present when the person followed the complete link of a device. */
@@ -30,8 +30,8 @@ function codeInAddress(ctx: KoaContextWithOIDC): string | undefined {
 export const devicePages = {
   userCodeInputSource(ctx: KoaContextWithOIDC, _form: string, _out?: unknown, error?: Error & { userCode?: string }) {
     if (error?.name === 'AbortedError') {
-      const body = html`<p>The other device was not let in. You can close this page.</p>`;
-      return show(ctx, renderPage({ title: 'Nothing was allowed', body }));
+      const body = html`<p>The other device was not signed in. You can close this page.</p>`;
+      return show(ctx, renderPage({ title: 'The sign-in was cancelled', body }));
     }
     const fault = error && (faults[error.name] ?? 'This did not work. Enter the code again.');
     const value = error?.userCode ?? codeInAddress(ctx);
@@ -51,7 +51,7 @@ ${form(ctx.oidc.urlFor('code_verification'), { xsrf: secretOf(ctx) }, html`${cod
     const body = html`<p><strong>${client.clientName ?? client.clientId}</strong> asks to be signed in as you. It runs at the address ${ip}.</p>
 <p>It must show this code:</p>
 <p class="code">${userCode}</p>
-<p class="soft">Go on only when you started this yourself. A person who sent you a code or a link wants to sign in as you.</p>
+<p class="soft">Continue only if you started this sign-in yourself. If another person sent you a code or a link, they want to sign in as you.</p>
 ${form(
   ctx.oidc.urlFor('code_verification'),
   hidden,
@@ -60,7 +60,7 @@ ${form(
     return show(ctx, renderPage({ title: 'Is this your device?', body }));
   },
   successSource(ctx: KoaContextWithOIDC) {
-    const body = html`<p>Your device is signed in. Go on there; you can close this page.</p>`;
+    const body = html`<p>Your device is signed in. Continue there; you can close this page.</p>`;
     return show(ctx, renderPage({ title: 'Done', body }));
   },
 };

@@ -7,23 +7,23 @@ import { renderPage } from './layout.ts';
 const messages = {
   blocked: {
     title: 'You are blocked',
-    text: 'An administrator of your account has blocked you. Ask them to let you in again; there is nothing wrong with your password.',
+    text: 'An administrator of your account has blocked you. Ask them to unblock you; your password is not the cause.',
   },
   pending: {
     title: 'Your access waits for approval',
-    text: 'You have an account, and an administrator still has to approve it. Come back when they have; you need not do anything else.',
+    text: 'An administrator must approve your access first. Come back after the approval; you need not do anything else.',
   },
   'local-off': {
     title: 'Passwords are switched off here',
-    text: 'This server lets people in by another identity provider only. Sign in with that one; passwords of this server do not work while `local_auth_disabled` is on.',
+    text: 'On this server, people can sign in with another identity provider only. Use that provider; passwords of this server do not work while `local_auth_disabled` is on.',
   },
   ended: {
     title: 'This sign-in has ended',
-    text: 'It took too long, it was finished already, or it belongs to another browser. Go back to the program that sent you here and sign in once more.',
+    text: 'It took too long, it was finished already, or it belongs to another browser. Go back to the program that sent you here and sign in again.',
   },
   forged: {
     title: 'The form could not be accepted',
-    text: 'It did not come from the page that this browser was shown. Go back, load the page again and send it once more; your browser has to accept cookies of this server.',
+    text: 'It was not sent from the page that this server showed to this browser. Go back, load the page again and send the form again; your browser must accept cookies of this server.',
   },
   missing: { title: 'There is nothing here', text: 'Check the address.' },
 } as const;
@@ -38,17 +38,18 @@ export function messagePage(name: Message): string {
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  invalid_redirect_uri: 'The program that sent you here wants you back at an address that is not registered for it.',
+  invalid_redirect_uri:
+    'The program that sent you here asked to send you back to an address that is not registered for it.',
   invalid_client: 'The program that sent you here is not known on this server.',
-  access_denied: 'You did not allow it. Nothing was given away.',
+  access_denied: 'You did not allow access. The program received nothing.',
 };
 
 /** Renders an error between a program and the provider. The codes are for the developer of the program. */
 export function errorPage(error: string, description = ''): string {
   const reason =
     error === 'server_error'
-      ? 'The server met a defect of its own, which is in its log. Try again.'
-      : (reasons[error] ?? 'The program that sent you here asked for something that cannot be done.');
+      ? 'The server had an internal error, which is in its log. Try again.'
+      : (reasons[error] ?? 'The program that sent you here sent a request that the server cannot fulfil.');
   return renderPage({
     title: 'Signing in did not work',
     problem: true,

@@ -15,7 +15,7 @@ interface App {
  */
 export function setUpPage({ action, csrf }: Place, app: App, faults: Faults = {}): string {
   const body = html`${problem(faults.problem)}
-<p>Your account wants a second factor of everybody who signs in with a password.</p>
+<p>Your account requires a second factor from everybody who signs in with a password.</p>
 ${appPart(app)}
 ${form(
   action,
@@ -35,7 +35,7 @@ export function recoveryCodesPage({ action, csrf, client }: Place, codes: readon
     codes.length > 0
       ? codesPart(codes)
       : html`<p>Your recovery codes were shown once. Make new ones on the page of your account if you did not keep them.</p>`;
-  const body = html`<p>The second factor is on: from now on, signing in takes a code from the app.</p>
+  const body = html`<p>The second factor is on: from now on, signing in requires a code from the app.</p>
 ${shown}
 ${form(action, { csrf, step: 'codes-kept' }, html`<button class="full">Go on to ${client}</button>`)}`;
   return renderPage({ title: 'The second factor is on', body });
@@ -43,14 +43,14 @@ ${form(action, { csrf, step: 'codes-kept' }, html`<button class="full">Go on to 
 
 /** Renders the instructions for setting up an app. */
 export function appPart({ secret, uri, picture }: App): Html {
-  return html`<p>Scan this with an authenticator app, or enter the secret there, and then type the code that it shows.</p>
+  return html`<p>Scan this QR code with an authenticator app, or enter the secret in the app; then enter the code that the app shows.</p>
 <div class="qr" role="img" aria-label="QR code of the secret below">${new Html(picture)}</div>
 <p>Secret: <code class="secret" id="totp-secret">${secret}</code></p>
-<p class="soft">As an address: <code class="secret">${uri}</code></p>`;
+<p class="soft">As a URI: <code class="secret">${uri}</code></p>`;
 }
 
 /** Renders recovery codes, which replace the app. */
 export function codesPart(codes: readonly string[]): Html {
-  return html`<div class="done"><strong>Keep your recovery codes now.</strong> They are not shown again. When you are without the app, each of them takes its place once.
+  return html`<div class="done"><strong>Save your recovery codes now.</strong> They are not shown again. Without the app, you can sign in with each of them once.
 <ul id="recovery-codes">${codes.map((code) => html`<li><code>${code}</code></li>`)}</ul></div>`;
 }

@@ -62,7 +62,7 @@ export interface OfferedAccount {
 
 /** Renders the page that asks which of several accounts to sign in to. */
 export function accountsPage({ action, csrf, client }: Place, offered: readonly OfferedAccount[]): string {
-  const body = html`<p>Your password opens several accounts. Which one is ${client} for?</p>
+  const body = html`<p>Your password is valid for several accounts. Which one should ${client} use?</p>
 ${form(
   action,
   { csrf, step: 'account' },
@@ -101,11 +101,11 @@ ${form(
   { csrf, step: 'new-password' },
   html`${field({
     ...{ name: 'password', label: 'New password', type: 'password', fault: fields['password'] },
-    ...{ hint: 'At least 8 characters; a few words in a row are easy to keep in mind' },
+    ...{ hint: 'At least 8 characters; a few words in a row are easy to remember' },
     ...{ autocomplete: 'new-password', focus: fields['repeated'] === undefined },
   })}
 ${field({
-  ...{ name: 'repeated', label: 'New password once more', type: 'password', fault: fields['repeated'] },
+  ...{ name: 'repeated', label: 'Repeat the new password', type: 'password', fault: fields['repeated'] },
   ...{ autocomplete: 'new-password', focus: fields['repeated'] !== undefined },
 })}
 <button class="full">Save and continue</button>`,
@@ -124,12 +124,12 @@ export interface Consent {
 export function consentPage({ action, csrf, client }: Place, { name, email, device }: Consent): string {
   const body = html`<p>You are signed in as <strong>${name === '' ? email : name}</strong>${name !== '' && email !== '' && ` (${email})`}.</p>
 <p>${device ? `${client}, on your other device,` : client} will be able to:</p>
-<ul><li>see your name and e-mail address</li><li>do in the account what you may do, until you sign it out or 30 days have passed</li></ul>
+<ul><li>see your name and e-mail address</li><li>act in the account with your permissions until you sign it out or 30 days have passed</li></ul>
 ${form(
   action,
   { csrf, step: 'consent' },
   html`<div class="row"><button name="answer" value="allow" autofocus>Allow</button><button class="plain" name="answer" value="deny">Do not allow</button></div>`,
 )}
-<p class="soft">Somebody else? <a href="/oidc/session/end">Sign out</a> first.</p>`;
+<p class="soft">Not you? <a href="/oidc/session/end">Sign out</a> first.</p>`;
   return renderPage({ title: `Let ${client} act for you?`, body });
 }

@@ -75,7 +75,7 @@ function nextPage(body: unknown, at: URL): URL | undefined {
   if (typeof link !== 'string') return undefined;
   const next = URL.canParse(link) ? new URL(link) : undefined;
   if (next?.origin !== at.origin)
-    throw new VendorFailure(`${at.host} names a next page that is on another host, which is not read`);
+    throw new VendorFailure(`${at.host} links to a next page on another host, which is not read`);
   return next;
 }
 

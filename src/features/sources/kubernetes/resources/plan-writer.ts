@@ -107,12 +107,12 @@ async function create(
   const { client, own, name } = options;
   const state = own.stateOf('Plan', namespace);
   const fault = (reason: string) =>
-    `the plan ${id} that waits is no resource, because ${reason}; look at it with \`heddle plans ${id}\`, and approve it with \`heddle approve ${id}\``;
+    `the waiting plan ${id} is not shown as a resource, because ${reason}; look at it with \`heddle plans ${id}\`, and approve it with \`heddle approve ${id}\``;
   if (state.state === 'starting') return fault('plans were not listed yet');
   if (state.state === 'failing')
     return fault(
       state.status === 404
-        ? 'the CustomResourceDefinition of Plan is not there'
+        ? 'the CustomResourceDefinition of Plan does not exist'
         : `plans cannot be read: ${state.reason}`,
     );
   const owner = own.in('Source', namespace).find(({ metadata }) => metadata.name === name);
@@ -123,7 +123,7 @@ async function create(
     await client.create(pathOf(namespace), { apiVersion, kind: 'Plan', metadata, spec: {} }).catch(unlessStatus(409));
     return undefined;
   } catch (error) {
-    return fault(`it cannot be made: ${reasonOf(error)}`);
+    return fault(`it cannot be created: ${reasonOf(error)}`);
   }
 }
 
@@ -200,7 +200,7 @@ async function judge(
       'NotAllowed',
       `the settings of the server do not let plans of this namespace be approved in the cluster; approve it with \`heddle approve ${id}\``,
     );
-  const named = typeof by === 'string' ? by : `somebody with the right to change plans in the namespace ${namespace}`;
+  const named = typeof by === 'string' ? by : `a user with the right to change plans in the namespace ${namespace}`;
   const actor: Actor = { type: 'source', id: source, name: named };
   try {
     const { revision } = await engine.snapshots.fresh(account);

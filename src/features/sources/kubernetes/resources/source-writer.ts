@@ -127,7 +127,7 @@ async function heed(
 function refuse(options: ClusterResourcesOptions, { namespace, source }: NamespaceFacts, resource: Resource): void {
   const { name: other, uid, generation = 0, labels } = resource.metadata;
   if (statusOf(resource) !== undefined || labels?.[managed] === madeByServer[managed]) return;
-  const message = `the source of this namespace is the resource ${options.name}; ask there for what this one asks, and delete it`;
+  const message = `the source of this namespace is the resource ${options.name}; move the settings of this resource there, and delete this one`;
   const facts = {
     source,
     generation,
@@ -151,7 +151,7 @@ function isOurs({ metadata: { labels }, spec }: Resource): boolean {
 
 function faultOf(name: string, { namespace, rule }: NamespaceFacts, { spec }: Resource): SourceFault | undefined {
   if (rule === undefined) {
-    const message = `no rule of the cluster ${name} covers the namespace ${namespace}, so that nothing in it is read`;
+    const message = `no rule of the cluster ${name} covers the namespace ${namespace}, so nothing in it is read`;
     return { reason: 'NotCovered', message };
   }
   const message = refusalOf(readSourceRequest(spec), rule);

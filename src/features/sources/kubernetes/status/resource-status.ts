@@ -127,7 +127,7 @@ function findings(outcome: ResourceOutcome, isExpected: boolean): readonly Findi
     ];
   }
   return [
-    ['Ready', 'True', 'Applied', 'the account is as the resource states'],
+    ['Ready', 'True', 'Applied', 'the account matches the resource'],
     ['Reconciling', 'False', 'Applied', ''],
     ['Stalled', 'False', 'Applied', ''],
     drift,
