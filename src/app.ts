@@ -4,21 +4,27 @@ import { createMetricsServer } from './api/metrics/metrics.ts';
 import { createApi } from './api/server.ts';
 import { settingsOfApi } from './app/api-settings.ts';
 import { diskLine } from './app/disk.ts';
-import { createEngine, describe, environmentOfKeys, firstObjects, productRegistry } from './app/engine.ts';
-import { authenticatorOf, installationOf, localPeopleOf, openIdentityProvider, reachable } from './app/identity.ts';
+import { createEngine, describeError, environmentOfKeys, firstObjects, productRegistry } from './app/engine.ts';
+import {
+  authenticatorOf,
+  installationOf,
+  localPeopleOf,
+  openIdentityProvider,
+  toReachableUrl,
+} from './app/identity.ts';
 import { createIntegrations } from './app/integrations.ts';
-import { explained, requireListenable } from './app/listening.ts';
+import { listenOrExplain, requireListenable } from './app/listening.ts';
 import { connectNotices } from './app/notices.ts';
 import { openOutbound } from './app/outbound.ts';
 import { createMachines } from './app/peering.ts';
 import { listenUnready, watchSealing } from './app/sealing.ts';
 import type { ServeOptions } from './app/serve-options.ts';
-import { configureSources, type Operator, valuePolicyOf } from './app/sources.ts';
+import { configureSources, type OperatorAccount, valuePolicyOf } from './app/sources.ts';
 import { openTelemetry, tracedBy } from './app/telemetry.ts';
-import { isPassing, waitForDatabase } from './app/wait-for-database.ts';
+import { isTransient, waitForDatabase } from './app/wait-for-database.ts';
 import type { Engine } from './commit/engine.ts';
 import { type Database, type DatabaseOptions, openDatabase } from './db/database.ts';
-import { asDamage } from './db/embedded/data-directory.ts';
+import { toDamageError } from './db/embedded/data-directory.ts';
 import { type LeaseKeeper, openLeaseKeeper } from './db/leases/lease-keeper.ts';
 import { endLeases } from './db/leases/leases.ts';
 import { migrate } from './db/migrate.ts';
@@ -36,8 +42,8 @@ import { type FeedRetention, runLogLoop } from './features/logs/maintenance.ts';
 import { installSources } from './features/sources/installation.ts';
 import { reporter } from './features/sources/loop/report.ts';
 import { superviseSources } from './features/sources/loop/supervisor.ts';
-import { nameSources } from './features/sources/names.ts';
-import { createValues } from './features/sources/values.ts';
+import { parseNamedSources } from './features/sources/names.ts';
+import { createValueLookup } from './features/sources/values.ts';
 import type { DnsLookups } from './lib/net/dns-lookups.ts';
 import type { Log } from './log.ts';
 import type { PlanEnvironment } from './model/declare/plan-environment.ts';
@@ -68,8 +74,8 @@ const listenBacklog = 16_384;
 /** Functions that close parts of the server, in the order in which they are called. */
 type Closing = (() => Promise<unknown>)[];
 
-function defectsTo(log: Log): (error: unknown, place: string) => void {
-  return (error, place) => log({ level: 'error', message: `defect at ${place}: ${describe(error)}` });
+function createDefectReporter(log: Log): (error: unknown, place: string) => void {
+  return (error, place) => log({ level: 'error', message: `defect at ${place}: ${describeError(error)}` });
 }
 
 /** Starts a server. Without the key of the installation, the server only answers every request with the reason. */
@@ -85,10 +91,10 @@ export async function serve(
       return await startServer({ ...options, waitForDatabaseMs: Math.max(0, left) }, log);
     } catch (error) {
       if (error instanceof WrongKey) return listenUnready(options.listen, error, log);
-      if (databaseUrl === undefined) throw asDamage(dataDir, error);
+      if (databaseUrl === undefined) throw toDamageError(dataDir, error);
       // The database answered and went away again. The start is repeated, and finds everything that it has written so
       // far.
-      if (left <= 0 || !isPassing(error) || performance.now() - begun >= waitForDatabaseMs) throw error;
+      if (left <= 0 || !isTransient(error) || performance.now() - begun >= waitForDatabaseMs) throw error;
       log({
         level: 'warn',
         message: `the database became unreachable during the start, which begins again: ${error.message}`,
@@ -103,9 +109,9 @@ const restartMs = 500;
 
 /** Opens the database, migrates it, starts the sources and listens. */
 export async function startServer(options: ServeOptions, log: Log): Promise<RunningServer> {
-  const named = nameSources(options.sources);
+  const named = parseNamedSources(options.sources);
   await requireAddresses(options);
-  const operator: Operator = {};
+  const operator: OperatorAccount = {};
   const policy = valuePolicyOf(options, operator);
   const planEnvironment = await readEnvironment(options, policy);
   const telemetry = await openTelemetry(options, log);
@@ -116,10 +122,10 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     await prepareDatabase(database, options, log, () => checkKey(database, registry, planEnvironment.vault));
     const { notices, close } = connectNotices(options.databaseUrl);
     closing.unshift(close);
-    const { claimLapseSeconds: claimLapse, passwordCost } = options;
-    const given = { planEnvironment, notices, claimLapse, passwordCost, tracer: telemetry?.tracer };
+    const { claimLapseSeconds, passwordCost } = options;
+    const given = { planEnvironment, notices, claimLapse: claimLapseSeconds, passwordCost, tracer: telemetry?.tracer };
     const engine = createEngine({ database, log, kinds: registry, ...given, dns: dnsOf(options) });
-    const onDefect = defectsTo(log);
+    const onDefect = createDefectReporter(log);
     closing.unshift(watchSealing(engine, onDefect), () => engine.committer.settle());
     const reader = createReader();
     closing.unshift(() => reader.close());
@@ -146,7 +152,7 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
       ...settingsOfApi(options),
       sources: sources.rules,
       ...integrations.services,
-      feedDays: keptDays(options),
+      feedDays: feedRetentionOf(options),
       identityProvider,
       ...machines.services,
       logAccess: log,
@@ -155,7 +161,7 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     closing.unshift(() => api.close());
     telemetry?.exportMetrics(() => api.snapshotMetrics());
     const url = await listen(api, options, { log, closing });
-    listening = reachable(url);
+    listening = toReachableUrl(url);
     if (identityProvider !== undefined) closing.unshift(identityProvider.run());
     closing.unshift(runLapseLoop({ engine, report }), machines.run(), integrations.run());
     const running = { ...sources, engine, reader, ...leases, version: programVersion() };
@@ -205,9 +211,9 @@ function openLeases(
   const failed = (error: unknown) =>
     log({
       level: 'error',
-      message: `the thread that renews leases is not running; the main thread renews them until it can be started: ${describe(error)}`,
+      message: `the thread that renews leases is not running; the main thread renews them until it can be started: ${describeError(error)}`,
     });
-  const leases = openLeaseKeeper({ database: { url, preparedStatements }, failed });
+  const leases = openLeaseKeeper({ database: { url, preparedStatements }, onFailure: failed });
   closing.unshift(() => leases.close());
   return { leaseSeconds: options.leaseSeconds, leases };
 }
@@ -220,9 +226,9 @@ function dnsOf({ dnsServers: servers }: ServeOptions): DnsLookups {
 
 function databaseOf({ databaseUrl, dataDir, poolSize, preparedStatements }: ServeOptions, log: Log): DatabaseOptions {
   const diskChanged = (isFull: boolean) => log(diskLine(isFull));
-  if (databaseUrl !== undefined) return { url: databaseUrl, poolSize, preparedStatements, diskChanged };
+  if (databaseUrl !== undefined) return { url: databaseUrl, poolSize, preparedStatements, onDiskChange: diskChanged };
   const message = `first start: creating the embedded database in ${dataDir}, which takes a few seconds`;
-  return { dataDir, creating: () => log({ level: 'info', message }), diskChanged };
+  return { dataDir, onCreate: () => log({ level: 'info', message }), onDiskChange: diskChanged };
 }
 
 /** Runs the migrations, and checks the stored data before anything else is written. */
@@ -233,7 +239,7 @@ async function prepareDatabase(
   check: () => Promise<void>,
 ): Promise<void> {
   if (databaseUrl !== undefined) await waitForDatabase(database, waitForDatabaseMs, log);
-  const applied = await migrate(database, { waiting: (message) => log({ level: 'warn', message }) });
+  const applied = await migrate(database, { onWaiting: (message) => log({ level: 'warn', message }) });
   const steps = applied.length === 1 ? '1 migration' : `${applied.length} migrations`;
   if (applied.length > 0) log({ level: 'info', message: `the database is at ${applied.at(-1)} after ${steps}` });
   await check();
@@ -247,7 +253,7 @@ async function listen(
   { log, closing }: { readonly log: Log; readonly closing: Closing },
 ): Promise<string> {
   const { listen: address, metricsListen } = options;
-  const url = await explained(address, '--listen', () => api.listen({ ...address, backlog: listenBacklog }));
+  const url = await listenOrExplain(address, '--listen', () => api.listen({ ...address, backlog: listenBacklog }));
   if (metricsListen !== undefined) closing.unshift(await openMetrics(api, metricsListen, log));
   return url;
 }
@@ -273,20 +279,20 @@ async function readEnvironment(options: ServeOptions, policy: ValuePolicy): Prom
     ...environmentOfKeys(keys, 'unbound'),
     edition,
     random: (bytes) => randomBytes(bytes),
-    valueFrom: createValues(options),
+    valueFrom: createValueLookup(options),
     mayUse: policy.mayUse,
     literalSecrets,
     forgetsPeople: userDeleteFromIdp,
-    ...(publicUrl === undefined ? {} : placeOf(new URL(publicUrl))),
+    ...(publicUrl === undefined ? {} : hostAndPortOf(new URL(publicUrl))),
   };
 }
 
-function placeOf({ hostname, port, protocol }: URL) {
+function hostAndPortOf({ hostname, port, protocol }: URL) {
   const usual = protocol === 'https:' ? 443 : 80;
   return { host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? usual : Number(port) };
 }
 
-function keptDays({
+function feedRetentionOf({
   proxyLogDays,
   trafficLogDays,
 }: Pick<ServeOptions, 'proxyLogDays' | 'trafficLogDays'>): FeedRetention {
@@ -300,7 +306,7 @@ function startHistoryLoop(
   log: Log,
 ): () => Promise<void> {
   return startUpkeep(engine, { revisions, days }, (level, what, error) =>
-    log({ level, message: `${what}: ${describe(error)}` }),
+    log({ level, message: `${what}: ${describeError(error)}` }),
   );
 }
 
@@ -312,10 +318,10 @@ function startLogLoop(
 ): () => Promise<void> {
   return runLogLoop({
     engine,
-    kept: keptDays(options),
+    retention: feedRetentionOf(options),
     auditDays: options.auditDays,
     now: Date.now,
-    failed: (what, error) => log({ level: 'warn', message: `${what}: ${describe(error)}` }),
+    failed: (what, error) => log({ level: 'warn', message: `${what}: ${describeError(error)}` }),
   });
 }
 

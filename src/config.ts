@@ -5,7 +5,7 @@ import { type OidcConfig, oidcSettings } from './config/oidc.ts';
 import { type OperatorConfig, operatorSettings } from './config/operator.ts';
 import { type OutboundConfig, outboundSettings } from './config/outbound.ts';
 import {
-  openable,
+  openableEndpoints,
   type Parsed,
   parseClaimLapse,
   parseCount,
@@ -240,7 +240,7 @@ export const settings: { readonly [K in keyof Config]: Setting<Config[K]> } = {
   openEndpoints: {
     variable: 'HEDDLE_OPEN_ENDPOINTS',
     placeholder: 'PATHS',
-    doc: `Endpoints that need no token, a list of ${openable.join(', ')} (default none).`,
+    doc: `Endpoints that need no token, a list of ${openableEndpoints.join(', ')} (default none).`,
     multiple: true,
     default: [],
     parse: parseEndpoints,

@@ -17,7 +17,7 @@ export function startProgramThread(file: string, caller: string, options: Worker
  * Returns the bytes of a file that is embedded in the single executable. Returns `undefined` when the program runs from
  * separate files.
  */
-export function executableAsset(name: string): Uint8Array<ArrayBuffer> | undefined {
+export function readEmbeddedAsset(name: string): Uint8Array<ArrayBuffer> | undefined {
   // The bytes are part of the executable and cannot be written; the type hides that, because no reader writes to them.
   return isSea() ? new Uint8Array(getRawAsset(name) as ArrayBuffer) : undefined;
 }

@@ -40,20 +40,20 @@ export function createLog(options: LogOptions): Log {
 }
 
 /** Writer that joins texts before it writes them. */
-export interface Gathering {
+export interface BufferedWriter {
   write(text: string): void;
   /** Writes the texts that are waiting. */
   flush(): void;
 }
 
 /** Time for which texts are collected, in milliseconds. */
-const gatherMs = 10;
+const flushDelayMs = 10;
 
 /**
  * Creates a writer that joins texts written in quick succession. A separate write for each text costs a busy server as
  * much as planning.
  */
-export function gather(write: (text: string) => void): Gathering {
+export function createBufferedWriter(write: (text: string) => void): BufferedWriter {
   let waiting = '';
   const flush = (): void => {
     const text = waiting;
@@ -62,7 +62,7 @@ export function gather(write: (text: string) => void): Gathering {
   };
   return {
     write(text) {
-      if (waiting === '') setTimeout(flush, gatherMs);
+      if (waiting === '') setTimeout(flush, flushDelayMs);
       waiting += text;
     },
     flush,
@@ -73,14 +73,14 @@ function formatJson({ level, message, ...fields }: LogLine, time: Date): string 
   return JSON.stringify({ time: time.toISOString(), level, message: redact(message), ...fields }, replacer);
 }
 
-const marks = { debug: 'debug: ', info: '', warn: 'warning: ', error: 'error: ' };
+const levelPrefixes = { debug: 'debug: ', info: '', warn: 'warning: ', error: 'error: ' };
 
 function formatText({ level, message, ...fields }: LogLine, time: Date): string {
   const shown = Object.entries(fields)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}=${fieldText(name, value)}`);
   const clock = [time.getHours(), time.getMinutes(), time.getSeconds()].map((part) => String(part).padStart(2, '0'));
-  return [`${clock.join(':')}  ${marks[level]}${oneLine(redact(message))}`, ...shown].join('  ');
+  return [`${clock.join(':')}  ${levelPrefixes[level]}${oneLine(redact(message))}`, ...shown].join('  ');
 }
 
 function fieldText(name: string, value: unknown): string {
@@ -95,24 +95,24 @@ function oneLine(text: string): string {
   return lines.filter((line) => line !== '').join(' ');
 }
 
-const secretName = /token|secret|password|authorization|cookie|credential|private_?key/i;
+const secretNamePattern = /token|secret|password|authorization|cookie|credential|private_?key/i;
 
 function replacer(name: string, value: unknown): unknown {
   if (value instanceof Error) return redact(value.message);
   if (typeof value !== 'string') return value;
-  return secretName.test(name) && !/(file|path|id|name)$/i.test(name) ? '(secret)' : redact(value);
+  return secretNamePattern.test(name) && !/(file|path|id|name)$/i.test(name) ? '(secret)' : redact(value);
 }
 
 /** Tokens of this server, and JWTs of other issuers. */
-const tokens = /\bnb[a-z]_[\dA-Za-z]{30,}|(?<![\w-])eyJ[\w-]{5,}\.[\w-]+(?:\.[\w-]*)?/g;
+const tokenPattern = /\bnb[a-z]_[\dA-Za-z]{30,}|(?<![\w-])eyJ[\w-]{5,}\.[\w-]+(?:\.[\w-]*)?/g;
 
 /** Credentials after an authorization scheme, and values of query parameters whose names indicate secrets. */
-const credentials =
+const credentialPattern =
   /(\b(?:bearer|basic|token) +(?=\S{16})|[?&](?:code|token|access_token|refresh_token|id_token|client_secret|device_code|user_code|state|password|key|signature)=)[^\s&#"']+/gi;
 
 /** Replaces tokens, credentials and the passwords of URLs anywhere in a text. */
 function redact(text: string): string {
-  return hidePasswords(text.replace(tokens, '(secret)').replace(credentials, '$1(secret)'));
+  return hidePasswords(text.replace(tokenPattern, '(secret)').replace(credentialPattern, '$1(secret)'));
 }
 
 /**

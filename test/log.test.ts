@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createLog, gather, type LogLine, logLevels } from '../src/log.ts';
+import { createBufferedWriter, createLog, type LogLine, logLevels } from '../src/log.ts';
 import { growthOf, linear } from './setup/growth.ts';
 
 const time = new Date(2026, 0, 2, 10, 32, 1);
@@ -122,7 +122,7 @@ describe('a log line of any length', () => {
 describe('buffered log output', () => {
   test('is written soon, in a single write and in order', async () => {
     const seen: string[] = [];
-    const { write } = gather((text) => seen.push(text));
+    const { write } = createBufferedWriter((text) => seen.push(text));
     for (const text of ['a', 'b', 'c']) write(text);
     expect(seen).toEqual([]);
     await expect.poll(() => seen.length).toBeGreaterThan(0);
@@ -133,7 +133,7 @@ describe('buffered log output', () => {
 
   test('is written at once when flushed, and not again', async () => {
     const seen: string[] = [];
-    const { write, flush } = gather((text) => seen.push(text));
+    const { write, flush } = createBufferedWriter((text) => seen.push(text));
     write('a');
     flush();
     flush();

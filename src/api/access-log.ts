@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Context, runIn } from '../telemetry/context.ts';
+import { type Context, runInContext } from '../telemetry/context.ts';
 import type { Span, Tracer } from '../telemetry/span.ts';
 import { pathOf } from './other-methods.ts';
 
@@ -11,7 +11,7 @@ declare module 'fastify' {
     /** Whether the caller is the operator of the server, who belongs to no account. */
     byOperator: boolean;
     /** Set when the body was malformed and the answer was written directly to the socket. */
-    brokenBy: Broken | undefined;
+    brokenBy: BrokenRequest | undefined;
   }
 }
 
@@ -55,15 +55,15 @@ export function addAccessLog(
   app.addHook('onRequest', (request, reply, next) => {
     const span = tracer && beginSpan(tracer, request);
     request.context = { requestId: request.id, ...(span === undefined ? {} : { span }) };
-    logEnd(request, reply, write);
-    runIn(request.context, next);
+    logWhenEnded(request, reply, write);
+    runInContext(request.context, next);
   });
   // The events of the body arrive in the context of the connection, so the context of the request is set again.
-  app.addHook('preValidation', (request, _reply, next) => runIn(request.context ?? {}, next));
+  app.addHook('preValidation', (request, _reply, next) => runInContext(request.context ?? {}, next));
 }
 
 /** Writes the log line of a request when it was answered, or when its client disconnected. */
-export function logEnd(request: FastifyRequest, reply: FastifyReply, write: (line: AccessLine) => void): void {
+export function logWhenEnded(request: FastifyRequest, reply: FastifyReply, write: (line: AccessLine) => void): void {
   reply.raw.once('close', () => {
     const line = lineOf(request, reply);
     const { span } = request.context ?? {};
@@ -88,7 +88,7 @@ function lineOf(request: FastifyRequest, reply: FastifyReply): AccessLine {
   };
 }
 
-function messageOf(isAnswered: boolean, brokenBy: Broken | undefined): string {
+function messageOf(isAnswered: boolean, brokenBy: BrokenRequest | undefined): string {
   if (brokenBy?.code !== undefined) return `request that could not be read (${brokenBy.code})`;
   return isAnswered || brokenBy !== undefined
     ? 'request'
@@ -96,7 +96,7 @@ function messageOf(isAnswered: boolean, brokenBy: Broken | undefined): string {
 }
 
 /** Why a request was answered directly on its socket. */
-interface Broken {
+interface BrokenRequest {
   readonly status: number;
   /** Error code of the HTTP parser. */
   readonly code?: string;
@@ -106,13 +106,17 @@ interface Broken {
  * Returns the log line of a message that did not become a request. Text that could not be parsed is not shown, since it
  * may contain anything.
  */
-export function lineOfBroken(id: string, broken: Broken, message: IncomingMessage | undefined): AccessLine {
+export function lineOfBrokenRequest(
+  id: string,
+  broken: BrokenRequest,
+  message: IncomingMessage | undefined,
+): AccessLine {
   return {
     level: 'info',
     message: messageOf(true, broken),
     request_id: id,
     method: message?.method,
-    path: message?.url === undefined ? undefined : shownPath(message.url, isWord),
+    path: message?.url === undefined ? undefined : maskPath(message.url, isWord),
     status: broken.status,
     ...{ route: undefined, duration_ms: undefined, actor: undefined, account: undefined, trace_id: undefined },
   };
@@ -125,11 +129,11 @@ function callerOf({ call, scim, byOperator }: FastifyRequest): Pick<AccessLine, 
 }
 
 /** Paths that monitoring polls. They get no span. */
-const watched: readonly (string | undefined)[] = ['/healthz', '/readyz', '/metrics'];
+const monitoringPaths: readonly (string | undefined)[] = ['/healthz', '/readyz', '/metrics'];
 
 function beginSpan(tracer: Tracer, request: FastifyRequest): Span | undefined {
   const { method, routeOptions, headers } = request;
-  if (watched.includes(routeOptions.url)) return undefined;
+  if (monitoringPaths.includes(routeOptions.url)) return undefined;
   const { traceparent, tracestate } = headers;
   return tracer.begin(routeOptions.url === undefined ? method : `${method} ${routeOptions.url}`, {
     kind: 'server',
@@ -149,38 +153,38 @@ function endSpan(span: Span, { path, status, actor, account }: AccessLine): void
 }
 
 /** Maximum length of a path in the log, in characters. */
-const longestPath = 300;
+const maxPathLength = 300;
 
 /** Path parameters that are secrets: knowledge of the value is enough to use it. */
 const secretParameters: readonly string[] = ['token', 'uid', 'code'];
 
 /** Parts of a request from which its path is derived. */
-type Address = Pick<FastifyRequest, 'originalUrl' | 'params' | 'routeOptions' | 'refused'>;
+type RequestPathParts = Pick<FastifyRequest, 'originalUrl' | 'params' | 'routeOptions' | 'refused'>;
 
 /**
  * Returns the path of a request in a form that may be logged. The query is left out, because it may contain sign-in
  * codes, tokens and addresses of people. Parts of the path are shown when they are words or ids; if no route has the
  * path, only when they are words.
  */
-export function safePath(request: Address): string {
+export function safePath(request: RequestPathParts): string {
   const { originalUrl, params } = request;
-  const isShown = pathOf(request) === undefined ? isWord : isName;
+  const isShown = pathOf(request) === undefined ? isWord : isLoggableName;
   const parameters = Object.entries((params ?? {}) as Readonly<Record<string, unknown>>);
   const secrets = parameters.flatMap(([name, value]) => (secretParameters.includes(name) ? [value] : []));
-  return shownPath(originalUrl, (part) => isShown(part) && !secrets.includes(part));
+  return maskPath(originalUrl, (part) => isShown(part) && !secrets.includes(part));
 }
 
-function shownPath(url: string, isShown: (part: string) => boolean): string {
+function maskPath(url: string, isShown: (part: string) => boolean): string {
   const [path = ''] = url.split(/[?#;]/, 1);
   const shown = path
-    .slice(0, longestPath)
+    .slice(0, maxPathLength)
     .split('/')
     .map((part) => (isShown(part) ? part : '****'));
-  return `${shown.join('/')}${path.length > longestPath ? '…' : ''}`;
+  return `${shown.join('/')}${path.length > maxPathLength ? '…' : ''}`;
 }
 
 /** Accepts words, ids and names. Rejects anything that may be a token, an address or free text. */
-function isName(part: string): boolean {
+function isLoggableName(part: string): boolean {
   return /^[\w.~:-]{0,40}$/.test(part) && !/^(nb[a-z]_|gh[a-z]_|eyJ|sk[-_]|xox)/i.test(part);
 }
 

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Engine } from '../commit/engine.ts';
 import type { Reader } from '../documents/reader.ts';
 import type { Authenticator } from '../features/auth/authenticate.ts';
-import type { LocalPeople } from '../features/auth/local-people.ts';
+import type { LocalSignIn } from '../features/auth/local-people.ts';
 import type { RequestSync } from '../features/integrations/directory/dispatcher.ts';
 import type { OpenTarget } from '../features/integrations/targets.ts';
 import type { Feeds } from '../features/logs/feeds.ts';
@@ -54,11 +54,11 @@ import { users } from './routes/users.ts';
 export interface Services {
   readonly authenticator: Authenticator;
   readonly peering: Peering;
-  readonly people: LocalPeople;
+  readonly people: LocalSignIn;
   /** Maximum number of tenants of an account whose domain is not proven yet. */
   readonly pendingTenants: number;
   /** Limits the rate of callers without credentials. */
-  readonly anonymous: Limiter;
+  readonly anonymousLimit: Limiter;
   /** Connected peers. */
   readonly hub: Hub;
   readonly feeds: Feeds;

@@ -4,7 +4,7 @@ import type { Call, Engine } from '../commit/engine.ts';
 import type { Snapshots } from '../commit/snapshots.ts';
 import { enterTenant } from '../features/accounts/tenants/scope.ts';
 import type { Authenticator } from '../features/auth/authenticate.ts';
-import { ownAccount } from '../features/auth/sign-in.ts';
+import { newAccountChoice } from '../features/auth/sign-in.ts';
 import type { Operation } from '../model/declare/roles.ts';
 import { NotAllowed } from '../model/errors.ts';
 import { requireRight } from '../plan/checks/authorize.ts';
@@ -19,7 +19,7 @@ declare module 'fastify' {
     /** Whether the route needs no credentials. Such a route is in the list of open routes. */
     open?: boolean;
     /** Right that a caller needs. `anyone`: no right, because the route is about the callers themselves. */
-    access?: Access;
+    access?: RequiredAccess;
     /** The route concerns the whole server, and is for its operator, who belongs to no account. It has no `call`. */
     server?: true;
     /** The route writes nothing except plans, whatever its method. */
@@ -30,7 +30,7 @@ declare module 'fastify' {
 }
 
 /** Right that a route requires. `own`: callers without the right may call the route, and see only their own objects. */
-export type Access = 'anyone' | { readonly module: string; readonly operation: Operation; readonly own?: true };
+export type RequiredAccess = 'anyone' | { readonly module: string; readonly operation: Operation; readonly own?: true };
 
 /**
  * Authenticates every request except those to open routes, and checks the caller's rights. Unknown paths were refused
@@ -53,16 +53,20 @@ export function createAuthHook(authenticator: Authenticator, engine: Engine) {
  */
 export async function authorize(request: FastifyRequest, authenticator: Authenticator, engine: Engine): Promise<Call> {
   const { account } = queryOf(request);
-  const call = await scoped(request, engine, await authenticator.authenticate(request.headers.authorization, account));
+  const call = await scopeToAccount(
+    request,
+    engine,
+    await authenticator.authenticate(request.headers.authorization, account),
+  );
   if (call.planOnly === true && !isReading(request)) throw new NotAllowed(planOnlyRefusal);
   await requireAccess(request, call, engine.snapshots);
   return call;
 }
 
 /** Returns the call in the account that the query names: the caller's own account, or a tenant of it. */
-export async function scoped({ query }: FastifyRequest, engine: Engine, call: Call): Promise<Call> {
+export async function scopeToAccount({ query }: FastifyRequest, engine: Engine, call: Call): Promise<Call> {
   const { account } = query as { readonly account?: unknown };
-  const isOwn = account === undefined || account === '' || account === ownAccount || account === call.account;
+  const isOwn = account === undefined || account === '' || account === newAccountChoice || account === call.account;
   if (isOwn) return call;
   return await enterTenant(engine, call, String(account));
 }
@@ -81,11 +85,11 @@ function isReading({ method, routeOptions }: FastifyRequest): boolean {
 async function requireAccess(request: FastifyRequest, call: Call, snapshots: Snapshots): Promise<void> {
   const { access = defaultAccess(request.method) } = request.routeOptions.config;
   if (access === 'anyone') return;
-  const state = await snapshots.at(call.account, call.revision);
+  const state = await snapshots.atLeast(call.account, call.revision);
   if (access.own !== true) requireRight(state, call.actor, access.module, access.operation);
 }
 
 /** Returns the right for routes that declare none: it is a right to the configuration as a whole. */
-function defaultAccess(method: string): Access {
+function defaultAccess(method: string): RequiredAccess {
   return { module: 'config', operation: ['GET', 'HEAD'].includes(method) ? 'read' : 'update' };
 }

@@ -5,55 +5,64 @@ import type { ProblemCode } from '../model/problem-codes.ts';
 import type { OverrideRequest } from '../objects/overrides.ts';
 
 const reasonHeader = 'X-Break-Glass';
-const timeHeader = 'X-Break-Glass-TTL';
+const ttlHeader = 'X-Break-Glass-TTL';
 
 const hour = 60 * 60;
-const usual = 4 * hour;
-const longest = 24 * hour;
-const longestReason = 500;
+const defaultSeconds = 4 * hour;
+const maxSeconds = 24 * hour;
+const maxReasonLength = 500;
 
 /**
  * Names of the reason and of the duration where a request states them (headers or members of the body), and the problem
  * code for refusals.
  */
-interface Names {
+interface ParameterNames {
   readonly reason: string;
   readonly time: string;
   readonly code: ProblemCode;
 }
 
-const headers: Names = { reason: reasonHeader, time: timeHeader, code: 'header_invalid' };
-const members: Names = { reason: 'reason', time: 'ttl', code: 'override_invalid' };
+const headerNames: ParameterNames = { reason: reasonHeader, time: ttlHeader, code: 'header_invalid' };
+const memberNames: ParameterNames = { reason: 'reason', time: 'ttl', code: 'override_invalid' };
 
 /** Returns the override that the headers of a write request, `undefined` without them. Throws `InvalidInput`. */
 export function breakGlassOf(request: FastifyRequest): OverrideRequest | undefined {
   const reason = textOf(request, reasonHeader);
-  const time = textOf(request, timeHeader);
+  const time = textOf(request, ttlHeader);
   if (reason === undefined) {
     if (time === undefined) return undefined;
-    throw refused(headers, 'reason', `${timeHeader} is sent without a reason; also send ${reasonHeader}: <reason>`);
+    throw invalidOverride(
+      headerNames,
+      'reason',
+      `${ttlHeader} is sent without a reason; also send ${reasonHeader}: <reason>`,
+    );
   }
-  return readOverride(headers, reason, time);
+  return readOverride(headerNames, reason, time);
 }
 
 /** Returns the override that the body of a request states. Throws `InvalidInput`. */
 export function overrideIn(reason: string | undefined, time: string | undefined): OverrideRequest {
-  return readOverride(members, (reason ?? '').trim(), time?.trim());
+  return readOverride(memberNames, (reason ?? '').trim(), time?.trim());
 }
 
-function readOverride(names: Names, reason: string, time: string | undefined): OverrideRequest {
-  if (reason === '') throw refused(names, 'reason', `${names.reason} must contain a reason: ${names.reason}: <reason>`);
-  if (reason.length > longestReason)
-    throw refused(names, 'reason', `${names.reason} has more than ${longestReason} characters; shorten it`);
-  return { reason, seconds: time === undefined ? usual : secondsOf(names, time) };
+function readOverride(names: ParameterNames, reason: string, time: string | undefined): OverrideRequest {
+  if (reason === '')
+    throw invalidOverride(names, 'reason', `${names.reason} must contain a reason: ${names.reason}: <reason>`);
+  if (reason.length > maxReasonLength)
+    throw invalidOverride(names, 'reason', `${names.reason} has more than ${maxReasonLength} characters; shorten it`);
+  return { reason, seconds: time === undefined ? defaultSeconds : secondsOf(names, time) };
 }
 
-function secondsOf(names: Names, time: string): number {
+function secondsOf(names: ParameterNames, time: string): number {
   const seconds = parseDuration(time);
   if (seconds === undefined || seconds <= 0)
-    throw refused(names, 'time', `${names.time} must be a duration such as 30m or 4h, not \`${time.slice(0, 100)}\``);
-  if (seconds > longest)
-    throw refused(names, 'time', `${names.time} may be at most 24h; for a lasting change, edit the document`);
+    throw invalidOverride(
+      names,
+      'time',
+      `${names.time} must be a duration such as 30m or 4h, not \`${time.slice(0, 100)}\``,
+    );
+  if (seconds > maxSeconds)
+    throw invalidOverride(names, 'time', `${names.time} may be at most 24h; for a lasting change, edit the document`);
   return seconds;
 }
 
@@ -66,6 +75,6 @@ function textOf(request: FastifyRequest, name: string): string | undefined {
   return (text.includes('\ufffd') ? String(value) : text).trim();
 }
 
-function refused(names: Names, about: 'reason' | 'time', message: string): InvalidInput {
+function invalidOverride(names: ParameterNames, about: 'reason' | 'time', message: string): InvalidInput {
   return new InvalidInput(message, { problems: [{ code: names.code, path: `/${names[about]}`, message }] });
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { FastifyHttpOptions, FastifyInstance, FastifyRequest } from 'fastify';
-import { type AccessLine, lineOfBroken, logEnd } from './access-log.ts';
+import { type AccessLine, lineOfBrokenRequest, logWhenEnded } from './access-log.ts';
 import { requestId } from './headers.ts';
 import { errorBody, refuseUnknown } from './refusals.ts';
 
@@ -20,20 +20,20 @@ export interface BrokenRequests {
 }
 
 /** Creates the handlers. `write` receives the log lines. */
-export function refuseBrokenRequests(write: (line: AccessLine) => void): BrokenRequests {
+export function createBrokenRequestHandlers(write: (line: AccessLine) => void): BrokenRequests {
   // A body may turn out to be malformed after its request has started. The line of that request reports it.
   const underWay = new WeakMap<Duplex, FastifyRequest>();
   const refuse = (socket: Duplex, refusal: Refusal, message?: IncomingMessage): void => {
     const request = underWay.get(socket);
     const id = request?.id ?? requestId(message ?? { headers: {} });
-    if (request === undefined) write(lineOfBroken(id, refusal, message));
+    if (request === undefined) write(lineOfBrokenRequest(id, refusal, message));
     else request.brokenBy = refusal;
     hangUp(socket, refusal, id);
   };
   return {
     handlers: {
       frameworkErrors: (_error, request, reply) => {
-        logEnd(request, reply, write);
+        logWhenEnded(request, reply, write);
         return refuseUnknown(request, reply);
       },
       clientErrorHandler: (error, socket) => {

@@ -8,7 +8,7 @@ import type { Operation } from '../model/operation/operation.ts';
 import type { Profile } from '../model/profile.ts';
 import { areas } from './area-routes.ts';
 import { routeOf } from './operations/route.ts';
-import { describeTheirs } from './profile/describe.ts';
+import { describeProfile } from './profile/describe.ts';
 
 /** All declared operations that do not belong to kinds. */
 const declared: readonly Operation[] = areas.flatMap(({ operations }) => operations);
@@ -61,5 +61,5 @@ function* writeDescription(
   const extraSchemas = schemasOf(own);
   yield undefined;
   const description = yield* lowerToOpenApiInSteps(registry, { version, edition, extraPaths, extraSchemas });
-  return profile === 'compatible' ? describeTheirs(description) : description;
+  return profile === 'compatible' ? describeProfile(description) : description;
 }

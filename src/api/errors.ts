@@ -79,13 +79,13 @@ export function createErrorHandler(
     void reply.code(status).header('cache-control', 'no-store');
     // Without an idempotency key, repeating a write whose outcome is unknown may execute it twice.
     const isRisky = isInDoubt(error) && request.headers['idempotency-key'] === undefined;
-    if (isPassing(error, status) && !isRisky) void reply.header('retry-after', '1');
+    if (isTransient(error, status) && !isRisky) void reply.header('retry-after', '1');
     void reply.send({ ...bodyOf(error, status), ...doubtOf(error, request) });
   };
 }
 
 /** Whether the caller only needs to try again soon. */
-function isPassing(error: unknown, status: number): boolean {
+function isTransient(error: unknown, status: number): boolean {
   return status === 503 || status === 423 || (error instanceof Conflict && error.reason === 'running');
 }
 

@@ -6,7 +6,7 @@ import { safePath } from './access-log.ts';
  * Security headers of every answer, for browsers: no answer is a page, a frame or a script unless its route overrides
  * this.
  */
-const protecting: Readonly<Record<string, string>> = {
+const securityHeaders: Readonly<Record<string, string>> = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
@@ -36,14 +36,14 @@ export function requestId({ headers }: { readonly headers: Readonly<Record<strin
 
 /** Adds the security headers and the request id to every answer. */
 export function addHeaders(app: FastifyInstance, { https }: { readonly https: boolean }): void {
-  const always = https ? { ...protecting, 'strict-transport-security': 'max-age=31536000' } : protecting;
+  const always = https ? { ...securityHeaders, 'strict-transport-security': 'max-age=31536000' } : securityHeaders;
   app.addHook('onRequest', async (request, reply) => {
     void reply.headers(always).header('x-request-id', request.id);
   });
 }
 
 /** Returns method, path and id of a request, in a form that may be logged. */
-export function placeOf(request: FastifyRequest): string {
+export function describeRequest(request: FastifyRequest): string {
   return `${request.method} ${safePath(request)} (request ${request.id})`;
 }
 
@@ -52,20 +52,20 @@ export function isStrict({ headers }: Pick<FastifyRequest, 'headers'>): boolean 
   return /\bhandling=strict\b/.test(String(headers['prefer'] ?? ''));
 }
 
-const header = 'heddle-ignored';
+const ignoredHeader = 'heddle-ignored';
 
 /** Maximum length of the header, in characters: most clients accept this much in one header, along with the others. */
-const longest = 4000;
+const maxHeaderLength = 4000;
 
 /**
  * Lists the ignored parts of a request in `Heddle-Ignored`: `?name` for query parameters, JSON pointers for members of
  * the body. `...` means that there are more.
  */
-export function addIgnored(reply: FastifyReply, names: readonly string[]): void {
+export function addIgnoredHeader(reply: FastifyReply, names: readonly string[]): void {
   if (names.length === 0) return;
-  const present = reply.getHeader(header);
+  const present = reply.getHeader(ignoredHeader);
   const shown = present === undefined ? [] : [String(present)];
-  let room = longest - shown.join().length;
+  let room = maxHeaderLength - shown.join().length;
   for (const name of names) {
     const text = encodeURI(name.toWellFormed()).replaceAll(',', '%2C');
     room -= text.length + 2;
@@ -75,5 +75,5 @@ export function addIgnored(reply: FastifyReply, names: readonly string[]): void 
     }
     shown.push(text);
   }
-  void reply.header(header, shown.join(', '));
+  void reply.header(ignoredHeader, shown.join(', '));
 }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Engine } from '../commit/engine.ts';
-import { createRequests, type Done, type KeptAnswer } from '../commit/idempotency.ts';
-import type { Attempt } from '../db/commit/idempotency.ts';
-import { alreadyDone } from '../db/repeated-requests.ts';
+import { createRequestStore, type EarlierEffects, type StoredAnswer } from '../commit/idempotency.ts';
+import type { RequestAttempt } from '../db/commit/idempotency.ts';
+import { alreadyDoneMessage } from '../db/repeated-requests.ts';
 import { canonicalJson, type Json, parseJson } from '../lib/json.ts';
 import { sha256 } from '../lib/node-pure.ts';
 import { Conflict, InvalidInput } from '../model/errors.ts';
@@ -12,7 +12,7 @@ import { callOf } from './authenticate.ts';
 declare module 'fastify' {
   interface FastifyRequest {
     /** Set while the request is executed, when its answer will be stored. */
-    repeatable: { readonly key: string; readonly attempt: Attempt } | undefined;
+    repeatable: { readonly key: string; readonly attempt: RequestAttempt } | undefined;
     /** Stored instead of a body that contains values which are shown once or sealed. */
     keptBody: Json | undefined;
   }
@@ -31,7 +31,7 @@ declare module 'fastify' {
 }
 
 /** Rebuilds the body of a lost answer from what the request did, and sets status and headers of the reply. */
-export type Recover<T = unknown> = (request: FastifyRequest, reply: FastifyReply, done: Done) => Promise<T>;
+export type Recover<T = unknown> = (request: FastifyRequest, reply: FastifyReply, done: EarlierEffects) => Promise<T>;
 
 /**
  * Lets clients repeat a POST with the same `Idempotency-Key` until they get its answer: the request is executed once,
@@ -43,7 +43,7 @@ export function addIdempotency(
   engine: Engine,
   report: (error: unknown, request: FastifyRequest) => void,
 ): void {
-  const requests = createRequests(engine);
+  const requests = createRequestStore(engine);
   app.decorateRequest('repeatable', undefined);
   app.decorateRequest('keptBody', undefined);
   app.addHook('preHandler', async (request, reply) => {
@@ -61,12 +61,12 @@ export function addIdempotency(
     const { key, attempt } = repeatable;
     request.repeatable = undefined;
     const end = isOutcome(reply)
-      ? requests.keep(callOf(request), key, attempt, answerOf(request, reply, payload))
+      ? requests.storeAnswer(callOf(request), key, attempt, answerOf(request, reply, payload))
       : requests.abandon(callOf(request), key, attempt);
     // The request was executed, so it is answered even if storing fails. A repetition is then answered by what the
     // request did.
     const state = await end.catch((error: unknown) => report(error, request));
-    return state === 'done' ? sendAgain(reply) : payload;
+    return state === 'done' ? replaceWithConflict(reply) : payload;
   });
 }
 
@@ -74,7 +74,7 @@ export function addIdempotency(
  * Sets the body that is stored instead of a body with values that are shown once or sealed. The original body is stored
  * sealed, for a day.
  */
-export function keepInstead(request: FastifyRequest, body: Json): void {
+export function setStoredBody(request: FastifyRequest, body: Json): void {
   request.keptBody = body;
 }
 
@@ -99,22 +99,26 @@ function hashOf({ planEnvironment }: Engine, request: FastifyRequest): string {
 }
 
 /** Replaces a refusal by 409 when an earlier attempt of the same request turns out to have been executed. */
-function sendAgain(reply: FastifyReply): string {
+function replaceWithConflict(reply: FastifyReply): string {
   void reply.code(409).header('retry-after', '1').header('content-type', 'application/json; charset=utf-8');
-  return JSON.stringify({ message: alreadyDone, code: 409 });
+  return JSON.stringify({ message: alreadyDoneMessage, code: 409 });
 }
 
 async function replay(
   request: FastifyRequest,
   reply: FastifyReply,
-  { once, ...shown }: KeptAnswer,
+  { once, ...shown }: StoredAnswer,
 ): Promise<FastifyReply> {
   const { headers, body } = once ?? shown;
   if (once !== undefined) await request.routeOptions.config.mayRepeat?.(request, parseJson(body ?? 'null'));
   return reply.code(shown.status).headers(headers).header('idempotency-replayed', 'true').send(body);
 }
 
-async function sendRecovered(request: FastifyRequest, reply: FastifyReply, done: Done): Promise<FastifyReply> {
+async function sendRecovered(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  done: EarlierEffects,
+): Promise<FastifyReply> {
   const { recover, mayRepeat } = request.routeOptions.config;
   const body = await recover?.(request, reply, done);
   if (body === undefined) {
@@ -136,26 +140,30 @@ async function sendRecovered(request: FastifyRequest, reply: FastifyReply, done:
 /** Whether the answer is the final outcome of the request, as opposed to a request to try again later. */
 function isOutcome(reply: FastifyReply): boolean {
   const { statusCode: status } = reply;
-  return status < 500 && !passing.includes(status) && !reply.hasHeader('retry-after');
+  return status < 500 && !retryableStatuses.includes(status) && !reply.hasHeader('retry-after');
 }
 
 // The same request may succeed later, with other credentials, other rights or an approval.
-const passing: readonly number[] = [401, 403, 428];
+const retryableStatuses: readonly number[] = [401, 403, 428];
 
-const keptHeaders = ['content-type', 'etag', 'heddle-ignored', 'location', 'cache-control'];
+const storedHeaders = ['content-type', 'etag', 'heddle-ignored', 'location', 'cache-control'];
 /** Additional headers that are stored for answers with values that are shown once. */
 const onceHeaders = ['heddle-notice', 'heddle-invite-link'];
 
-function answerOf(request: FastifyRequest, reply: FastifyReply, payload: unknown): KeptAnswer {
+function answerOf(request: FastifyRequest, reply: FastifyReply, payload: unknown): StoredAnswer {
   const { statusCode: status } = reply;
   const body = typeof payload === 'string' && payload !== '' ? payload : undefined;
   const isOnce = request.keptBody !== undefined || String(reply.getHeader('cache-control') ?? '').includes('no-store');
-  if (!isOnce || status >= 400) return { status, ...textOf(reply, keptHeaders, body) };
+  if (!isOnce || status >= 400) return { status, ...storedPartsOf(reply, storedHeaders, body) };
   const masked = request.keptBody === undefined ? undefined : JSON.stringify(request.keptBody);
-  return { status, ...textOf(reply, keptHeaders, masked), once: textOf(reply, [...keptHeaders, ...onceHeaders], body) };
+  return {
+    status,
+    ...storedPartsOf(reply, storedHeaders, masked),
+    once: storedPartsOf(reply, [...storedHeaders, ...onceHeaders], body),
+  };
 }
 
-function textOf(reply: FastifyReply, names: readonly string[], body: string | undefined) {
+function storedPartsOf(reply: FastifyReply, names: readonly string[], body: string | undefined) {
   const present = names.filter((name) => reply.hasHeader(name) && (body !== undefined || name !== 'content-type'));
   const headers = Object.fromEntries(present.map((name) => [name, String(reply.getHeader(name))]));
   return { headers, ...(body === undefined ? {} : { body }) };

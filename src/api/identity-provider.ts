@@ -3,35 +3,35 @@ import { pageHeaders, pagePolicy } from '../features/auth/provider/pages/layout.
 import type { IdentityProvider } from '../features/auth/provider/provider.ts';
 import { revocationPath } from '../features/auth/provider/revocation.ts';
 import type { WebAnswer } from '../features/auth/provider/web.ts';
-import { neighbourhoodOf } from '../lib/net/address.ts';
+import { clientNetworkOf } from '../lib/net/address.ts';
 import { BadBody } from './input/bodies.ts';
 import { createAddressLimit } from './rate-limit.ts';
 
 const mount = '/oidc';
 
 /** Rate limit per address. It bounds the sign-ins that an address can begin, because each of them is stored. */
-const perAddress = { perMinute: 300, burst: 600 };
+const addressRateLimit = { perMinute: 300, burst: 600 };
 
 /** Maximum size of a form, in bytes. The forms of this server are much shorter. */
-const longestForm = 32 * 1024;
+const maxFormBytes = 32 * 1024;
 
 /**
  * Mounts the embedded identity provider: the endpoints for programs under `/oidc`, and the pages for people under
  * `/signin`.
  */
 export async function addIdentityProvider(app: FastifyInstance, provider: IdentityProvider): Promise<void> {
-  const slowDown = createAddressLimit(perAddress);
+  const slowDown = createAddressLimit(addressRateLimit);
   await app.register(async (scope) => {
     scope.addHook('onRequest', slowDown);
     // The provider parses bodies itself.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
-    scope.get(`${mount}/me`, async (request) => provider.whose(bearerOf(request)));
+    scope.get(`${mount}/me`, async (request) => provider.readTokenClaims(bearerOf(request)));
     scope.route({
       method: ['GET', 'POST'],
       url: `${mount}/*`,
       config: { ownQuery: true },
-      handler: (request, reply) => pass(provider, request, reply),
+      handler: (request, reply) => forwardToProvider(provider, request, reply),
     });
   });
   await app.register(async (scope) => {
@@ -39,7 +39,7 @@ export async function addIdentityProvider(app: FastifyInstance, provider: Identi
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser(
       'application/x-www-form-urlencoded',
-      { parseAs: 'string', bodyLimit: longestForm },
+      { parseAs: 'string', bodyLimit: maxFormBytes },
       (_request, text, done) => {
         const form = new URLSearchParams(String(text));
         // No field accepts NUL, and no value that is looked up by a field contains it.
@@ -55,14 +55,15 @@ export async function addIdentityProvider(app: FastifyInstance, provider: Identi
     });
     scope.route({
       ...{ method: ['GET', 'POST'], url: '/signin/account' },
-      handler: async (request, reply) => send(reply, await provider.account(webRequest(provider, request, reply))),
+      handler: async (request, reply) =>
+        send(reply, await provider.answerAccountPage(webRequest(provider, request, reply))),
     });
     scope.route({
       ...{ method: ['GET', 'POST'], url: '/signin/:uid' },
       handler: async (request, reply) => {
         // The route declares this parameter.
         const { uid } = request.params as { readonly uid: string };
-        return send(reply, await provider.signIn(uid, webRequest(provider, request, reply)));
+        return send(reply, await provider.answerSignIn(uid, webRequest(provider, request, reply)));
       },
     });
   });
@@ -76,7 +77,7 @@ function bearerOf({ headers }: FastifyRequest): string {
  * Sets the headers from which the provider derives the server's address. The address in the client's headers is not
  * trusted.
  */
-function placeAt(provider: IdentityProvider, { raw, ip }: FastifyRequest): void {
+function setServerAddress(provider: IdentityProvider, { raw, ip }: FastifyRequest): void {
   const url = new URL(provider.publicUrl());
   raw.headers.host = url.host;
   raw.headers['x-forwarded-proto'] = url.protocol.slice(0, -1);
@@ -84,9 +85,13 @@ function placeAt(provider: IdentityProvider, { raw, ip }: FastifyRequest): void 
   delete raw.headers['x-forwarded-host'];
 }
 
-async function pass(provider: IdentityProvider, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+async function forwardToProvider(
+  provider: IdentityProvider,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
   const { raw } = request;
-  placeAt(provider, request);
+  setServerAddress(provider, request);
   reply.hijack();
   for (const [name, value] of Object.entries({ ...protectedBy(reply), ...pageHeaders }))
     reply.raw.setHeader(name, value);
@@ -114,10 +119,10 @@ function withoutCode(url: string): string {
 }
 
 function webRequest(provider: IdentityProvider, request: FastifyRequest, reply: FastifyReply) {
-  placeAt(provider, request);
+  setServerAddress(provider, request);
   const form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();
   const filled = request.method === 'POST' ? { form } : {};
-  return { req: request.raw, res: reply.raw, address: neighbourhoodOf(request.ip), ...filled };
+  return { req: request.raw, res: reply.raw, address: clientNetworkOf(request.ip), ...filled };
 }
 
 function send(reply: FastifyReply, answer: WebAnswer): FastifyReply {

@@ -6,11 +6,11 @@ import type { StoredObject } from '../model/state/object.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 import { readObserved } from '../objects/observed.ts';
 import { isAllowed } from '../plan/checks/authorize.ts';
-import { type Answer, type AnswerWork, answerFrom, makeLongAnswer, sendAnswer } from './answers/answers.ts';
+import { type Answer, type AnswerWork, cachedAnswer, makeLongAnswer, sendAnswer } from './answers/answers.ts';
 import { callOf } from './authenticate.ts';
 
 /** Id of the caller, and whether the answer is a list or one object. */
-interface Viewing {
+interface AnswerView {
   readonly viewer: string;
   readonly place: 'list' | 'one';
 }
@@ -23,30 +23,35 @@ export async function answerOf(
   engine: Engine,
   kind: Kind,
   state: Snapshot,
-  viewing: Viewing & { readonly name: string },
+  viewing: AnswerView & { readonly name: string },
   make: (seen: State) => AnswerWork,
 ): Promise<Answer> {
-  if (!isOfTheMoment(kind)) return answerFrom(state, viewing.name, () => make(state));
-  return makeLongAnswer(make(await seenBy(engine, kind, state, viewing)));
+  if (!isVolatile(kind)) return cachedAnswer(state, viewing.name, () => make(state));
+  return makeLongAnswer(make(await withObservations(engine, kind, state, viewing)));
 }
 
 /** Whether answers of a kind depend on more than a revision. */
-export function isOfTheMoment({ varies, observed }: Kind): boolean {
-  return varies === true || observed !== undefined;
+export function isVolatile({ dependsOnView, observed }: Kind): boolean {
+  return dependsOnView === true || observed !== undefined;
 }
 
 /**
  * Returns a state with the observations for one request. Counts over the whole account are only made when the answer
  * shows them.
  */
-export async function seenBy(engine: Engine, kind: Kind, state: Snapshot, { viewer, place }: Viewing): Promise<State> {
+export async function withObservations(
+  engine: Engine,
+  kind: Kind,
+  state: Snapshot,
+  { viewer, place }: AnswerView,
+): Promise<State> {
   const isCounted = place === 'list' && Object.values(kind.computed).some(({ countsAccess }) => countsAccess === true);
   const [countAccessible, disapprovalIn, observed] = await Promise.all([
-    isCounted ? engine.access.counter(state) : undefined,
-    engine.access.disapprovals(state.account),
+    isCounted ? engine.access.createPeerCounter(state) : undefined,
+    engine.access.readDisapprovals(state.account),
     readObserved(engine, kind, state.account),
   ]);
-  return state.seen({
+  return state.viewedAs({
     now: engine.now(),
     viewer,
     disapproval: (peer) => disapprovalIn(state, peer),
@@ -56,7 +61,7 @@ export async function seenBy(engine: Engine, kind: Kind, state: Snapshot, { view
 }
 
 /** Returns the id of the caller when they may only see their own objects, otherwise `undefined`. */
-export function restrictedTo(kind: Kind, request: FastifyRequest, state: Snapshot): string | undefined {
+export function restrictedCallerId(kind: Kind, request: FastifyRequest, state: Snapshot): string | undefined {
   const { actor } = callOf(request);
   return isAllowed(state, actor, kind.module, 'read') ? undefined : actor.id;
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Call, Engine } from '../commit/engine.ts';
-import { onceWritten } from '../commit/in-doubt.ts';
+import { retryAfterWrite } from '../commit/in-doubt.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Kind, Verb } from '../model/declare/kind.ts';
 import type { Operation } from '../model/declare/roles.ts';
@@ -16,16 +16,16 @@ import {
   readObject,
   replaceObject,
   type WriteOptions,
-  type Written,
+  type WriteResult,
 } from '../objects/objects.ts';
 import { requireRight } from '../plan/checks/authorize.ts';
 import { makeAnswer, sendAnswer, versionsOf } from './answers/answers.ts';
-import { type Access, callOf } from './authenticate.ts';
+import { callOf, type RequiredAccess } from './authenticate.ts';
 import { breakGlassOf } from './break-glass.ts';
-import { addIgnored, isStrict } from './headers.ts';
-import { keepInstead } from './idempotency.ts';
+import { addIgnoredHeader, isStrict } from './headers.ts';
+import { setStoredBody } from './idempotency.ts';
 import { objectBody } from './input/bodies.ts';
-import { isOfTheMoment, restrictedTo, seenBy, sendObject } from './kind-answers.ts';
+import { isVolatile, restrictedCallerId, sendObject, withObservations } from './kind-answers.ts';
 import { sendList } from './kind-lists.ts';
 import { recoverCreated } from './recover.ts';
 
@@ -45,27 +45,31 @@ const handlers: Readonly<
 export function addKindRoutes(app: FastifyInstance, engine: Engine, makers: Makers = {}): void {
   for (const kind of engine.registry.kinds) {
     if (kind.path === undefined) continue;
-    for (const path of [kind.path, ...(kind.alsoAt ?? [])]) addVerbs(app, { engine, makers }, kind, path);
+    for (const path of [kind.path, ...(kind.aliasPaths ?? [])]) addVerbs(app, { engine, makers }, kind, path);
     if (kind.listPath !== undefined) {
       app.get(kind.listPath, { config: { access: accessOf(kind, 'list') } }, (request, reply) =>
-        list(engine, available(engine, kind), request, reply),
+        list(engine, requireAvailable(engine, kind), request, reply),
       );
     }
   }
 }
 
 /** Creates an object of a kind. `notice` is sent to the caller. */
-type Maker = (call: Call, body: JsonObject, options: WriteOptions) => Promise<Written & { readonly notice?: string }>;
+type Maker = (
+  call: Call,
+  body: JsonObject,
+  options: WriteOptions,
+) => Promise<WriteResult & { readonly notice?: string }>;
 
 /** Functions that create objects, by kind: for kinds of which storing the object is not enough. */
 export type Makers = Readonly<Record<string, Maker>>;
 
-interface Making {
+interface RouteContext {
   readonly engine: Engine;
   readonly makers: Makers;
 }
 
-function addVerbs(app: FastifyInstance, { engine, makers }: Making, kind: Kind, path: string): void {
+function addVerbs(app: FastifyInstance, { engine, makers }: RouteContext, kind: Kind, path: string): void {
   const collection = path.replace(/\{(\w+)\}/g, ':parent');
   for (const verb of kind.verbs) {
     const { method, one, handle } = handlers[verb];
@@ -79,14 +83,14 @@ function addVerbs(app: FastifyInstance, { engine, makers }: Making, kind: Kind, 
       },
       handler: (request, reply) => {
         const maker = verb === 'create' ? makers[kind.name] : undefined;
-        if (maker !== undefined) return makeBy(engine, maker, request, reply);
-        return handle(engine, available(engine, kind), request, reply);
+        if (maker !== undefined) return createWithMaker(engine, maker, request, reply);
+        return handle(engine, requireAvailable(engine, kind), request, reply);
       },
     });
   }
 }
 
-async function makeBy(
+async function createWithMaker(
   engine: Engine,
   make: Maker,
   request: FastifyRequest,
@@ -105,7 +109,7 @@ const operationOf: Readonly<Record<Verb, Operation>> = {
   delete: 'delete',
 };
 
-function accessOf(kind: Kind, verb: Verb): Access {
+function accessOf(kind: Kind, verb: Verb): RequiredAccess {
   const operation = operationOf[verb];
   const own = operation === 'read' && kind.isOwn !== undefined ? { own: true as const } : {};
   return { module: kind.module, operation, ...own };
@@ -115,7 +119,7 @@ function accessOf(kind: Kind, verb: Verb): Access {
  * Returns the kind. Throws `NotFound` with the reason when only the hosted edition has the kind, and this server runs
  * another edition.
  */
-function available(engine: Engine, kind: Kind): Kind {
+function requireAvailable(engine: Engine, kind: Kind): Kind {
   if (kind.edition !== 'hosted' || engine.planEnvironment.edition === 'hosted') return kind;
   throw new NotFound(
     `${kind.name} not found: it exists in the hosted edition only, and this server runs the self-hosted one`,
@@ -147,7 +151,7 @@ async function idOf(engine: Engine, kind: Kind, request: FastifyRequest): Promis
  */
 async function onlyId(engine: Engine, kind: Kind, request: FastifyRequest): Promise<string> {
   const [only] = (await listObjects(engine, callOf(request), kind)).objects();
-  if (only === undefined && kind.implied !== true)
+  if (only === undefined && kind.alwaysExists !== true)
     throw new NotFound(`${kind.name.toLowerCase()} not found: none exists; create it with POST`);
   return only?.id ?? '';
 }
@@ -157,7 +161,7 @@ async function onlyId(engine: Engine, kind: Kind, request: FastifyRequest): Prom
  */
 async function holderId(engine: Engine, kind: Kind, value: string, request: FastifyRequest) {
   const { state } = await listObjects(engine, callOf(request), kind);
-  return state.holderOf(kind.name, kind.addressedBy ?? '', value)?.id;
+  return state.findByUnique(kind.name, kind.addressedBy ?? '', value)?.id;
 }
 
 function list(engine: Engine, kind: Kind, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -168,7 +172,7 @@ async function read(engine: Engine, kind: Kind, request: FastifyRequest, reply: 
   const { parent } = paramsOf(request);
   const id = await idOf(engine, kind, request);
   const { object, state } = await readObject(engine, callOf(request), kind, id, parent);
-  const viewer = restrictedTo(kind, request, state);
+  const viewer = restrictedCallerId(kind, request, state);
   if (viewer !== undefined && kind.isOwn?.(object, viewer, state) !== true)
     requireRight(state, callOf(request).actor, kind.module, 'read');
   return sendObject(engine, object, state, request, reply);
@@ -220,33 +224,33 @@ async function remove(engine: Engine, kind: Kind, request: FastifyRequest, reply
  */
 export async function sendWritten(
   engine: Engine,
-  written: Written,
+  written: WriteResult,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  return onceWritten(() => showWritten(engine, written, request, reply));
+  return retryAfterWrite(() => showWritten(engine, written, request, reply));
 }
 
 async function showWritten(
   engine: Engine,
-  written: Written,
+  written: WriteResult,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  addIgnored(reply, written.ignored);
+  addIgnoredHeader(reply, written.ignored);
   if (written.notices !== undefined && written.notices.length > 0)
     void reply.header('heddle-notice', written.notices.join('; '));
   const kind = engine.registry.get(written.object.kind);
   if (Object.keys(written.outputs).length === 0) {
     if (request.repeatable !== undefined && hasSecrets(kind.spec))
-      keepInstead(request, withoutSecrets(engine, kind, written));
+      setStoredBody(request, withoutSecrets(engine, kind, written));
     return sendObject(engine, written.object, written.state, request, reply);
   }
   const viewing = { viewer: callOf(request).actor.id, place: 'one' } as const;
-  const seen = isOfTheMoment(kind) ? await seenBy(engine, kind, written.state, viewing) : written.state;
+  const seen = isVolatile(kind) ? await withObservations(engine, kind, written.state, viewing) : written.state;
   const shown = lowerToResponse(engine.registry, written.object, seen);
   const body = { ...shown, ...written.outputs };
-  keepInstead(request, shown);
+  setStoredBody(request, shown);
   return sendAnswer(
     request,
     reply.header('cache-control', 'no-store'),
@@ -255,7 +259,7 @@ async function showWritten(
 }
 
 /** Returns the body of the answer, with sealed values masked. */
-function withoutSecrets({ registry }: Engine, kind: Kind, { object, state }: Written): JsonObject {
+function withoutSecrets({ registry }: Engine, kind: Kind, { object, state }: WriteResult): JsonObject {
   return mapSecrets(kind.spec, lowerToResponse(registry, object, state), () => mask);
 }
 

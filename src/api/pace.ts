@@ -2,13 +2,13 @@ import type { FastifyInstance } from 'fastify';
 import { pathOf } from './other-methods.ts';
 
 /** Maximum number of agent requests that begin in one turn of the event loop. They take some milliseconds. */
-const mostAtOnce = 16;
+const maxRequestsPerTurn = 16;
 
 /**
  * Admits a few agent requests at a time, so that thousands of agents that connect at once do not delay other requests.
  */
-export function paceMachines(app: FastifyInstance): void {
-  const turn = createTurns(mostAtOnce);
+export function paceAgents(app: FastifyInstance): void {
+  const turn = createTurnLimiter(maxRequestsPerTurn);
   app.addHook('onRequest', async (request) => {
     if (pathOf(request)?.startsWith('/agent/') === true) await turn();
   });
@@ -18,7 +18,7 @@ export function paceMachines(app: FastifyInstance): void {
  * Returns a function for each request to call. It returns `undefined` for the first `most` calls in a turn of the event
  * loop, and for later calls a promise that resolves in a later turn, in order.
  */
-export function createTurns(most: number): () => Promise<void> | undefined {
+export function createTurnLimiter(most: number): () => Promise<void> | undefined {
   const queue: (() => void)[] = [];
   let [next, begun, isScheduled] = [0, 0, false];
   const schedule = (): void => {

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createBuckets } from '../lib/buckets.ts';
-import { neighbourhoodOf } from '../lib/net/address.ts';
+import { clientNetworkOf } from '../lib/net/address.ts';
 import { Unauthenticated } from '../model/errors.ts';
 import type { RateLimit } from '../model/rate-limit.ts';
 import { callOf } from './authenticate.ts';
@@ -31,7 +31,7 @@ export function createRateLimit(limit: RateLimit, now: () => number = () => perf
     if (request.routeOptions.config.ownRate === true) return;
     // Compares the route instead of the URL as it was written: `/%61pi` leads to the same route.
     if (!(pathOf(request) ?? request.url).startsWith('/api')) return;
-    refuse(reply, limit, buckets.take(request.call?.actor.id ?? neighbourhoodOf(request.ip), now()), 'requests');
+    refuse(reply, limit, buckets.take(request.call?.actor.id ?? clientNetworkOf(request.ip), now()), 'requests');
   };
 }
 
@@ -50,7 +50,7 @@ export function limitAnonymous(
       await authenticate(request);
     } catch (error) {
       if (error instanceof Unauthenticated)
-        refuse(reply, limit, buckets.take(neighbourhoodOf(request.ip), now()), 'requests without valid credentials');
+        refuse(reply, limit, buckets.take(clientNetworkOf(request.ip), now()), 'requests without valid credentials');
       throw error;
     }
   };
@@ -69,7 +69,7 @@ export function createFailureLimit(limit: RateLimit, now: () => number = () => p
     const isOfMachine = /^\/(agent|proxy)\//.test(request.routeOptions.url ?? '');
     if (!isOfMachine || status < 400 || status >= 500 || status === 429) return error;
     try {
-      refuse(reply, limit, buckets.take(neighbourhoodOf(request.ip), now()), 'failed requests');
+      refuse(reply, limit, buckets.take(clientNetworkOf(request.ip), now()), 'failed requests');
     } catch (tooMany) {
       return tooMany;
     }
@@ -80,7 +80,7 @@ export function createFailureLimit(limit: RateLimit, now: () => number = () => p
 /** Limits requests per address, for routes that are open to strangers. */
 export function createAddressLimit(limit: RateLimit, now: () => number = () => performance.now()): Limiter {
   const buckets = createBuckets(limit);
-  return async (request, reply) => refuse(reply, limit, buckets.take(neighbourhoodOf(request.ip), now()), 'requests');
+  return async (request, reply) => refuse(reply, limit, buckets.take(clientNetworkOf(request.ip), now()), 'requests');
 }
 
 /**
@@ -94,11 +94,11 @@ export function createPlanLimit(limit: RateLimit | 'off', now: () => number = ()
 }
 
 function refuse(reply: FastifyReply, { perMinute, burst }: RateLimit, seconds: number, what: string): void {
-  refuseFor(reply, seconds, `too many ${what}: ${perMinute} a minute and ${burst} at once are allowed`);
+  refuseIfLimited(reply, seconds, `too many ${what}: ${perMinute} a minute and ${burst} at once are allowed`);
 }
 
 /** Refuses a request with 429 and the seconds after which to try again. Lets it pass for 0 seconds. */
-export function refuseFor(reply: FastifyReply, seconds: number, why: string): void {
+export function refuseIfLimited(reply: FastifyReply, seconds: number, why: string): void {
   if (seconds === 0) return;
   void reply.header('retry-after', String(seconds));
   throw new TooManyRequests(`${why}; try again in ${seconds} s`);

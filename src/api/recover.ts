@@ -1,13 +1,13 @@
 import type { FastifyReply } from 'fastify';
 import type { Call, Engine } from '../commit/engine.ts';
-import type { Done } from '../commit/idempotency.ts';
+import type { EarlierEffects } from '../commit/idempotency.ts';
 import type { ObjectOutput } from '../commit/shown-once.ts';
-import type { Applied } from '../features/config/plans/apply-plan.ts';
-import { findApplied, findCreated, findDoneRevision } from '../features/config/plans/recover.ts';
+import type { AppliedPlan } from '../features/config/plans/apply-plan.ts';
+import { findApplied, findCreated, findRevisionEffect } from '../features/config/plans/recover.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Kind } from '../model/declare/kind.ts';
 import { lowerToResponse } from '../model/lower/response.ts';
-import type { Found } from '../objects/objects.ts';
+import type { ObjectWithState } from '../objects/objects.ts';
 import { etagOf } from './answers/answers.ts';
 import { callOf } from './authenticate.ts';
 import type { Recover } from './idempotency.ts';
@@ -32,10 +32,10 @@ export async function recoverChanged(
   engine: Engine,
   { call, reply }: { readonly call: Call; readonly reply: FastifyReply },
   id: string,
-  { revision }: Done,
+  { revision }: EarlierEffects,
 ) {
   if (revision === undefined) return undefined;
-  const state = (await findDoneRevision(engine, call, revision))?.after;
+  const state = (await findRevisionEffect(engine, call, revision))?.after;
   const object = state?.get(id);
   return state === undefined || object === undefined ? undefined : showFound(engine, call, { object, state }, reply);
 }
@@ -43,12 +43,12 @@ export async function recoverChanged(
 function showFound(
   engine: Engine,
   { actor }: Pick<Call, 'actor'>,
-  { object, state }: Found,
+  { object, state }: ObjectWithState,
   reply: FastifyReply,
   once: JsonObject = {},
 ): JsonObject {
-  const { varies } = engine.registry.get(object.kind);
-  const seen = varies === true ? state.seen({ now: engine.now(), viewer: actor.id }) : state;
+  const { dependsOnView } = engine.registry.get(object.kind);
+  const seen = dependsOnView === true ? state.viewedAs({ now: engine.now(), viewer: actor.id }) : state;
   const body = { ...lowerToResponse(engine.registry, object, seen), ...once };
   void reply.header('etag', etagOf(object.updatedRevision, JSON.stringify(body)));
   return body;
@@ -63,7 +63,10 @@ export const recoverEmpty: Recover = async (_request, _reply, { revision }) =>
  * day.
  */
 export function recoverApplied(engine: Engine) {
-  return async ({ call }: { readonly call: Call }, { revision, once }: Done): Promise<Applied | undefined> => {
+  return async (
+    { call }: { readonly call: Call },
+    { revision, once }: EarlierEffects,
+  ): Promise<AppliedPlan | undefined> => {
     if (revision === undefined) return undefined;
     const applied = await findApplied(engine, call, revision);
     const outputs = (once?.outputs ?? []).map(({ id: _, ...output }) => output);

@@ -1,11 +1,11 @@
-import { isObject, type Json, type JsonObject, membersOf } from '../lib/json.ts';
+import { asObjectOrEmpty, isObject, type Json, type JsonObject } from '../lib/json.ts';
 
 /** Renders the reference of the interface as one HTML page, without scripts and without external assets. */
 export function renderReference(description: JsonObject): string {
-  const components = membersOf(description['components']);
+  const components = asObjectOrEmpty(description['components']);
   const operations = operationsOf(description);
   const tags = [...new Set(operations.map(({ tag }) => tag))].sort();
-  const version = text(membersOf(description['info'])['version']);
+  const version = text(asObjectOrEmpty(description['info'])['version']);
   const index = tags.map((tag) => `<li><a href="#${tag}">${escapeHtml(tag)}</a></li>`).join('');
   const sections = tags.map((tag) => renderTag(tag, operations, components)).join('\n');
   return `<!doctype html>
@@ -52,21 +52,21 @@ interface Listed {
 const methods = ['get', 'post', 'put', 'delete'];
 
 function operationsOf(description: JsonObject): readonly Listed[] {
-  return Object.entries(membersOf(description['paths'])).flatMap(([path, item]) =>
+  return Object.entries(asObjectOrEmpty(description['paths'])).flatMap(([path, item]) =>
     methods.flatMap((method) => {
-      const operation = membersOf(item)[method];
+      const operation = asObjectOrEmpty(item)[method];
       if (!isObject(operation)) return [];
       const tags = operation['tags'];
       const tag = Array.isArray(tags) ? text(tags[0]) : 'other';
-      const shared = listIn(membersOf(item), 'parameters');
-      return [{ tag, method, path, operation: operation, shared }];
+      const shared = listIn(asObjectOrEmpty(item), 'parameters');
+      return [{ tag, method, path, operation, shared }];
     }),
   );
 }
 
 /** Renders the descriptions of how credentials are sent. */
 function renderSchemes(components: JsonObject): string {
-  const schemes = Object.values(membersOf(components['securitySchemes'])).map(membersOf);
+  const schemes = Object.values(asObjectOrEmpty(components['securitySchemes'])).map(asObjectOrEmpty);
   const items = schemes.map((scheme) => `<li>${escapeHtml(text(scheme['description']))}</li>`).join('');
   return `<p>Every operation requires one of these, unless it is marked as open:</p><ul>${items}</ul>`;
 }
@@ -77,19 +77,21 @@ function renderTag(tag: string, operations: readonly Listed[], components: JsonO
 }
 
 function renderOperation({ method, path, operation, shared }: Listed, components: JsonObject): string {
-  const schemas = membersOf(components['schemas']);
-  const responses = membersOf(operation['responses']);
+  const schemas = asObjectOrEmpty(components['schemas']);
+  const responses = asObjectOrEmpty(operation['responses']);
   const body = contentSchema(operation['requestBody']);
   const answer = contentSchema(responses['200'] ?? responses['201']);
-  const parameters = [...shared, ...listIn(operation, 'parameters')].map((one) => follow(membersOf(one), components));
+  const parameters = [...shared, ...listIn(operation, 'parameters')].map((one) =>
+    resolveReference(asObjectOrEmpty(one), components),
+  );
   return `<details><summary><span class="method">${method.toUpperCase()}</span><code>${escapeHtml(path)}</code> ${escapeHtml(text(operation['summary']))}</summary>
-${paragraph(operation['description'])}${renderAccess(operation)}${renderParameters(parameters)}${part('Request', body, schemas)}${otherTypes('Request', operation['requestBody'])}${part('Answer', answer, schemas)}${renderResponses(responses, components)}</details>`;
+${paragraph(operation['description'])}${renderAccess(operation)}${renderParameters(parameters)}${renderSchemaTable('Request', body, schemas)}${otherTypes('Request', operation['requestBody'])}${renderSchemaTable('Answer', answer, schemas)}${renderResponses(responses, components)}</details>`;
 }
 
 function renderAccess(operation: JsonObject): string {
   const { security } = operation;
   if (!Array.isArray(security)) return '';
-  const names = security.flatMap((one) => Object.keys(membersOf(one)));
+  const names = security.flatMap((one) => Object.keys(asObjectOrEmpty(one)));
   if (names.includes('Operator')) return "<p>For the operator of the server: requires the operator's token.</p>";
   return names.length === 0 ? '<p>Open: no credentials of an account are needed.</p>' : '';
 }
@@ -97,7 +99,7 @@ function renderAccess(operation: JsonObject): string {
 function renderParameters(parameters: readonly JsonObject[]): string {
   const rows = parameters.map((parameter) => {
     const mark = parameter['required'] === true ? '' : ' <small>optional</small>';
-    const type = typeOf(membersOf(parameter['schema']), {});
+    const type = typeOf(asObjectOrEmpty(parameter['schema']), {});
     return `<tr><td><code>${escapeHtml(text(parameter['name']))}</code>${mark}</td><td>${escapeHtml(text(parameter['in']))}</td><td>${escapeHtml(type)}</td><td>${escapeHtml(text(parameter['description']))}</td></tr>`;
   });
   return table('Parameters', ['Name', 'Where', 'Type', 'Meaning'], rows);
@@ -106,9 +108,9 @@ function renderParameters(parameters: readonly JsonObject[]): string {
 /** Renders every status with its headers, and the content types of its body other than JSON. */
 function renderResponses(responses: JsonObject, components: JsonObject): string {
   const rows = Object.entries(responses).map(([status, value]) => {
-    const response = follow(membersOf(value), components);
-    const headers = Object.keys(membersOf(response['headers'])).map((name) => `<code>${escapeHtml(name)}</code>`);
-    const types = Object.keys(membersOf(response['content'])).filter((type) => type !== 'application/json');
+    const response = resolveReference(asObjectOrEmpty(value), components);
+    const headers = Object.keys(asObjectOrEmpty(response['headers'])).map((name) => `<code>${escapeHtml(name)}</code>`);
+    const types = Object.keys(asObjectOrEmpty(response['content'])).filter((type) => type !== 'application/json');
     const more = types.length === 0 ? '' : ` <small>${escapeHtml(types.join(', '))}</small>`;
     return `<tr><td>${escapeHtml(status)}</td><td>${headers.join(', ')}</td><td>${escapeHtml(text(response['description']))}${more}</td></tr>`;
   });
@@ -116,7 +118,9 @@ function renderResponses(responses: JsonObject, components: JsonObject): string 
 }
 
 function otherTypes(title: string, holder: Json | undefined): string {
-  const types = Object.keys(membersOf(membersOf(holder)['content'])).filter((type) => type !== 'application/json');
+  const types = Object.keys(asObjectOrEmpty(asObjectOrEmpty(holder)['content'])).filter(
+    (type) => type !== 'application/json',
+  );
   return types.length === 0 ? '' : `<p>${title} also as ${escapeHtml(types.join(', '))}.</p>`;
 }
 
@@ -127,21 +131,21 @@ function table(title: string, columns: readonly string[], rows: readonly string[
 }
 
 /** Returns the component that a reference names. Returns any other value unchanged. */
-function follow(value: JsonObject, components: JsonObject): JsonObject {
+function resolveReference(value: JsonObject, components: JsonObject): JsonObject {
   const reference = value['$ref'];
   if (typeof reference !== 'string') return value;
   const [, , section = '', name = ''] = reference.split('/');
-  return membersOf(membersOf(components[section])[name]);
+  return asObjectOrEmpty(asObjectOrEmpty(components[section])[name]);
 }
 
 function paragraph(value: Json | undefined): string {
   return value === undefined ? '' : `<p>${escapeHtml(text(value))}</p>`;
 }
 
-function part(title: string, schema: JsonObject | undefined, schemas: JsonObject): string {
+function renderSchemaTable(title: string, schema: JsonObject | undefined, schemas: JsonObject): string {
   if (schema === undefined) return '';
   const list = schema['type'] === 'array';
-  const rows = renderMembers(resolve(list ? membersOf(schema['items']) : schema, schemas), schemas, '', 0);
+  const rows = renderMembers(resolveSchema(list ? asObjectOrEmpty(schema['items']) : schema, schemas), schemas, '', 0);
   const name = list ? `${title}: a list of` : title;
   return table(name, ['Member', 'Type', 'Meaning'], rows === '' ? [] : [rows]);
 }
@@ -149,17 +153,17 @@ function part(title: string, schema: JsonObject | undefined, schemas: JsonObject
 /** Renders the members of a schema, and their members up to three levels deep. */
 function renderMembers(schema: JsonObject, schemas: JsonObject, prefix: string, depth: number): string {
   const required = Array.isArray(schema['required']) ? schema['required'] : [];
-  return Object.entries(membersOf(schema['properties']))
+  return Object.entries(asObjectOrEmpty(schema['properties']))
     .map(([name, value]) => {
-      const member = resolve(membersOf(value), schemas);
-      const items = resolve(membersOf(member['items']), schemas);
+      const member = resolveSchema(asObjectOrEmpty(value), schemas);
+      const items = resolveSchema(asObjectOrEmpty(member['items']), schemas);
       const inner =
         depth > 2
           ? ''
           : renderMembers(member, schemas, `${prefix}${name}.`, depth + 1) +
             renderMembers(items, schemas, `${prefix}${name}[].`, depth + 1);
       const mark = required.includes(name) ? '' : ' <small>optional</small>';
-      return `<tr><td><code>${escapeHtml(prefix + name)}</code>${mark}</td><td>${escapeHtml(typeOf(member, items))}</td><td>${escapeHtml(text(membersOf(value)['description'] ?? member['description']))}</td></tr>${inner}`;
+      return `<tr><td><code>${escapeHtml(prefix + name)}</code>${mark}</td><td>${escapeHtml(typeOf(member, items))}</td><td>${escapeHtml(text(asObjectOrEmpty(value)['description'] ?? member['description']))}</td></tr>${inner}`;
     })
     .join('');
 }
@@ -172,13 +176,13 @@ function typeOf(schema: JsonObject, items: JsonObject): string {
 }
 
 function contentSchema(holder: Json | undefined): JsonObject | undefined {
-  const schema = membersOf(membersOf(membersOf(holder)['content'])['application/json'])['schema'];
+  const schema = asObjectOrEmpty(asObjectOrEmpty(asObjectOrEmpty(holder)['content'])['application/json'])['schema'];
   return isObject(schema) ? schema : undefined;
 }
 
-function resolve(schema: JsonObject, schemas: JsonObject): JsonObject {
+function resolveSchema(schema: JsonObject, schemas: JsonObject): JsonObject {
   const reference = schema['$ref'];
-  return typeof reference === 'string' ? membersOf(schemas[reference.split('/').at(-1) ?? '']) : schema;
+  return typeof reference === 'string' ? asObjectOrEmpty(schemas[reference.split('/').at(-1) ?? '']) : schema;
 }
 
 function listIn(value: JsonObject, name: string): readonly Json[] {

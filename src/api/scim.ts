@@ -5,7 +5,7 @@ import { groups } from '../features/integrations/scim/groups.ts';
 import { readListQuery } from '../features/integrations/scim/list.ts';
 import { readProjection } from '../features/integrations/scim/project.ts';
 import { ScimRefusal, type ScimType } from '../features/integrations/scim/refusal.ts';
-import { groupType, messages, type ResourceType, userType } from '../features/integrations/scim/schema.ts';
+import { groupType, messageUrns, type ResourceType, userType } from '../features/integrations/scim/schema.ts';
 import { createEndpoint, type ScimCall, type ScimEndpoint } from '../features/integrations/scim/server.ts';
 import { createSyncRecorder } from '../features/integrations/scim/sync-recorder.ts';
 import { createScimAuthenticator } from '../features/integrations/scim/token.ts';
@@ -16,7 +16,7 @@ import type { Json, JsonObject } from '../lib/json.ts';
 import { Conflict } from '../model/errors.ts';
 import { messageOf, statusOf } from './errors.ts';
 import { objectBody, parseJson, textOfBody } from './input/bodies.ts';
-import { createAddressLimit, refuseFor } from './rate-limit.ts';
+import { createAddressLimit, refuseIfLimited } from './rate-limit.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -49,8 +49,8 @@ export const scimRoutes: Readonly<Record<string, string>> = Object.fromEntries(
 const bodyLimit = 4 * 1024 * 1024;
 
 /** Rate limits: per integration, and per address for requests without a valid token. */
-const perIntegration = { perMinute: 6000, burst: 1000 };
-const perAddress = { perMinute: 60, burst: 60 };
+const integrationRateLimit = { perMinute: 6000, burst: 1000 };
+const addressRateLimit = { perMinute: 60, burst: 60 };
 
 /** Public URL of the server, and the callback for defects. */
 export interface ScimOptions {
@@ -68,8 +68,8 @@ export async function addScim(app: FastifyInstance, engine: Engine, options: Sci
     Groups: { type: groupType, endpoint: createEndpoint(engine, groups, recorder) },
   };
   const authenticate = createScimAuthenticator(engine);
-  const anonymousLimit = createAddressLimit(perAddress);
-  const buckets = createBuckets(perIntegration);
+  const anonymousLimit = createAddressLimit(addressRateLimit);
+  const buckets = createBuckets(integrationRateLimit);
   for (const mount of mounts) {
     await app.register(async (scope) => {
       acceptScim(scope);
@@ -82,7 +82,7 @@ export async function addScim(app: FastifyInstance, engine: Engine, options: Sci
         });
         request.scim = { ...known, base: `${options.publicUrl()}${mount}` };
         const wait = buckets.take(`${known.account} ${known.integration}`, performance.now());
-        refuseFor(reply, wait, `too many requests: ${perIntegration.perMinute} a minute are allowed`);
+        refuseIfLimited(reply, wait, `too many requests: ${integrationRateLimit.perMinute} a minute are allowed`);
       });
       scope.addHook('onResponse', async (request, reply) => {
         const [what = ''] = pathOf(request);
@@ -233,7 +233,7 @@ function sendFailure(error: unknown, request: FastifyRequest, reply: FastifyRepl
   else if (status === 503 && !reply.hasHeader('retry-after')) void reply.header('retry-after', '5');
   const scimType = scimTypeOf(error, status);
   void send(reply, status, {
-    schemas: [messages.error],
+    schemas: [messageUrns.error],
     status: String(status),
     ...(scimType === undefined ? {} : { scimType }),
     detail: detailOf(error, status),

@@ -3,7 +3,7 @@ import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import type { Engine } from '../commit/engine.ts';
 import type { Reader } from '../documents/reader.ts';
 import type { Authenticator } from '../features/auth/authenticate.ts';
-import { createLocalPeople, type LocalPeople } from '../features/auth/local-people.ts';
+import { createLocalSignIn, type LocalSignIn } from '../features/auth/local-people.ts';
 import { createUser } from '../features/auth/new-user.ts';
 import type { IdentityProvider } from '../features/auth/provider/provider.ts';
 import type { RequestSync } from '../features/integrations/directory/dispatcher.ts';
@@ -14,7 +14,7 @@ import type { Cities } from '../features/peers/cities.ts';
 import { createPeering, type Peering } from '../features/peers/peering.ts';
 import { type ConnectionListener, createHub } from '../features/peers/streams/hub.ts';
 import { createDomain } from '../features/proxy/domains/domains.ts';
-import { plainRules, type SourceRules } from '../features/sources/source-admin.ts';
+import { defaultRules, type SourceRules } from '../features/sources/source-admin.ts';
 import { Unavailable } from '../model/errors.ts';
 import type { RateLimit } from '../model/rate-limit.ts';
 import { type AccessLine, addAccessLog } from './access-log.ts';
@@ -22,22 +22,28 @@ import { addEtags } from './answers/etags.ts';
 import { sendInParts, sliceLongAnswers } from './answers/long-answers.ts';
 import { areas, type Services } from './area-routes.ts';
 import { createAuthHook } from './authenticate.ts';
-import { refuseBrokenRequests, refuseMissingHosts } from './broken-requests.ts';
+import { createBrokenRequestHandlers, refuseMissingHosts } from './broken-requests.ts';
 import { type Describe, describeApi, openOperations } from './description.ts';
 import { drainConnections } from './drain.ts';
 import { createErrorHandler } from './errors.ts';
-import { addHeaders, exposedHeaders, placeOf, requestId } from './headers.ts';
+import { addHeaders, describeRequest, exposedHeaders, requestId } from './headers.ts';
 import { addIdempotency } from './idempotency.ts';
 import { addIdentityProvider } from './identity-provider.ts';
-import { guardAddresses } from './input/address.ts';
+import { guardUrls } from './input/address.ts';
 import { acceptJson, refuseOtherCharsets } from './input/bodies.ts';
 import { createParameterIndex } from './input/parameter-index.ts';
 import { addKindRoutes, type Makers } from './kind-routes.ts';
 import { addMetrics } from './metrics/metrics.ts';
 import { refuseOtherMethods } from './other-methods.ts';
-import { paceMachines } from './pace.ts';
+import { paceAgents } from './pace.ts';
 import { translateAnswers, translateRequests } from './profile/bodies.ts';
-import { chooseProfile, isTranslated, type ProfileSettings, routing, specified } from './profile/profile.ts';
+import {
+  chooseProfile,
+  defaultProfileSettings,
+  isTranslated,
+  type ProfileSettings,
+  routing,
+} from './profile/profile.ts';
 import {
   createAddressLimit,
   createFailureLimit,
@@ -68,7 +74,7 @@ export interface ApiOptions {
   /** Maximum number of tenants of an account whose domain is not proven yet. Absent: 50. */
   readonly pendingTenants?: number;
   /** Admission of people. Absent: works without a mail server. */
-  readonly localPeople?: LocalPeople;
+  readonly localPeople?: LocalSignIn;
   /** Rate limit per address on routes that are open to strangers. */
   readonly anonymousRateLimit?: RateLimit;
   /** Rules for sources. Absent: this server runs no sources. */
@@ -108,9 +114,9 @@ const maxParamLength = 500;
 
 /** Builds the HTTP interface without listening. */
 export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
-  const { engine, version, profile = specified, logAccess = () => undefined } = options;
+  const { engine, version, profile = defaultProfileSettings, logAccess = () => undefined } = options;
   const planLimit = createPlanLimit(options.planRateLimit ?? 'off');
-  const broken = refuseBrokenRequests(logAccess);
+  const broken = createBrokenRequestHandlers(logAccess);
   const app = Fastify({
     logger: false,
     bodyLimit: 1024 * 1024,
@@ -136,15 +142,15 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   openListedRoutes(app, options.openEndpoints);
   drainConnections(app);
   app.decorateRequest('call', undefined);
-  const report = (error: unknown, request: FastifyRequest) => options.report(error, placeOf(request));
+  const report = (error: unknown, request: FastifyRequest) => options.report(error, describeRequest(request));
   const limited = options.rateLimit === 'off' ? undefined : options.rateLimit;
   app.setErrorHandler(createErrorHandler(report, limited && createFailureLimit(limited)));
   refuseUnknownPaths(app);
   refuseOtherCharsets(app);
   const { edition } = engine.planEnvironment;
   const describe: Describe = (as = 'specification') => describeApi(engine.registry, { version, edition, profile: as });
-  guardAddresses(app, createParameterIndex(describe), refuseUnknown);
-  paceMachines(app);
+  guardUrls(app, createParameterIndex(describe), refuseUnknown);
+  paceAgents(app);
   const authenticate = createAuthHook(options.authenticator, engine);
   app.addHook('onRequest', limited === undefined ? authenticate : limitAnonymous(limited, authenticate));
   if (limited !== undefined) app.addHook('onRequest', createRateLimit(limited));
@@ -158,7 +164,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   sendInParts(app);
   acceptJson(app);
   addMetrics(app, engine, { version });
-  const people = options.localPeople ?? createLocalPeople();
+  const people = options.localPeople ?? createLocalSignIn();
   addKindRoutes(app, engine, makersOf(engine, people));
   const services = { ...servicesOf(options, people), planLimit, describe };
   app.addHook('onClose', () => services.feeds.close());
@@ -171,7 +177,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
 }
 
 /** Returns the functions that create objects of kinds for which storing the object is not enough. */
-function makersOf(engine: Engine, people: LocalPeople): Makers {
+function makersOf(engine: Engine, people: LocalSignIn): Makers {
   return {
     ProxyDomain: (call, body, write) => createDomain(engine, call, body, write),
     User: (call, body, write) => createUser(engine, people, call, body, write),
@@ -179,13 +185,13 @@ function makersOf(engine: Engine, people: LocalPeople): Makers {
 }
 
 /** Returns the services that areas need in addition to the engine. */
-function servicesOf(options: ApiOptions, people: LocalPeople): Omit<Services, 'planLimit' | 'describe'> {
+function servicesOf(options: ApiOptions, people: LocalSignIn): Omit<Services, 'planLimit' | 'describe'> {
   const {
     engine,
     reader,
     version,
     authenticator,
-    sources = plainRules,
+    sources = defaultRules,
     openTarget = () => undefined,
     requestSync = async () => ({ result: 'this server does not sync directories' }),
     peering = plainPeering(engine),
@@ -199,7 +205,7 @@ function servicesOf(options: ApiOptions, people: LocalPeople): Omit<Services, 'p
   };
   return {
     ...{ authenticator, peering, people, pendingTenants, reader, version, sources, openTarget, requestSync, cities },
-    anonymous: createAddressLimit(options.anonymousRateLimit ?? { perMinute: 10, burst: 5 }),
+    anonymousLimit: createAddressLimit(options.anonymousRateLimit ?? { perMinute: 10, burst: 5 }),
     hub: createHub({ engine, listener: connectionTracker, now: Date.now, failed }),
     feeds: createFeeds(engine, options.feedDays ?? { proxy: 30, traffic: 30 }),
   };

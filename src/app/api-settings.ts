@@ -19,7 +19,7 @@ export function settingsOfApi({
     openEndpoints,
     planRateLimit,
     pendingTenants,
-    profile: { profile, byHeader: profileHeader },
+    profile: { profile, allowsHeader: profileHeader },
     corsOrigins,
     trustProxy,
     rateLimit: limit,

@@ -7,7 +7,7 @@ import { createObserver } from '../commit/observe.ts';
 import { createPastStates } from '../commit/past-states.ts';
 import { createPresence } from '../commit/presence.ts';
 import { createSnapshots } from '../commit/snapshots.ts';
-import type { TurnTimes } from '../commit/turns.ts';
+import type { TurnTimeouts } from '../commit/turns.ts';
 import { databaseTime } from '../db/clock.ts';
 import type { Database } from '../db/database.ts';
 import { keyBytes } from '../db/sealing/derive-key.ts';
@@ -16,14 +16,14 @@ import type { UnreadableSecret } from '../db/sealing/unreadable.ts';
 import { createVault } from '../db/sealing/vault.ts';
 import { createObservedPeers } from '../features/peers/observed-peers.ts';
 import * as kinds from '../kinds/index.ts';
-import { newAccount } from '../kinds/new-account.ts';
+import { buildAccountObjects } from '../kinds/new-account.ts';
 import { createIdSource } from '../lib/ids.ts';
 import type { DnsLookups } from '../lib/net/dns-lookups.ts';
 import type { Log } from '../log.ts';
 import type { Installation } from '../model/declare/installation.ts';
 import type { PlanEnvironment } from '../model/declare/plan-environment.ts';
 import { createRegistry, type Registry } from '../model/declare/registry.ts';
-import { type PasswordCost, usualPasswordCost } from '../model/password-cost.ts';
+import { defaultPasswordCost, type PasswordCost } from '../model/password-cost.ts';
 import type { SealForm } from '../model/schema/sealing.ts';
 import { createValidator } from '../model/schema/validate.ts';
 import type { Validator } from '../model/schema/validator.ts';
@@ -31,7 +31,7 @@ import { createDnsLookups } from '../outbound/dns.ts';
 import { subjectOf } from '../plan/plan.ts';
 import { describeChange, labelOf } from '../plan/view/describe.ts';
 import { viewPlan } from '../plan/view/view.ts';
-import { type Tracer, tracedNow } from '../telemetry/span.ts';
+import { type Tracer, tracedSync } from '../telemetry/span.ts';
 
 const declared = createRegistry(Object.values(kinds));
 
@@ -41,7 +41,7 @@ export function productRegistry(installation: Installation = declared.installati
 }
 
 /** Default for `claimLapse`, in seconds. */
-const usualClaimLapse = 3600;
+const defaultClaimLapseSeconds = 3600;
 
 /** Parts that an engine consists of. */
 interface EngineParts {
@@ -59,7 +59,7 @@ interface EngineParts {
   readonly notices?: NoticeBoard;
   /** Time after which the claims of a refused push lapse, in seconds. */
   readonly claimLapse?: number;
-  readonly turnTimes?: TurnTimes;
+  readonly turnTimes?: TurnTimeouts;
   readonly passwordCost?: PasswordCost | undefined;
   readonly tracer?: Tracer | undefined;
 }
@@ -72,12 +72,12 @@ export function createEngine({
   planEnvironment = ephemeralEnvironment(),
   dns = createDnsLookups(),
   notices = createNoticeBoard(),
-  claimLapse = usualClaimLapse,
+  claimLapse = defaultClaimLapseSeconds,
   turnTimes,
-  passwordCost = usualPasswordCost,
+  passwordCost = defaultPasswordCost,
   tracer,
 }: EngineParts): Engine {
-  const registry: Registry = { ...known, open: (sealed, place) => planEnvironment.vault.open(sealed, place) };
+  const registry: Registry = { ...known, openSecret: (sealed, place) => planEnvironment.vault.open(sealed, place) };
   const snapshots = createSnapshots(database, registry);
   const past = createPastStates(database, registry, snapshots);
   notices.on((notice) => {
@@ -102,18 +102,18 @@ export function createEngine({
     database,
     snapshots,
     notices,
-    turnTimes,
+    turnTimeouts: turnTimes,
     now,
     newRequestId: randomUUID,
     forgets: planEnvironment.forgetsPeople,
-    waited: (seconds) => observer.report({ what: 'lock_wait', seconds }),
-    coming: (base, next) => {
+    onWaited: (seconds) => observer.report({ what: 'lock_wait', seconds }),
+    onSent: (base, next) => {
       for (const prepare of preparers) prepare(base, next);
     },
-    committed: (revision) => {
+    onCommitted: (revision) => {
       for (const listener of listeners) listener(revision);
     },
-    defect: (what, error) => log({ level: 'error', message: `defect: ${what}: ${describe(error)}` }),
+    onDefect: (what, error) => log({ level: 'error', message: `defect: ${what}: ${describeError(error)}` }),
   });
   const newId = createIdSource({ now: Date.now, random: createRandomPool() });
   return {
@@ -122,11 +122,11 @@ export function createEngine({
     validator: tracer === undefined ? createValidator(registry) : tracedValidator(createValidator(registry)),
     database,
     snapshots,
-    past,
+    pastStates: past,
     committer,
     access: createAccessImages(createObservedPeers(presence)),
     now,
-    time: databaseTime,
+    databaseTime,
     newId,
     firstObjects: firstObjects({ now, newId }),
     ...dns,
@@ -135,11 +135,11 @@ export function createEngine({
     claimRefreshers: new Set(),
     notices,
     passwordCost,
-    claimLapse,
+    claimLapseSeconds: claimLapse,
     observer,
     tracer,
     presence,
-    failed: (what, error) => log({ level: 'warn', message: `${what}: ${describe(error)}` }),
+    reportFailure: (what, error) => log({ level: 'warn', message: `${what}: ${describeError(error)}` }),
   };
 }
 
@@ -148,7 +148,7 @@ function tracedValidator({ check }: Validator): Validator {
   return {
     check(kind, surface, ...more) {
       const work = () => check(kind, surface, ...more);
-      return surface === 'document' ? work() : tracedNow('validate', { 'heddle.kind': kind }, work);
+      return surface === 'document' ? work() : tracedSync('validate', { 'heddle.kind': kind }, work);
     },
   };
 }
@@ -159,7 +159,7 @@ function tracedValidator({ check }: Validator): Validator {
  */
 export function firstObjects(engine: Pick<Engine, 'now' | 'newId'>): Engine['firstObjects'] {
   return (accountId, owner) =>
-    newAccount({
+    buildAccountObjects({
       accountId,
       owner,
       now: engine.now(),
@@ -202,24 +202,24 @@ function logUnreadable({ reason, ...where }: UnreadableSecret, log: Log): void {
 }
 
 /** Maximum number of changes that are logged for one revision. */
-const linesPerRevision = 200;
+const maxLinesPerRevision = 200;
 
 function logRevision({ revision, actor, plan, before, after }: CommittedRevision, log: Log): void {
-  const shown = { ...plan, changes: plan.changes.slice(0, linesPerRevision) };
+  const shown = { ...plan, changes: plan.changes.slice(0, maxLinesPerRevision) };
   const ids = shown.changes.map((change) => subjectOf(change).id);
   for (const [at, change] of viewPlan(shown, before, after).changes.entries()) {
     const id = ids[at] ?? '';
     log({ level: 'info', message: describeChange(change, id), revision, by: actor.name });
     for (const risk of change.risks) log({ level: 'warn', message: `${labelOf(change, id)}: ${risk}`, revision });
   }
-  const more = plan.changes.length - linesPerRevision;
+  const more = plan.changes.length - maxLinesPerRevision;
   if (more > 0) log({ level: 'info', message: `and ${more} more changes`, revision, by: actor.name });
 }
 
 /** Returns the stack of an error, with all of its causes. */
-export function describe(error: unknown): string {
+export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const cause = error.cause === undefined ? '' : ` (cause: ${describe(error.cause)})`;
+  const cause = error.cause === undefined ? '' : ` (cause: ${describeError(error.cause)})`;
   return `${error.stack ?? error.message}${cause}`;
 }
 

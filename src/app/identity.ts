@@ -2,11 +2,11 @@ import type { Engine } from '../commit/engine.ts';
 import {
   type Authenticator,
   createAuthenticator,
-  createPeople,
+  createPersonAuthenticator,
   type TokenUses,
 } from '../features/auth/authenticate.ts';
 import { createExternalIssuer } from '../features/auth/issuers.ts';
-import { createLocalPeople, type LocalPeople } from '../features/auth/local-people.ts';
+import { createLocalSignIn, type LocalSignIn } from '../features/auth/local-people.ts';
 import { createIdentityProvider, type IdentityProvider } from '../features/auth/provider/provider.ts';
 import type { Installation } from '../model/declare/installation.ts';
 import { InvalidInput } from '../model/errors.ts';
@@ -28,10 +28,10 @@ export function installationOf({
 export async function localPeopleOf(
   { mail, authorities, publicUrl }: Pick<ServeOptions, 'mail' | 'authorities' | 'publicUrl'>,
   url: () => string,
-): Promise<LocalPeople> {
+): Promise<LocalSignIn> {
   // Imported on demand: few servers send mail.
   const mailer = mail && (await import('../features/auth/mail.ts')).createMailer({ ...mail, authorities });
-  return createLocalPeople({ mailer, publicUrl: () => publicUrl ?? url() });
+  return createLocalSignIn({ mailer, publicUrl: () => publicUrl ?? url() });
 }
 
 /** Creates the authenticator, which determines the caller of each request. */
@@ -45,13 +45,20 @@ export function authenticatorOf(
   const { operatorToken } = options;
   const singleAccount = options.singleAccount ?? options.edition !== 'hosted';
   const own = embedded === undefined || options.localAuthDisabled ? [] : [embedded.asIssuer()];
-  const people = createPeople({
+  const people = createPersonAuthenticator({
     engine,
     issuers: [...readIssuers(options, outbound), ...own],
     singleAccount,
     now: Date.now,
   });
-  return createAuthenticator({ database, snapshots, now: Date.now, uses, people, operatorToken });
+  return createAuthenticator({
+    database,
+    snapshots,
+    now: Date.now,
+    tokenUses: uses,
+    personAuthenticator: people,
+    operatorToken,
+  });
 }
 
 /**
@@ -75,12 +82,12 @@ export function openIdentityProvider(
   engine: Engine,
   { idp, idpRedirectUris: redirectUris, idpKeyRotation: keyDays }: ServeOptions,
   report: (error: unknown, place: string) => void,
-  { publicUrl, guesses, passwordChanged }: LocalPeople,
+  { publicUrl, signInLimits, passwordChangeListeners }: LocalSignIn,
 ): IdentityProvider | undefined {
   if (idp === 'off') return undefined;
   const place = { publicUrl, redirectUris };
-  const provider = createIdentityProvider({ engine, guesses, ...place, keyDays, now: Date.now, report });
-  passwordChanged.add(({ user }) => provider.endSessions(user));
+  const provider = createIdentityProvider({ engine, signInLimits, ...place, keyDays, now: Date.now, report });
+  passwordChangeListeners.add(({ user }) => provider.endSessions(user));
   return provider;
 }
 
@@ -88,6 +95,6 @@ export function openIdentityProvider(
  * Returns the URL with the loopback address instead of `0.0.0.0` or `[::]`, so that this machine can reach a server
  * that listens on all of its addresses.
  */
-export function reachable(url: string): string {
+export function toReachableUrl(url: string): string {
   return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
 }

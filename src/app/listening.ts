@@ -14,7 +14,7 @@ export interface Address {
  */
 export async function requireListenable(address: Address, setting: string): Promise<void> {
   const probe = createServer();
-  await explained(address, setting, async () => {
+  await listenOrExplain(address, setting, async () => {
     await new Promise<void>((resolve, reject) => {
       probe.once('error', reject);
       probe.listen({ ...address, exclusive: true }, resolve);
@@ -35,7 +35,7 @@ const reasons: Readonly<Record<string, string>> = {
  * Runs `listen`. When the operating system refuses the address, throws `Unavailable` with the reason and the setting
  * that changes the address.
  */
-export async function explained<Value>(
+export async function listenOrExplain<Value>(
   { host, port }: Address,
   setting: string,
   listen: () => Promise<Value>,

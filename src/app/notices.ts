@@ -8,6 +8,10 @@ import { openNotices } from '../db/notices.ts';
 export function connectNotices(url: string | undefined): { notices: NoticeBoard; close(): Promise<void> } {
   if (url === undefined) return { notices: createNoticeBoard(), close: async () => {} };
   const board = createNoticeBoard((key, message) => connection.notify(key, message));
-  const connection = openNotices({ url, heard: (message) => board.receive(message), missed: () => board.missed() });
+  const connection = openNotices({
+    url,
+    onMessage: (message) => board.receive(message),
+    onMissed: () => board.reportMissed(),
+  });
   return { notices: board, close: () => connection.close() };
 }

@@ -1,6 +1,6 @@
 import type { Engine } from '../commit/engine.ts';
 import { openDatabase } from '../db/database.ts';
-import { asDamage } from '../db/embedded/data-directory.ts';
+import { toDamageError } from '../db/embedded/data-directory.ts';
 import { migrate } from '../db/migrate.ts';
 import { readKeys, requireOwnKey } from '../db/sealing/keys.ts';
 import { verifyKey } from '../db/sealing/sealing.ts';
@@ -46,7 +46,7 @@ export async function withDatabase<Value>(
     await engine.committer.settle();
     return done;
   } catch (error) {
-    throw url === undefined ? asDamage(dataDir, error) : error;
+    throw url === undefined ? toDamageError(dataDir, error) : error;
   } finally {
     await close();
     await database.close();

@@ -3,7 +3,7 @@ import type { Engine } from '../commit/engine.ts';
 import type { LeaseKeeper } from '../db/leases/lease-keeper.ts';
 import { type Cities, createCities } from '../features/peers/cities.ts';
 import { type ConnectionTracker, createConnectionTracker } from '../features/peers/connection-tracker.ts';
-import { locateNowhere, openPlaces } from '../features/peers/geo.ts';
+import { locateNowhere, openLocationDatabase } from '../features/peers/geo.ts';
 import { createPeering, type Peering } from '../features/peers/peering.ts';
 import { runPeerUpkeep } from '../features/peers/upkeep/upkeep.ts';
 import type { Log } from '../log.ts';
@@ -37,7 +37,7 @@ interface MachineOptions {
 export function createMachines(engine: Engine, places: string | undefined, options: MachineOptions): Machines {
   const { log, closing, onDefect } = options;
   const server = randomUUID();
-  const locate = places === undefined ? locateNowhere : openPlaces(places);
+  const locate = places === undefined ? locateNowhere : openLocationDatabase(places);
   const failed = (error: unknown): void => {
     // An unreachable database is not a defect: the write is tried again, and requests are answered with `Unavailable`.
     if (!(error instanceof Unavailable)) onDefect(error, 'tracking the connections of peers');

@@ -1,6 +1,6 @@
 import { createUnready } from '../api/unready.ts';
 import type { Engine } from '../commit/engine.ts';
-import { watchKey } from '../db/sealing/sealing.ts';
+import { recheckKey } from '../db/sealing/sealing.ts';
 import type { WrongKey } from '../db/sealing/wrong-key.ts';
 import type { Log } from '../log.ts';
 import { Unavailable } from '../model/errors.ts';
@@ -14,7 +14,7 @@ export function watchSealing(
   report: (error: unknown, place: string) => void,
 ): () => Promise<void> {
   const look = (): void =>
-    void watchKey(database, planEnvironment.vault).catch((error: unknown) => {
+    void recheckKey(database, planEnvironment.vault).catch((error: unknown) => {
       // An unreachable database and a wrong key (`WrongKey` is an `Unavailable`) are not reported here: the readiness
       // endpoint repeats this check and answers with the reason.
       if (!(error instanceof Unavailable)) report(error, 'checking the key and the form of sealed secrets');

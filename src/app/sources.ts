@@ -7,7 +7,7 @@ import { createValuePolicy, type ValuePolicy } from '../model/schema/value-polic
 import type { ServeOptions } from './serve-options.ts';
 
 /** Id of the operator's account. Absent until the start has determined it. */
-export interface Operator {
+export interface OperatorAccount {
   account?: string | undefined;
 }
 
@@ -18,13 +18,13 @@ export function valuePolicyOf(
     valueGrants: grants,
     statedSources,
   }: Pick<ServeOptions, 'shareValues' | 'valueGrants' | 'statedSources'>,
-  operator: Operator,
+  operator: OperatorAccount,
 ): ValuePolicy {
   const clusters = statedSources.filter(({ type }) => type === 'kubernetes').map(({ name }) => name);
-  return createValuePolicy({ grants, shareValues, operator: () => operator.account, clusters });
+  return createValuePolicy({ grants, shareValues, operatorAccount: () => operator.account, clusters });
 }
 
-type Around = Pick<ConfiguredSources, 'outbound' | 'policy'> & {
+type SourceContext = Pick<ConfiguredSources, 'outbound' | 'policy'> & {
   readonly account: string | undefined;
   readonly report: (level: 'info', message: string) => void;
 };
@@ -34,7 +34,7 @@ export async function configureSources(
   database: Database,
   named: readonly NamedSource[],
   options: ServeOptions,
-  { account, outbound, policy, report }: Around,
+  { account, outbound, policy, report }: SourceContext,
 ): Promise<ConfiguredSources> {
   const { statedSources: stated, dataDir, valuesDir, gitTransports: transports, gitEnvironment: environment } = options;
   const turns = createGitSlots(options.gitProcesses);
@@ -51,8 +51,8 @@ export async function configureSources(
     outbound,
     policy,
     formerHosts,
-    turns,
-    mostGitSources: options.gitSources,
+    slots: turns,
+    maxGitSources: options.gitSources,
   };
 }
 

@@ -8,11 +8,11 @@ import { Unavailable } from '../model/errors.ts';
  * Time between two attempts to reach the database; below it, the time between two log lines about that. In
  * milliseconds.
  */
-const everyMs = 500;
+const retryIntervalMs = 500;
 const warnEveryMs = 10_000;
 
 // SQLSTATE classes of refused credentials and of a database that does not exist. Waiting does not help against these.
-const lasting = /^(28|3D)/;
+const permanentErrors = /^(28|3D)/;
 
 /**
  * Waits until the database answers. When that takes longer than `waitMs`, throws the last error, with advice on how to
@@ -26,19 +26,19 @@ export async function waitForDatabase(database: Pick<Database, 'ping'>, waitMs: 
       return await database.ping();
     } catch (error) {
       const waited = performance.now() - begun;
-      if (!isPassing(error)) throw error;
-      if (waited >= waitMs) throw tooLong(error, waited);
+      if (!isTransient(error)) throw error;
+      if (waited >= waitMs) throw timeoutError(error, waited);
       if (waited - warnedAt >= warnEveryMs) {
         const left = Math.ceil((waitMs - waited) / 1000);
         log({ level: 'warn', message: `waiting for the database, for at most ${left} s more: ${error.message}` });
         warnedAt = waited;
       }
     }
-    await delay(everyMs);
+    await delay(retryIntervalMs);
   }
 }
 
-function tooLong(cause: Unavailable, waited: number): Unavailable {
+function timeoutError(cause: Unavailable, waited: number): Unavailable {
   const seconds = Math.round(waited / 1000);
   return new Unavailable(
     `${cause.message} Heddle tried for ${seconds} s; start Postgres, correct HEDDLE_DATABASE_URL, or allow more time with --wait-for-database (HEDDLE_WAIT_FOR_DATABASE).`,
@@ -47,7 +47,7 @@ function tooLong(cause: Unavailable, waited: number): Unavailable {
 }
 
 /** Checks whether an error means that the database is only temporarily unreachable. */
-export function isPassing(error: unknown): error is Unavailable {
+export function isTransient(error: unknown): error is Unavailable {
   if (!(error instanceof Unavailable)) return false;
-  return !lasting.test(codeOf(error.cause) ?? '');
+  return !permanentErrors.test(codeOf(error.cause) ?? '');
 }

@@ -11,7 +11,7 @@ import {
   Unauthenticated,
   Unavailable,
 } from '../model/errors.ts';
-import { misfitOf } from '../model/operation/answer.ts';
+import { findMismatch } from '../model/operation/answer.ts';
 import type { AnswerOf, InputOf, Operation } from '../model/operation/operation.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Field } from '../model/schema/field.ts';
@@ -30,7 +30,7 @@ export interface Answer {
 }
 
 /**
- * HTTP client for one server. Methods throw only when the server cannot be reached, except `download`; see `accept` for
+ * HTTP client for one server. Methods throw only when the server cannot be reached, except `download`; see `requireSuccess` for
  * refusals.
  */
 export interface Client {
@@ -80,7 +80,7 @@ type OrOtherWords<Values> = {
  * Input of a command for an operation. Path and query parameters may be texts as the user typed them; the server parses
  * them.
  */
-export interface Given<O extends Operation> {
+export interface OperationInput<O extends Operation> {
   readonly params?: OrTexts<InputOf<O>['params']>;
   readonly query?: Partial<OrTexts<InputOf<O>['query']>>;
   readonly body?: OrOtherWords<InputOf<O>['body']>;
@@ -96,13 +96,17 @@ export interface Given<O extends Operation> {
 export async function call<O extends Operation>(
   client: Client,
   operation: O,
-  given: Given<O> = {},
+  given: OperationInput<O> = {},
 ): Promise<AnswerOf<O>> {
   return readAnswer(operation, await send(client, operation, given));
 }
 
 /** Sends the request of an operation. A refusal is returned as an answer, so that the command can handle it. */
-export function send<O extends Operation>(client: Client, operation: O, given: Given<O> = {}): Promise<Answer> {
+export function send<O extends Operation>(
+  client: Client,
+  operation: O,
+  given: OperationInput<O> = {},
+): Promise<Answer> {
   const { method, bytesBody } = operation;
   const { body = {}, bytes, headers } = given;
   const address = addressOf(operation, given);
@@ -123,7 +127,7 @@ export function send<O extends Operation>(client: Client, operation: O, given: G
 export function download<O extends Operation>(
   client: Client,
   operation: O,
-  given: Given<O> = {},
+  given: OperationInput<O> = {},
 ): Promise<AsyncIterable<Uint8Array>> {
   return client.download(addressOf(operation, given));
 }
@@ -133,7 +137,7 @@ export function download<O extends Operation>(
  * declaration of the operation.
  */
 export function readAnswer<O extends Operation>({ id, answer, answerType }: O, given: Answer): AnswerOf<O> {
-  const { server, text, ...accepted } = accept(given);
+  const { server, text, ...accepted } = requireSuccess(given);
   const body = answerType === undefined ? accepted.body : text;
   // An answer without a declaration is ignored. Any other answer is checked against its declaration, so the cast is
   // safe.
@@ -146,24 +150,24 @@ export function readValue<T>(
   value: unknown,
   { server, id }: { readonly server: string; readonly id: string },
 ): T {
-  const misfit = misfitOf(field, value);
+  const misfit = findMismatch(field, value);
   // The cast is safe: the value matches the field.
   if (misfit === undefined) return value as T;
   const where = misfit === '' ? '' : ` at ${misfit}`;
-  throw unreadable(server, id, value === undefined ? 'no JSON' : `something else${where}`);
+  throw unreadableAnswer(server, id, value === undefined ? 'no JSON' : `something else${where}`);
 }
 
 /**
  * Returns the error for an answer that does not match the API. `asked` is an operation or a path, `what` the unexpected
  * content.
  */
-export function unreadable(server: string, asked: string, what: string): Internal {
+export function unreadableAnswer(server: string, asked: string, what: string): Internal {
   return new Internal(
     `${server} answered ${asked} with ${what}, which this program cannot read; name a Heddle server with --server, and use the version of heddle that matches it.`,
   );
 }
 
-function addressOf<O extends Operation>({ path }: O, { params, query = {} }: Given<O>): string {
+function addressOf<O extends Operation>({ path }: O, { params, query = {} }: OperationInput<O>): string {
   const values: Readonly<Record<string, unknown>> = params ?? {};
   const address = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(values[name])));
   const pairs = Object.entries(query).filter(([, value]) => value !== undefined);
@@ -178,7 +182,7 @@ const tokenHint = (server: string) =>
  * Returns the answer if its status is 2xx. Otherwise throws the exception for its status, which determines the exit
  * code. `hint` is appended when the credentials were refused (401).
  */
-export function accept<A extends Omit<Answer, 'passing'>>(answer: A, hint = tokenHint(answer.server)): A {
+export function requireSuccess<A extends Omit<Answer, 'passing'>>(answer: A, hint = tokenHint(answer.server)): A {
   if (answer.status >= 200 && answer.status < 300) return answer;
   throw refusalOf(answer, hint);
 }
@@ -186,7 +190,7 @@ export function accept<A extends Omit<Answer, 'passing'>>(answer: A, hint = toke
 function refusalOf({ status, body, text }: Omit<Answer, 'passing'>, hint: string): HeddleError {
   const given = isObject(body) && typeof body['message'] === 'string' ? body['message'] : text.trim().slice(0, 200);
   const message = given === '' ? `The server answered ${status} without a reason.` : given;
-  const problems = isObject(body) && Array.isArray(body['problems']) ? aboutDocuments(body['problems']) : [];
+  const problems = isObject(body) && Array.isArray(body['problems']) ? documentProblems(body['problems']) : [];
   switch (status) {
     case 400:
     case 413:
@@ -212,7 +216,7 @@ function refusalOf({ status, body, text }: Omit<Answer, 'passing'>, hint: string
 }
 
 /** Removes problems of query parameters, which are not faults of a document. */
-function aboutDocuments(problems: readonly Problem[]): readonly Problem[] {
+function documentProblems(problems: readonly Problem[]): readonly Problem[] {
   return problems.filter(({ code }) => code !== 'filter_invalid');
 }
 
@@ -234,7 +238,7 @@ async function stream(server: string, path: string, request: RequestInit): Promi
   const response = await fetch(`${server}${path}`, { redirect: 'error', ...request }).catch((error: unknown) => {
     throw unreachable(server, error);
   });
-  if (!response.ok) accept(await answerOf(server, response));
+  if (!response.ok) requireSuccess(await answerOf(server, response));
   return chunksOf(server, response);
 }
 

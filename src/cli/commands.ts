@@ -5,7 +5,7 @@ import type { StartServer } from './server/serve.ts';
  * Modules of the commands by name (the words after `heddle`), in the order of the help text. Only the modules of the
  * called command are loaded, because loading all of them takes 0.2 s of CPU.
  */
-const places: Readonly<Record<string, (startServer: StartServer) => Promise<Command>>> = {
+const commandLoaders: Readonly<Record<string, (startServer: StartServer) => Promise<Command>>> = {
   serve: async (start) => (await import('./server/serve.ts')).serveCommand(start),
   init: async () => (await import('./account/init.ts')).init,
   fmt: async () => (await import('./offline/fmt.ts')).fmt,
@@ -63,16 +63,16 @@ const places: Readonly<Record<string, (startServer: StartServer) => Promise<Comm
 };
 
 /** Names of all commands, in the order of the help text. A name may consist of several words. */
-export const commandNames: readonly string[] = Object.keys(places);
+export const commandNames: readonly string[] = Object.keys(commandLoaders);
 
 /** Loads the command with this name. Throws when there is none. */
 export async function loadCommand(name: string, startServer: StartServer): Promise<Command> {
-  const load = places[name];
+  const load = commandLoaders[name];
   if (load === undefined) throw new Error(`there is no command ${name}`);
   return load(startServer);
 }
 
 /** Loads every command, in the order of the help text. */
 export function allCommands(startServer: StartServer): Promise<readonly Command[]> {
-  return Promise.all(Object.values(places).map((load) => load(startServer)));
+  return Promise.all(Object.values(commandLoaders).map((load) => load(startServer)));
 }

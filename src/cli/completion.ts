@@ -86,24 +86,27 @@ function fish(commands: readonly Command[]): string {
     const words = command.name.split(' ');
     const flags = Object.entries(flagsOf(command)).map(
       ([name, flag]) =>
-        `complete -c heddle -n '${seen(words)}' -l ${name}${flag.placeholder === undefined ? '' : ' -r'} -d ${quoted(flag.doc)}`,
+        `complete -c heddle -n '${seenCondition(words)}' -l ${name}${flag.placeholder === undefined ? '' : ' -r'} -d ${quoted(flag.doc)}`,
     );
     const last = words.at(-1) ?? '';
-    return [`complete -c heddle -n '${seen(words.slice(0, -1))}' -a ${last} -d ${quoted(command.summary)}`, ...flags];
+    return [
+      `complete -c heddle -n '${seenCondition(words.slice(0, -1))}' -a ${last} -d ${quoted(command.summary)}`,
+      ...flags,
+    ];
   });
   const names = new Set(commands.map(({ name }) => name));
   const groups = [...nextWords(commands)].flatMap(([before, words]) =>
     words.flatMap((word) => {
       const parents = before === '' ? [] : before.split(' ');
       const isCommand = names.has([...parents, word].join(' '));
-      return isCommand ? [] : [`complete -c heddle -n '${seen(parents)}' -a ${word}`];
+      return isCommand ? [] : [`complete -c heddle -n '${seenCondition(parents)}' -a ${word}`];
     }),
   );
   return `# Completion of heddle for fish.\n${[...groups, ...lines].join('\n')}\n`;
 }
 
 /** Returns the fish condition for these words having been typed. */
-function seen(words: readonly string[]): string {
+function seenCondition(words: readonly string[]): string {
   if (words.length === 0) return '__fish_use_subcommand';
   return words.map((word) => `__fish_seen_subcommand_from ${word}`).join('; and ');
 }

@@ -2,7 +2,7 @@ import { settings } from '../config.ts';
 import type { Command } from './command.ts';
 import { exit } from './exit.ts';
 import { flagsOf } from './flags.ts';
-import { columns, type Row, wrap } from './terminal/layout.ts';
+import { type Row, renderColumns, wrap } from './terminal/layout.ts';
 
 /** Returns the help text of the program. */
 export function programHelp(commands: readonly Command[]): string {
@@ -13,12 +13,12 @@ export function programHelp(commands: readonly Command[]): string {
     'Usage: heddle <command> [flags]',
     '',
     'Commands:',
-    ...columns(rows),
+    ...renderColumns(rows),
     '',
     '`heddle <command> --help` explains a command; `heddle --version` prints the version.',
     '',
     'Exit codes:',
-    ...columns(exitRows),
+    ...renderColumns(exitRows),
     '',
   ].join('\n');
 }
@@ -65,7 +65,7 @@ export const exitRows: readonly Row[] = [
 ];
 
 function section(title: string, rows: readonly Row[]): readonly string[] {
-  return rows.length === 0 ? [] : ['', `${title}:`, ...columns(rows)];
+  return rows.length === 0 ? [] : ['', `${title}:`, ...renderColumns(rows)];
 }
 
 function examples(command: Command): readonly string[] {

@@ -52,7 +52,7 @@ function findCommand(argv: readonly string[]): Found | string {
   const [first = ''] = argv;
   const typed = wordsOf(argv);
   // The longest sequence of typed words with which a command name begins.
-  const known = typed.map((_, at) => typed.slice(0, typed.length - at).join(' ')).find(isBegun);
+  const known = typed.map((_, at) => typed.slice(0, typed.length - at).join(' ')).find(isCommandPrefix);
   const below = commandNames.filter((name) => name.startsWith(`${known} `));
   const next = argv[known?.split(' ').length ?? 0];
   const asked = next === '--help' || next === '-h';
@@ -69,7 +69,7 @@ function wordsOf(argv: readonly string[]): readonly string[] {
   return end < 0 ? argv : argv.slice(0, end);
 }
 
-function isBegun(words: string): boolean {
+function isCommandPrefix(words: string): boolean {
   return commandNames.some((name) => name.startsWith(`${words} `));
 }
 

@@ -6,7 +6,7 @@ import { InvalidInput } from '../model/errors.ts';
  * Returns the error for a failed write to a path of the command line: `InvalidInput` when the system refused the path,
  * else the error unchanged.
  */
-export function writeError(path: string, error: unknown): unknown {
+export function toWriteError(path: string, error: unknown): unknown {
   // All errors of the system's file functions have these members.
   const { code, path: refused } = error as NodeJS.ErrnoException;
   if (code === undefined || refused === undefined) return error;
@@ -37,6 +37,6 @@ export async function replaceFile(path: string, before: string, text: string): P
       await rm(draft, { force: true });
     }
   } catch (error) {
-    throw writeError(path, error);
+    throw toWriteError(path, error);
   }
 }

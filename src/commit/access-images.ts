@@ -1,7 +1,7 @@
 import { accessibleCount, reuseCounts } from '../access/evaluate/counts.ts';
-import type { Access } from '../access/ruleset/access.ts';
+import type { AccessImage } from '../access/ruleset/access.ts';
 import { compileAccessInSteps, updateAccessInSteps } from '../access/ruleset/compile.ts';
-import { nothingObserved, type ObservedPeers } from '../access/ruleset/facts.ts';
+import { noObservations, type ObservedPeers } from '../access/ruleset/facts.ts';
 import { disapprovalOf, type VerdictsOfPeers } from '../access/ruleset/verdicts.ts';
 import type { State } from '../model/declare/kind.ts';
 import { ingressHosts } from '../model/state/ingress-takeovers.ts';
@@ -18,9 +18,9 @@ export interface ObservedPeersSource {
    * stay the same object as long as they are equal. `hosts` are the peers for which it matters whether they are
    * offline.
    */
-  of(account: string, hosts?: readonly string[]): Promise<ObservedPeers>;
+  read(account: string, hosts?: readonly string[]): Promise<ObservedPeers>;
   /**
-   * Returns the verdicts of endpoint security products. Takes no longer in large accounts. Absent: `of` returns the
+   * Returns the verdicts of endpoint security products. Takes no longer in large accounts. Absent: `read` returns the
    * verdicts.
    */
   verdicts?(account: string): Promise<VerdictsOfPeers>;
@@ -32,85 +32,85 @@ export interface ObservedPeersSource {
  */
 export interface AccessImages {
   /** Returns the image of a state with the current observations. */
-  of(state: Snapshot): Promise<Access>;
-  /** Like `of`, but with the observations that the last request for an image read: no query. */
-  soon(state: Snapshot): Promise<Access>;
+  current(state: Snapshot): Promise<AccessImage>;
+  /** Like `current`, but with the observations that the last request for an image read: no query. */
+  withLastObservations(state: Snapshot): Promise<AccessImage>;
   /**
-   * Like `soon`, for a state that may be committed: a later request for that state then gets this image. Returns
+   * Like `withLastObservations`, for a state that may be committed: a later request for that state then gets this image. Returns
    * `undefined` when no image of the account is cached.
    */
-  ahead(state: Snapshot): Promise<Access | undefined>;
+  prepare(state: Snapshot): Promise<AccessImage | undefined>;
   /** Returns a function that counts the peers to which a peer may open a connection. */
-  counter(state: Snapshot): Promise<(peer: string) => number>;
+  createPeerCounter(state: Snapshot): Promise<(peer: string) => number>;
   /**
    * Returns a function that gives the reason why endpoint security keeps a peer of a state out, or `undefined` when it
    * does not. Uses the current observations.
    */
-  disapprovals(account: string): Promise<(state: State, peer: string) => string | undefined>;
+  readDisapprovals(account: string): Promise<(state: State, peer: string) => string | undefined>;
   /** Returns the image of a state from its objects alone, without the facts that peers reported. */
-  bare(state: Snapshot): Promise<Access>;
+  withoutObservations(state: Snapshot): Promise<AccessImage>;
   /**
    * Returns the image after a change from one state to another, with the same observations. The image is not cached.
    */
-  after(before: Access, from: Snapshot, to: Snapshot): Promise<Access>;
+  afterChange(before: AccessImage, from: Snapshot, to: Snapshot): Promise<AccessImage>;
   /** Sets the source of observations. Until then, nothing is known about any peer. */
-  learnFrom(source: ObservedPeersSource): void;
+  setObservationSource(source: ObservedPeersSource): void;
 }
 
 /** A cached image with its state. */
-interface Kept {
+interface CachedImage {
   readonly state: Snapshot;
-  readonly image: Access;
+  readonly image: AccessImage;
 }
 
 /** Maximum number of endpoints in all cached images. One endpoint takes a few hundred bytes. */
-const capacity = 200_000;
+const maxCachedEndpoints = 200_000;
 
 /** Maximum number of accounts whose last observations are remembered. */
-const mostAccounts = 1000;
+const maxAccounts = 1000;
 
 /** Creates the access images. Evicts the image of the least recently used account when there are too many endpoints. */
-export function createAccessImages(source: ObservedPeersSource = { of: async () => nothingObserved }): AccessImages {
+export function createAccessImages(source: ObservedPeersSource = { read: async () => noObservations }): AccessImages {
   const [informed, bare] = [createImageCache(), createImageCache()];
   let observedPeers = source;
   const last = new Map<string, ObservedPeers>();
   const ask = async (state: Snapshot): Promise<ObservedPeers> => {
-    const now = await observedPeers.of(state.account, ingressHosts(state));
+    const now = await observedPeers.read(state.account, ingressHosts(state));
     last.delete(state.account);
     last.set(state.account, now);
-    if (last.size > mostAccounts) last.delete(last.keys().next().value ?? '');
+    if (last.size > maxAccounts) last.delete(last.keys().next().value ?? '');
     return now;
   };
-  const cacheFor = (now: ObservedPeers) => (now === nothingObserved ? bare : informed);
+  const cacheFor = (now: ObservedPeers) => (now === noObservations ? bare : informed);
   return {
-    async of(state) {
+    async current(state) {
       const now = await ask(state);
-      return await runInSlices(cacheFor(now).of(state, now));
+      return await runInSlices(cacheFor(now).get(state, now));
     },
-    async soon(state) {
+    async withLastObservations(state) {
       const now = last.get(state.account) ?? (await ask(state));
-      return await runInSlices(cacheFor(now).of(state, now));
+      return await runInSlices(cacheFor(now).get(state, now));
     },
-    async ahead(state) {
+    async prepare(state) {
       const now = last.get(state.account);
-      return now === undefined ? undefined : await runInSlices(cacheFor(now).ahead(state, now));
+      return now === undefined ? undefined : await runInSlices(cacheFor(now).prepare(state, now));
     },
-    async counter(state) {
-      const now = await observedPeers.of(state.account, ingressHosts(state));
-      const image = await runInSlices(cacheFor(now).of(state, now));
+    async createPeerCounter(state) {
+      const now = await observedPeers.read(state.account, ingressHosts(state));
+      const image = await runInSlices(cacheFor(now).get(state, now));
       return (peer) => accessibleCount(image, peer);
     },
-    async disapprovals(account) {
-      const verdicts = (await observedPeers.verdicts?.(account)) ?? (await observedPeers.of(account)).verdicts;
+    async readDisapprovals(account) {
+      const verdicts = (await observedPeers.verdicts?.(account)) ?? (await observedPeers.read(account)).verdicts;
       if (verdicts.deciding.size === 0) return () => undefined;
       return (state, peer) => {
         const object = state.get(peer);
         return object === undefined ? undefined : disapprovalOf(object, state, verdicts);
       };
     },
-    bare: (state) => runInSlices(bare.of(state, nothingObserved)),
-    after: (before, from, to) => runInSlices(updateAccessInSteps(before, to, to.changedSince(from))),
-    learnFrom(source) {
+    withoutObservations: (state) => runInSlices(bare.get(state, noObservations)),
+    afterChange: (before, from, to) => runInSlices(updateAccessInSteps(before, to, to.changedSince(from))),
+    setObservationSource(source) {
       observedPeers = source;
       last.clear();
     },
@@ -119,14 +119,14 @@ export function createAccessImages(source: ObservedPeersSource = { of: async () 
 
 /** Cache of images by account. Keeps the newest state of each account that was requested. */
 interface ImageCache {
-  of(state: Snapshot, now: ObservedPeers): Generator<undefined, Access>;
-  ahead(state: Snapshot, now: ObservedPeers): Generator<undefined, Access | undefined>;
+  get(state: Snapshot, now: ObservedPeers): Generator<undefined, AccessImage>;
+  prepare(state: Snapshot, now: ObservedPeers): Generator<undefined, AccessImage | undefined>;
 }
 
 function createImageCache(): ImageCache {
-  const known = new Map<string, Kept>();
-  const coming = new WeakMap<Snapshot, Access>();
-  function* of(state: Snapshot, now: ObservedPeers): Generator<undefined, Access> {
+  const known = new Map<string, CachedImage>();
+  const coming = new WeakMap<Snapshot, AccessImage>();
+  function* of(state: Snapshot, now: ObservedPeers): Generator<undefined, AccessImage> {
     const kept = known.get(state.account);
     const image = yield* make(kept, state, now);
     if (kept?.image === image) return image;
@@ -140,15 +140,19 @@ function createImageCache(): ImageCache {
     evict(known);
     return image;
   }
-  function* make(kept: Kept | undefined, state: Snapshot, now: ObservedPeers): Generator<undefined, Access> {
+  function* make(
+    kept: CachedImage | undefined,
+    state: Snapshot,
+    now: ObservedPeers,
+  ): Generator<undefined, AccessImage> {
     if (kept?.state === state && kept.image.observedPeers === now) return kept.image;
     const made = coming.get(state);
     if (made?.observedPeers === now) return made;
     return yield* kept === undefined ? compileAccessInSteps(state, now) : updateImage(kept, state, now);
   }
   return {
-    of,
-    *ahead(state, now) {
+    get: of,
+    *prepare(state, now) {
       const kept = known.get(state.account);
       if (kept === undefined) return undefined;
       const image = yield* make(kept, state, now);
@@ -158,7 +162,11 @@ function createImageCache(): ImageCache {
   };
 }
 
-function* updateImage({ state, image }: Kept, next: Snapshot, now: ObservedPeers): Generator<undefined, Access> {
+function* updateImage(
+  { state, image }: CachedImage,
+  next: Snapshot,
+  now: ObservedPeers,
+): Generator<undefined, AccessImage> {
   const changed = next === state ? [] : next.changedSince(state);
   return yield* updateAccessInSteps(image, next, [...changed, ...changedPeers(image.observedPeers, now)], now);
 }
@@ -167,15 +175,15 @@ function* updateImage({ state, image }: Kept, next: Snapshot, now: ObservedPeers
 function changedPeers(before: ObservedPeers, after: ObservedPeers): readonly string[] {
   if (before === after) return [];
   return [
-    ...otherValues(before.facts, after.facts),
-    ...otherValues(before.verdicts.of, after.verdicts.of),
-    ...otherValues(before.verdicts.deciding, after.verdicts.deciding),
-    ...differing(before.waiting, after.waiting),
-    ...differing(before.expired, after.expired),
+    ...changedKeys(before.facts, after.facts),
+    ...changedKeys(before.verdicts.problemsByPeer, after.verdicts.problemsByPeer),
+    ...changedKeys(before.verdicts.deciding, after.verdicts.deciding),
+    ...changedMembers(before.waiting, after.waiting),
+    ...changedMembers(before.expired, after.expired),
   ];
 }
 
-function otherValues(before: ReadonlyMap<string, unknown>, after: ReadonlyMap<string, unknown>): readonly string[] {
+function changedKeys(before: ReadonlyMap<string, unknown>, after: ReadonlyMap<string, unknown>): readonly string[] {
   if (before === after) return [];
   return [
     ...[...after].filter(([id, value]) => before.get(id) !== value).map(([id]) => id),
@@ -183,16 +191,16 @@ function otherValues(before: ReadonlyMap<string, unknown>, after: ReadonlyMap<st
   ];
 }
 
-function differing(before: ReadonlySet<string>, after: ReadonlySet<string>): readonly string[] {
+function changedMembers(before: ReadonlySet<string>, after: ReadonlySet<string>): readonly string[] {
   if (before === after) return [];
   return [...[...before].filter((id) => !after.has(id)), ...[...after].filter((id) => !before.has(id))];
 }
 
-function evict(known: Map<string, Kept>): void {
+function evict(known: Map<string, CachedImage>): void {
   let total = 0;
   for (const { image } of known.values()) total += image.endpoints.ids.length;
   for (const [account, { image }] of known) {
-    if (total <= capacity || known.size === 1) return;
+    if (total <= maxCachedEndpoints || known.size === 1) return;
     known.delete(account);
     total -= image.endpoints.ids.length;
   }

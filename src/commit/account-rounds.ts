@@ -1,4 +1,4 @@
-import { accountsWith } from '../db/accounts/directory.ts';
+import { findAccountsWithEntries } from '../db/accounts/directory.ts';
 import type { Database } from '../db/database.ts';
 import { type Lease, releaseLease, takeLease } from '../db/leases/leases.ts';
 import { NotFound } from '../model/errors.ts';
@@ -23,10 +23,10 @@ export interface AccountRounds {
   work(account: string, lease: Lease, report: Report<'warn' | 'error'>): Promise<void>;
 }
 
-const usualMs = 10_000;
+const defaultIntervalMs = 10_000;
 
 /** Maximum number of accounts in one round. The next round continues after them. */
-const accountsAtOnce = 100;
+const accountsPerRound = 100;
 
 /** Duration of the lease on an account, in seconds. */
 const leaseSeconds = 60;
@@ -42,11 +42,11 @@ export function runAccountRounds(given: AccountRounds): () => Promise<void> {
   let after = '';
   const round = async (): Promise<void> => {
     try {
-      after = await workOnSome(rounds, after);
+      after = await workOnNextAccounts(rounds, after);
     } catch (error) {
       reportFailure(rounds, error);
     }
-    if (!stopped) timer = setTimeout(start, rounds.everyMs ?? usualMs);
+    if (!stopped) timer = setTimeout(start, rounds.everyMs ?? defaultIntervalMs);
   };
   let running: Promise<void> = Promise.resolve();
   const start = (): void => {
@@ -64,13 +64,13 @@ export function runAccountRounds(given: AccountRounds): () => Promise<void> {
  * Works on the next accounts. Returns the account after which the next round continues, or an empty string to start
  * again.
  */
-async function workOnSome(rounds: AccountRounds, after: string): Promise<string> {
-  const accounts = await accountsWith(rounds.database, rounds.entries, after, accountsAtOnce);
-  for (const account of accounts) await workOn(rounds, account);
-  return accounts.length < accountsAtOnce ? '' : (accounts.at(-1) ?? '');
+async function workOnNextAccounts(rounds: AccountRounds, after: string): Promise<string> {
+  const accounts = await findAccountsWithEntries(rounds.database, rounds.entries, after, accountsPerRound);
+  for (const account of accounts) await workOnAccount(rounds, account);
+  return accounts.length < accountsPerRound ? '' : (accounts.at(-1) ?? '');
 }
 
-async function workOn(rounds: AccountRounds, account: string): Promise<void> {
+async function workOnAccount(rounds: AccountRounds, account: string): Promise<void> {
   const { database, lease: name, owner, report } = rounds;
   try {
     const lease = await takeLease(database, { account, name, owner, seconds: leaseSeconds });

@@ -9,19 +9,19 @@ import { Conflict, Unavailable } from '../model/errors.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 import { isEmptyPlan, type Plan } from '../plan/plan.ts';
 import { auditEventsInSteps, driftEventsInSteps } from '../plan/view/events.ts';
-import { type Context, runIn } from '../telemetry/context.ts';
+import { type Context, runInContext } from '../telemetry/context.ts';
 import { traced } from '../telemetry/span.ts';
 import type { Committed, CommitterOptions, Mutation } from './commit.ts';
-import { attempts, isInDoubt, markOf, settleCommit } from './in-doubt.ts';
+import { identifyCommit, isInDoubt, maxAttempts, settleCommit } from './in-doubt.ts';
 import { objectOutputs } from './shown-once.ts';
-import { inSlices } from './slices.ts';
+import { runNowOrInSlices } from './slices.ts';
 import type { Turn, Turns } from './turns.ts';
 
 /** A mutation and the caller that waits for its result. */
-export interface Waiting {
+export interface WaitingMutation {
   readonly mutation: Mutation;
   /** Time of arrival, by the clock of the process, in milliseconds. */
-  readonly since: number;
+  readonly arrivedAt: number;
   readonly requestId: string;
   /** Telemetry context of the mutation. */
   readonly context: Context;
@@ -40,11 +40,14 @@ export class LeaseLost extends Conflict {
 }
 
 /** A batch of mutations planned on one snapshot, each on the state after the previous one. */
-export interface Planned {
+export interface PlannedBatch {
   readonly base: Snapshot;
   readonly tip: Snapshot;
   readonly revisions: readonly RevisionInput[];
-  readonly results: readonly { readonly waiting: Waiting; readonly result: Committed | { readonly error: unknown } }[];
+  readonly results: readonly {
+    readonly waiting: WaitingMutation;
+    readonly result: Committed | { readonly error: unknown };
+  }[];
 }
 
 /**
@@ -53,26 +56,26 @@ export interface Planned {
 async function planBatch(
   options: CommitterOptions,
   base: Snapshot,
-  batch: readonly Waiting[],
+  batch: readonly WaitingMutation[],
   lost: ReadonlySet<string>,
-): Promise<Planned> {
+): Promise<PlannedBatch> {
   let tip = base;
   const revisions: RevisionInput[] = [];
-  const results: Planned['results'][number][] = [];
+  const results: PlannedBatch['results'][number][] = [];
   const at = options.now();
   for (const waiting of batch) {
     const { mutation, requestId, context } = waiting;
-    const { actor, commitRef, commitInfo, planId, approved, lease } = mutation;
+    const { actor, commitRef, commitInfo, planId, approvedDigest, lease } = mutation;
     const isLost = lease !== undefined && lost.has(lease.name);
     const result = isLost
       ? { error: new LeaseLost(lease) }
-      : await runIn(context, () => traced('plan', {}, () => proposeOn(tip, mutation, options.database)));
+      : await runInContext(context, () => traced('plan', {}, () => proposeOn(tip, mutation, options.database)));
     results.push({ waiting, result });
     if ('error' in result || !result.ok || result.revision === undefined) continue;
     const { plan, before, after } = result;
     const events = [
-      ...(await inSlices(auditEventsInSteps(plan, before, after))),
-      ...(await inSlices(driftEventsInSteps(plan, before, after, at))),
+      ...(await runNowOrInSlices(auditEventsInSteps(plan, before, after))),
+      ...(await runNowOrInSlices(driftEventsInSteps(plan, before, after, at))),
     ];
     revisions.push({
       revision: result.revision,
@@ -83,15 +86,15 @@ async function planBatch(
       commitRef,
       commitInfo,
       planId,
-      approved,
-      kept: mutation.keep?.(result),
+      approved: approvedDigest,
+      planToStore: mutation.planToStore?.(result),
       lease,
-      once: valuesOf(mutation, result.plan),
+      once: sealOutputs(mutation, result.plan),
       forgets: options.forgets,
-      claims: mutation.claims?.(result.plan),
-      statuses: mutation.observe?.() ?? [],
+      claims: mutation.plannedClaims?.(result.plan),
+      statuses: mutation.peerUpdates?.() ?? [],
       at,
-      events: [...events, ...(mutation.audit?.(result.plan) ?? [])],
+      events: [...events, ...(mutation.extraEvents?.(result.plan) ?? [])],
     });
     tip = result.after;
   }
@@ -99,7 +102,7 @@ async function planBatch(
 }
 
 /** Seals the values that the answer to a request shows once, when the request may have to be answered again. */
-function valuesOf({ sealOnce }: Mutation, plan: Plan): KeptValues | undefined {
+function sealOutputs({ sealOnce }: Mutation, plan: Plan): KeptValues | undefined {
   return plan.outputs.size === 0 ? undefined : sealOnce?.({ outputs: objectOutputs(plan) });
 }
 
@@ -119,13 +122,13 @@ async function proposeOn(
 }
 
 /** Options for writing a batch. */
-export interface BatchProgress {
+export interface BatchOptions {
   /** The batch, when it is already planned on the batch that was written last. */
-  readonly planned?: Planned;
+  readonly planned?: PlannedBatch;
   /** Returns whether no other mutation waits, as far as is known. */
   isLast?(): boolean;
   /** Called when the statement of the first attempt has been sent. */
-  started?(planned: Planned, statement: Promise<unknown>): void;
+  onSent?(planned: PlannedBatch, statement: Promise<unknown>): void;
 }
 
 /** Dependencies for writing batches. */
@@ -135,7 +138,7 @@ export type BatchWriter = CommitterOptions & { readonly turns: Turns };
 export const racesBeforeTurn = 2;
 
 /** An account, and this server's place in the line of its writers. */
-export interface Writing {
+export interface AccountTurn {
   readonly account: string;
   readonly turn: Turn;
 }
@@ -147,39 +150,39 @@ export interface Writing {
  */
 export async function writeBatch(
   writer: BatchWriter,
-  writing: Writing,
-  batch: readonly Waiting[],
-  progress: BatchProgress,
-): Promise<Planned> {
-  const planned = await tryOften(writer, writing, batch, progress);
+  writing: AccountTurn,
+  batch: readonly WaitingMutation[],
+  progress: BatchOptions,
+): Promise<PlannedBatch> {
+  const planned = await retryUntilWritten(writer, writing, batch, progress);
   if (planned === undefined)
-    throw new Unavailable(`the account changed ${attempts} times while this was planned; try again`);
+    throw new Unavailable(`the account changed ${maxAttempts} times while this was planned; try again`);
   if (planned.revisions.length > 0) writer.snapshots.advance(planned.tip);
   return planned;
 }
 
 /** Plans and writes a batch. Returns `undefined` when other writers were faster each time. */
-async function tryOften(
+async function retryUntilWritten(
   writer: BatchWriter,
-  { account, turn }: Writing,
-  batch: readonly Waiting[],
-  { planned: made, started, isLast }: BatchProgress,
-): Promise<Planned | undefined> {
+  { account, turn }: AccountTurn,
+  batch: readonly WaitingMutation[],
+  { planned: made, onSent, isLast }: BatchOptions,
+): Promise<PlannedBatch | undefined> {
   const { snapshots } = writer;
   const lost = new Set<string>();
   const seen = Math.max(turn.revision, ...batch.map(({ mutation }) => mutation.revision));
   // The first attempt is planned on the cached snapshot. An attempt after a lost race is planned on the newest state.
-  let readBase = () => (started === undefined ? snapshots.fresh(account) : snapshots.at(account, seen));
-  for (let races = 0, first = true; races < attempts; first = false) {
+  let readBase = () => (onSent === undefined ? snapshots.fresh(account) : snapshots.atLeast(account, seen));
+  for (let races = 0, first = true; races < maxAttempts; first = false) {
     if (races >= racesBeforeTurn) await turn.take();
     const planned = first && made !== undefined ? made : await planBatch(writer, await readBase(), batch, lost);
     if (planned.revisions.length === 0) return planned;
     const statement = write(writer, turn, planned, isLast);
-    if (first) started?.(planned, statement);
+    if (first) onSent?.(planned, statement);
     const result = await statement;
     if (result === 'written') return planned;
     if (result === 'moved' || result === 'turn') {
-      turn.met(result);
+      turn.recordMeeting(result);
       races += 1;
     } else for (const name of result.lost) lost.add(name);
     if (result === 'turn') await turn.take();
@@ -196,32 +199,32 @@ async function tryOften(
 async function write(
   { database }: BatchWriter,
   turn: Turn,
-  planned: Planned,
+  planned: PlannedBatch,
   isLast: () => boolean = () => false,
 ): Promise<CommitResult> {
   const { base, tip: next, revisions } = planned;
   const input = { base, next, revisions };
-  const made = inSlices(compileCommit(input, turn.contender));
+  const made = runNowOrInSlices(compileCommit(input, turn.contender));
   const compiled = made instanceof Promise ? await made : made;
   try {
-    const leaving = isLast() ? turn.leavingWith(next.revision) : [];
+    const leaving = isLast() ? turn.leaveStatements(next.revision) : [];
     const result = await commit(database, compiled, leaving);
-    if (leaving.length > 0 && result === 'written') turn.left();
+    if (leaving.length > 0 && result === 'written') turn.recordLeft();
     return result;
   } catch (error) {
     if (!isInDoubt(error)) throw error;
-    const mark = markOf(input);
+    const mark = identifyCommit(input);
     // Compiled without a contender: the first statement was sent before the turn that another server may have by now.
-    const again = async () => commit(database, await inSlices(compileCommit(input)));
+    const again = async () => commit(database, await runNowOrInSlices(compileCommit(input)));
     return await settleCommit(async () => [await readCommitOutcome(database, mark)], { ...mark, cause: error }, again);
   }
 }
 
 /** The mutations of an account that wait to be planned. */
-export interface Queue {
-  readonly waiting: Waiting[];
+export interface MutationQueue {
+  readonly waiting: WaitingMutation[];
   /** Called when a mutation joins the queue. */
-  arrived(): void;
+  onArrival(): void;
 }
 
 /** Maximum number of mutations in one statement. */
@@ -233,36 +236,36 @@ export const batchSize = 256;
  */
 export async function planAhead(
   options: CommitterOptions,
-  before: Planned,
-  queue: Queue,
+  before: PlannedBatch,
+  queue: MutationQueue,
   writing: Promise<unknown>,
-): Promise<Planned | undefined> {
+): Promise<PlannedBatch | undefined> {
   let isOver = false;
   const over = (): void => {
     isOver = true;
   };
   const end = writing.then(over, over);
-  let ahead: Planned | undefined;
+  let ahead: PlannedBatch | undefined;
   for (;;) {
-    await Promise.race([end, arrival(queue)]);
+    await Promise.race([end, waitForArrival(queue)]);
     // Mutations that arrive in the same turn of the event loop are planned together.
     if (!isOver) await nextTurn();
     if (isOver) return ahead;
-    const more = takeSeen(queue, before.tip.revision, batchSize - (ahead?.results.length ?? 0));
+    const more = takePlannable(queue, before.tip.revision, batchSize - (ahead?.results.length ?? 0));
     const planned = more.length === 0 ? undefined : await tryPlan(options, ahead?.tip ?? before.tip, more);
     if (planned === undefined) {
       queue.waiting.unshift(...more);
       await end;
       return ahead;
     }
-    ahead = ahead === undefined ? planned : joined(ahead, planned);
+    ahead = ahead === undefined ? planned : joinBatches(ahead, planned);
   }
 }
 
-function arrival(queue: Queue): Promise<void> | undefined {
+function waitForArrival(queue: MutationQueue): Promise<void> | undefined {
   if (queue.waiting.length > 0) return undefined;
   return new Promise((resolve) => {
-    queue.arrived = resolve;
+    queue.onArrival = resolve;
   });
 }
 
@@ -270,7 +273,7 @@ function arrival(queue: Queue): Promise<void> | undefined {
  * Takes mutations from the front of the queue, up to the first whose caller has seen a later revision than the state
  * will have.
  */
-function takeSeen({ waiting }: Queue, revision: number, most: number): Waiting[] {
+function takePlannable({ waiting }: MutationQueue, revision: number, most: number): WaitingMutation[] {
   const end = waiting.findIndex(({ mutation }) => mutation.revision > revision);
   return waiting.splice(0, Math.min(most, end < 0 ? waiting.length : end));
 }
@@ -278,11 +281,11 @@ function takeSeen({ waiting }: Queue, revision: number, most: number): Waiting[]
 /**
  * Plans a batch ahead of its turn. When planning fails, the mutations are planned again in their turn, and fail then.
  */
-async function tryPlan(options: CommitterOptions, tip: Planned['tip'], batch: readonly Waiting[]) {
+async function tryPlan(options: CommitterOptions, tip: PlannedBatch['tip'], batch: readonly WaitingMutation[]) {
   return planBatch(options, tip, batch, new Set()).catch(() => undefined);
 }
 
-function joined(first: Planned, second: Planned): Planned {
+function joinBatches(first: PlannedBatch, second: PlannedBatch): PlannedBatch {
   return {
     base: first.base,
     tip: second.tip,

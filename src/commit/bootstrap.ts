@@ -2,8 +2,8 @@ import { ensureOperatorAccount } from '../db/accounts/operator.ts';
 import { findRevision } from '../db/commit/accounts.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Actor } from '../model/declare/actor.ts';
-import { contentOf } from '../model/state/members.ts';
-import { type StoredObject, uncommitted } from '../model/state/object.ts';
+import { contentFromSpec } from '../model/state/members.ts';
+import { type StoredObject, uncommittedMembers } from '../model/state/object.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 import { finishPlan } from '../plan/finish.ts';
 import type { Engine } from './engine.ts';
@@ -22,14 +22,14 @@ export interface FirstObject {
  * when there are accounts and none of them is recorded or named as the operator's. Any number of servers may start at
  * once. Throws `InvalidInput` when the settings name an account that does not exist.
  */
-export async function ensureAccount(
+export async function bootstrapAccount(
   engine: Engine,
   actor: Actor,
   firstObjects: (account: string) => readonly FirstObject[],
   named?: string,
 ): Promise<{ readonly account: string; readonly created: boolean } | undefined> {
   const now = engine.now();
-  const account = await ensureOperatorAccount(engine.database, { newId: engine.newId(), at: now, named });
+  const account = await ensureOperatorAccount(engine.database, { newId: engine.newId(), at: now, configuredId: named });
   if (account === undefined) return undefined;
   if (((await findRevision(engine.database, account)) ?? 0) > 0) return { account, created: false };
   const committed = await engine.committer.mutate({
@@ -63,9 +63,9 @@ export function storedObject(
   const kind = engine.registry.get(object.kind);
   return {
     ...object,
-    ...contentOf(kind.spec, object.spec),
+    ...contentFromSpec(kind.spec, object.spec),
     name: String(object.spec[kind.nameField] ?? object.key ?? ''),
-    ...uncommitted(now),
+    ...uncommittedMembers(now),
   };
 }
 

@@ -14,24 +14,24 @@ import type { AuditEvent } from '../model/declare/kind.ts';
 import { Unavailable } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
-import { isEmptyPlan, type Outcome, type Plan } from '../plan/plan.ts';
+import { isEmptyPlan, type Plan, type PlanOutcome } from '../plan/plan.ts';
 import { auditEvents } from '../plan/view/events.ts';
 import { currentContext } from '../telemetry/context.ts';
 import { traced } from '../telemetry/span.ts';
 import { type BatchWriter, racesBeforeTurn } from './batch.ts';
 import type { CommitterOptions } from './commit.ts';
-import { attempts, isInDoubt, markOf, settleCommit } from './in-doubt.ts';
+import { identifyCommit, isInDoubt, maxAttempts, settleCommit } from './in-doubt.ts';
 import type { Turn } from './turns.ts';
 
 /** Planned changes, by account. */
-export type Outcomes = Readonly<Record<string, Outcome>>;
+export type Outcomes = Readonly<Record<string, PlanOutcome>>;
 
 /** A mutation of several accounts: either all of them change, or none. */
 export interface SharedMutation {
   readonly actor: Actor;
   readonly accounts: readonly string[];
   /** An account to create, in its state before the mutation. */
-  readonly founded?: Snapshot;
+  readonly newAccount?: Snapshot;
   /**
    * Directory entries to write. Nothing is written when another account has one of the values, unless the entry yields.
    */
@@ -41,7 +41,7 @@ export interface SharedMutation {
   /** Returns statements to write in the same transaction. Nothing is written when a needed statement returns no row. */
   extraWrites?(): readonly ExtraWrite[];
   /** Accounts of the mutation to delete, with all their data. They get no other changes. */
-  readonly gone?: readonly string[];
+  readonly deletedAccounts?: readonly string[];
   /** Audit events to write in an account, in addition to the events of its changes. */
   readonly events?: Readonly<Record<string, readonly AuditEvent[]>>;
   /**
@@ -67,19 +67,19 @@ export async function mutateTogether(options: BatchWriter, mutation: SharedMutat
   // Every mutation takes its turns in the order of the account ids, so that no two mutations wait for each other.
   const turns = [...mutation.accounts].sort().map((account) => options.turns.open(account, name));
   try {
-    return await tryOften(options, mutation, turns);
+    return await retryUntilWritten(options, mutation, turns);
   } finally {
-    await Promise.all(turns.map((turn) => turn.end()));
+    await Promise.all(turns.map((turn) => turn.leave()));
   }
 }
 
-async function tryOften(
+async function retryUntilWritten(
   options: BatchWriter,
   mutation: SharedMutation,
   turns: readonly Turn[],
 ): Promise<CommittedTogether> {
   const requestId = mutation.requestId?.();
-  for (let attempt = 0; attempt < attempts; attempt++) {
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
     if (attempt >= racesBeforeTurn) for (const turn of turns) await turn.take();
     const states = await readStates(options, mutation);
     const outcomes = Object.entries(
@@ -99,11 +99,14 @@ async function tryOften(
           ]
         : [],
     );
-    const gone = (mutation.gone ?? []).map((account) => ({ account, revision: stateIn(states, account).revision }));
-    const result = await write(options, mutation, { steps, gone, turns });
+    const gone = (mutation.deletedAccounts ?? []).map((account) => ({
+      account,
+      revision: stateIn(states, account).revision,
+    }));
+    const result = await write(options, mutation, { steps, deletions: gone, turns });
     if (result === 'taken' || result === 'spent') return { ok: false, problems: [], why: result };
     if (result === 'moved' || result === 'turn') {
-      for (const turn of turns) turn.met(result);
+      for (const turn of turns) turn.recordMeeting(result);
       if (result === 'turn') for (const turn of turns) await turn.take();
       continue;
     }
@@ -114,7 +117,7 @@ async function tryOften(
       plans: new Map(steps.map(({ input, plan }) => [input.base.account, plan])),
     };
   }
-  throw new Unavailable(`the accounts changed ${attempts} times while this was planned; try again`);
+  throw new Unavailable(`the accounts changed ${maxAttempts} times while this was planned; try again`);
 }
 
 type States = ReadonlyMap<string, Snapshot>;
@@ -122,7 +125,7 @@ type States = ReadonlyMap<string, Snapshot>;
 async function readStates({ snapshots }: CommitterOptions, mutation: SharedMutation): Promise<States> {
   const states = new Map<string, Snapshot>();
   for (const account of mutation.accounts) states.set(account, await snapshots.fresh(account));
-  if (mutation.founded !== undefined) states.set(mutation.founded.account, mutation.founded);
+  if (mutation.newAccount !== undefined) states.set(mutation.newAccount.account, mutation.newAccount);
   return states;
 }
 
@@ -149,7 +152,7 @@ function stepOf(
   { now, newRequestId, forgets }: CommitterOptions,
   { actor, requestId = newRequestId(), moreEvents = [] }: MutationContext,
   base: Snapshot,
-  { plan, next }: Extract<Outcome, { readonly ok: true }>,
+  { plan, next }: Extract<PlanOutcome, { readonly ok: true }>,
 ): AccountStep {
   if (isEmptyPlan(plan)) return { plan, input: { base, next: base, revisions: [] } };
   const events = [...auditEvents(plan, base, next), ...moreEvents];
@@ -159,9 +162,9 @@ function stepOf(
 }
 
 /** Everything that is written at once, and the turns in the accounts, which all have one name. */
-interface Attempt {
+interface WriteAttempt {
   readonly steps: readonly AccountStep[];
-  readonly gone: readonly Gone[];
+  readonly deletions: readonly AccountDeletion[];
   readonly turns: readonly Turn[];
 }
 
@@ -169,19 +172,19 @@ interface Attempt {
 async function write(
   options: BatchWriter,
   mutation: SharedMutation,
-  { steps, gone, turns }: Attempt,
+  { steps, deletions, turns }: WriteAttempt,
 ): Promise<TogetherResult> {
   const { database } = options;
   const inputs = steps.map(({ input }) => input).filter(({ revisions }) => revisions.length > 0);
-  const { founded, entries = [], identities = [] } = mutation;
-  if (inputs.length + identities.length + gone.length === 0) return 'written';
+  const { newAccount, entries = [], identities = [] } = mutation;
+  if (inputs.length + identities.length + deletions.length === 0) return 'written';
   const together: TogetherInput = {
     inputs,
-    founded: founded === undefined ? [] : [{ account: founded.account, at: options.now() }],
+    newAccounts: newAccount === undefined ? [] : [{ account: newAccount.account, at: options.now() }],
     entries,
     identities,
     extraWrites: mutation.extraWrites?.() ?? [],
-    gone,
+    deletedAccounts: deletions,
   };
   try {
     const [turn] = turns;
@@ -191,26 +194,26 @@ async function write(
     });
   } catch (error) {
     if (!isInDoubt(error)) throw error;
-    if (inputs.length + gone.length === 0) return 'moved';
+    if (inputs.length + deletions.length === 0) return 'moved';
     const requestId = inputs[0]?.revisions[0]?.requestId ?? options.newRequestId();
     const readOutcomes = async (): Promise<readonly CommitOutcome[]> => [
-      ...(await Promise.all(inputs.map((input) => readCommitOutcome(database, markOf(input))))),
-      ...(await Promise.all(gone.map((one) => outcomeOfEnd(database, one, requestId, options.now())))),
+      ...(await Promise.all(inputs.map((input) => readCommitOutcome(database, identifyCommit(input))))),
+      ...(await Promise.all(deletions.map((one) => readDeletionOutcome(database, one, requestId, options.now())))),
     ];
     return await settleCommit(readOutcomes, { requestId, cause: error }, () => commitTogether(database, together));
   }
 }
 
 /** An account to delete, at this revision. */
-interface Gone {
+interface AccountDeletion {
   readonly account: string;
   readonly revision: number;
 }
 
 /** Returns the outcome of deleting an account: when the account is gone, the deletion was written. */
-async function outcomeOfEnd(
+async function readDeletionOutcome(
   database: Database,
-  { account, revision: base }: Gone,
+  { account, revision: base }: AccountDeletion,
   requestId: string,
   at: string,
 ): Promise<CommitOutcome> {
@@ -226,5 +229,5 @@ function notifyListeners(
 ): void {
   if (revisions.length === 0) return;
   options.snapshots.advance(next);
-  options.committed({ account: base.account, revision: next.revision, actor, plan, before: base, after: next });
+  options.onCommitted({ account: base.account, revision: next.revision, actor, plan, before: base, after: next });
 }

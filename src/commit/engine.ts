@@ -26,14 +26,14 @@ export interface Engine extends DnsLookups {
   readonly database: Database;
   readonly snapshots: Snapshots;
   /** Past states of accounts. */
-  readonly past: PastStates;
+  readonly pastStates: PastStates;
   readonly committer: Committer;
   /** Which peer reaches which. */
   readonly access: AccessImages;
   /** Returns the time of this server, in ISO 8601, UTC. */
   now(): string;
   /** Returns the time of the database in ISO 8601, for expiry times that must be the same on every server. */
-  time(database: AccountAccess, account: string): Promise<string>;
+  databaseTime(database: AccountAccess, account: string): Promise<string>;
   newId(): string;
   /** Key for secrets, edition and randomness. */
   readonly planEnvironment: PlanEnvironment;
@@ -55,13 +55,13 @@ export interface Engine extends DnsLookups {
   /** Cost of hashing a password. */
   readonly passwordCost: PasswordCost;
   /** Seconds after which the claims of a refused push expire, unless the push is repeated. */
-  readonly claimLapse: number;
+  readonly claimLapseSeconds: number;
   /** Receives observations for metrics. */
   readonly observer: Observer;
   /** Starts spans of requests, and of work that the server does by itself. Absent: no tracing. */
   readonly tracer?: Tracer | undefined;
   /** Called with errors that do not stop the server. */
-  failed(what: string, error: unknown): void;
+  reportFailure(what: string, error: unknown): void;
 }
 
 /**
@@ -81,7 +81,7 @@ export interface ClaimRefresher {
   /** Returns whether there are other sources to ask. `deleting` is the source that deletes. */
   isConcerned(account: string, deleting: string): boolean;
   /** Waits until the other sources have recorded their claims. */
-  ask(account: string, deleting: string): Promise<void>;
+  refresh(account: string, deleting: string): Promise<void>;
 }
 
 /** A revision that this server committed. */

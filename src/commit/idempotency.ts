@@ -1,11 +1,11 @@
 import {
-  type Attempt,
-  findTraces,
-  forgetRequests,
+  abandonRequest,
+  deleteExpiredRequests,
+  findStoredEffects,
   type KnownRequest,
   keepAnswer,
-  lapseRequest,
-  noteRequest,
+  type RequestAttempt,
+  recordRequest,
   takeOverRequest,
 } from '../db/commit/idempotency.ts';
 import type { KeptValues } from '../db/commit/kept-values.ts';
@@ -14,7 +14,7 @@ import { sha256 } from '../lib/node-pure.ts';
 import { Conflict, InvalidInput } from '../model/errors.ts';
 import { type SealPlace, sealPlaces } from '../model/schema/sealing.ts';
 import type { Call, Engine } from './engine.ts';
-import { onceWritten, writeUntilKnown } from './in-doubt.ts';
+import { retryAfterWrite, writeUntilKnown } from './in-doubt.ts';
 import type { ShownOnce } from './shown-once.ts';
 
 /** A request that a client may repeat: the client's idempotency key, and a hash of the request. */
@@ -31,14 +31,14 @@ interface AnswerText {
 }
 
 /** A stored answer to a request. */
-export interface KeptAnswer extends AnswerText {
+export interface StoredAnswer extends AnswerText {
   readonly status: number;
   /** The same answer with the values that are shown once. Repeated for a day, and stored sealed. */
   readonly once?: AnswerText;
 }
 
 /** Effects of an earlier attempt whose answer was lost. */
-export interface Done {
+export interface EarlierEffects {
   /** Absent when the attempt made no revision. */
   readonly revision?: number;
   /** Absent when the answer shows no value once, or after a day. */
@@ -48,60 +48,64 @@ export interface Done {
 /**
  * How to handle a request: carry it out, repeat its stored answer, or answer it by the effects of an earlier attempt.
  */
-export type Begun =
-  | { readonly state: 'begun'; readonly call: Call; readonly attempt: Attempt }
-  | { readonly state: 'answered'; readonly answer: KeptAnswer }
-  | { readonly state: 'done'; readonly done: Done };
+export type BeginResult =
+  | { readonly state: 'begun'; readonly call: Call; readonly attempt: RequestAttempt }
+  | { readonly state: 'answered'; readonly answer: StoredAnswer }
+  | { readonly state: 'done'; readonly done: EarlierEffects };
 
 /** Carries out requests with the same key only once. */
-export interface Requests {
+export interface RequestStore {
   /**
    * Begins a request. Throws `InvalidInput` when the key was used for another request, and `Conflict` (`running`) while
    * the first request is running.
    */
-  begin(call: Call, request: Repeatable): Promise<Begun>;
+  begin(call: Call, request: Repeatable): Promise<BeginResult>;
   /**
    * Stores the answer to a request that was begun. Returns `done` instead when the answer is a refusal, and an earlier
    * attempt was carried out.
    */
-  keep(call: Call, key: string, attempt: Attempt, answer: KeptAnswer): Promise<'kept' | 'done'>;
+  storeAnswer(call: Call, key: string, attempt: RequestAttempt, answer: StoredAnswer): Promise<'kept' | 'done'>;
   /**
    * Gives up a request that was begun and has no result to be answered again, so that the next attempt need not wait.
    */
-  abandon(call: Call, key: string, attempt: Attempt): Promise<void>;
+  abandon(call: Call, key: string, attempt: RequestAttempt): Promise<void>;
 }
 
 /** Interval at which old requests of an account are deleted, in milliseconds. */
 const pruneEvery = 10 * 60 * 1000;
 
 /** Creates the store of requests, which is in the database. */
-export function createRequests(engine: Engine): Requests {
+export function createRequestStore(engine: Engine): RequestStore {
   const pruned = new Map<string, number>();
   const prune = async (account: string): Promise<void> => {
     const now = performance.now();
     if (now - (pruned.get(account) ?? -pruneEvery) < pruneEvery) return;
     pruned.set(account, now);
-    await forgetRequests(engine.database, account);
+    await deleteExpiredRequests(engine.database, account);
   };
   return {
     async begin(call, request) {
       await prune(call.account);
       return await begin(engine, call, { ...request, key: keyOf(call, request.key) });
     },
-    async keep({ account, ...call }, key, { since, attempted }, { status, once, ...shown }) {
+    async storeAnswer({ account, ...call }, key, { since, attempted }, { status, once, ...shown }) {
       const stored = keyOf(call, key);
-      if (call.isRepeated === true && status >= 400 && (await findDone(engine, account, stored, since)) !== undefined)
+      if (
+        call.isRepeated === true &&
+        status >= 400 &&
+        (await findEarlierEffects(engine, account, stored, since)) !== undefined
+      )
         return 'done';
       const place = sealPlaces.answer(account, stored);
       const sealed =
         once === undefined ? {} : { sealed: engine.planEnvironment.vault.seal(JSON.stringify(once), place) };
       const kept = { attempted, status, answer: { ...shown, ...sealed } };
       // Storing the same answer again changes nothing, so it may be tried repeatedly.
-      await onceWritten(() => keepAnswer(engine.database, account, stored, kept));
+      await retryAfterWrite(() => keepAnswer(engine.database, account, stored, kept));
       return 'kept';
     },
     abandon: ({ account, ...call }, key, { attempted }) =>
-      lapseRequest(engine.database, account, keyOf(call, key), attempted),
+      abandonRequest(engine.database, account, keyOf(call, key), attempted),
   };
 }
 
@@ -110,10 +114,12 @@ function keyOf({ actor }: Pick<Call, 'actor'>, key: string): string {
   return `${actor.id}:${key}`;
 }
 
-async function begin(engine: Engine, call: Call, { key, hash }: Repeatable): Promise<Begun> {
+async function begin(engine: Engine, call: Call, { key, hash }: Repeatable): Promise<BeginResult> {
   const by = engine.newId();
-  const known = await writeUntilKnown({ requestId: key }, () => noted(engine, call.account, { key, hash, by }));
-  if (known.fresh) return begun(engine, call, key, known);
+  const known = await writeUntilKnown({ requestId: key }, () =>
+    recordOrFindRequest(engine, call.account, { key, hash, by }),
+  );
+  if (known.fresh) return beginAttempt(engine, call, key, known);
   if (known.hash !== hash)
     throw new InvalidInput(
       'this Idempotency-Key was used for another request within a day; use a new key for a new request',
@@ -121,9 +127,9 @@ async function begin(engine: Engine, call: Call, { key, hash }: Repeatable): Pro
   if (known.status !== null)
     return {
       state: 'answered',
-      answer: answerOf(engine, sealPlaces.answer(call.account, key), known.status, known.answer),
+      answer: openStoredAnswer(engine, sealPlaces.answer(call.account, key), known.status, known.answer),
     };
-  const done = await findDone(engine, call.account, key, known.since);
+  const done = await findEarlierEffects(engine, call.account, key, known.since);
   if (done === 'answered') return begin(engine, call, { key, hash });
   if (done !== undefined) return { state: 'done', done };
   const { attempted } = known;
@@ -133,20 +139,25 @@ async function begin(engine: Engine, call: Call, { key, hash }: Repeatable): Pro
       'running',
       'the first request with this Idempotency-Key is still running; repeat the request to get its answer',
     );
-  return begun(engine, { ...call, isRepeated: true }, key, taken);
+  return beginAttempt(engine, { ...call, isRepeated: true }, key, taken);
 }
 
 /**
  * Returns the effects of earlier attempts, or `undefined` when there are none. Returns `answered` when the request has
  * an answer by now.
  */
-async function findDone(
+async function findEarlierEffects(
   { database, planEnvironment }: Engine,
   account: string,
   key: string,
   since: number,
-): Promise<Done | 'answered' | undefined> {
-  const found = await findTraces(database, account, key, candidates(baseOf(account, key, since)));
+): Promise<EarlierEffects | 'answered' | undefined> {
+  const found = await findStoredEffects(
+    database,
+    account,
+    key,
+    candidateRequestIds(requestIdBase(account, key, since)),
+  );
   if (found?.answered === true) return 'answered';
   const { revision = null, sealed = null } = found ?? {};
   if (revision === null && sealed === null) return undefined;
@@ -155,20 +166,25 @@ async function findDone(
   return { ...(revision === null ? {} : { revision }), ...(sealed === null ? {} : { once: open(sealed) }) };
 }
 
-async function noted(
+async function recordOrFindRequest(
   engine: Engine,
   account: string,
   request: { readonly key: string; readonly hash: string; readonly by: string },
 ): Promise<KnownRequest> {
   for (;;) {
-    const known = await noteRequest(engine.database, account, request);
+    const known = await recordRequest(engine.database, account, request);
     if (known !== undefined) return known;
   }
 }
 
-function begun({ planEnvironment }: Engine, call: Call, key: string, { since, attempted }: Attempt): Begun {
+function beginAttempt(
+  { planEnvironment }: Engine,
+  call: Call,
+  key: string,
+  { since, attempted }: RequestAttempt,
+): BeginResult {
   const { account } = call;
-  const ids = candidates(baseOf(account, key, since));
+  const ids = candidateRequestIds(requestIdBase(account, key, since));
   let at = 0;
   const requestId = (): string => {
     const id = ids[at] ?? `${ids[0]}.${at + 1}`;
@@ -186,17 +202,22 @@ function begun({ planEnvironment }: Engine, call: Call, key: string, { since, at
  * Returns the request id under which the commits of a request are written. Derived from the key and the time of the
  * first attempt, so that a repetition finds them.
  */
-function baseOf(account: string, key: string, since: number): string {
+function requestIdBase(account: string, key: string, since: number): string {
   return `key-${sha256(`${account}\n${key}\n${since}`).slice(0, 40)}`;
 }
 
 /** Returns the ids that the commits of a request may have: a request may try more than once before it commits. */
-function candidates(base: string): readonly string[] {
+function candidateRequestIds(base: string): readonly string[] {
   return [base, ...[2, 3, 4, 5, 6, 7, 8].map((at) => `${base}.${at}`)];
 }
 
-function answerOf({ planEnvironment }: Engine, place: SealPlace, status: number, answer: Json | null): KeptAnswer {
-  // Only `keep` writes this value.
+function openStoredAnswer(
+  { planEnvironment }: Engine,
+  place: SealPlace,
+  status: number,
+  answer: Json | null,
+): StoredAnswer {
+  // Only `storeAnswer` writes this value.
   const { sealed, headers = {}, body } = (answer ?? {}) as Partial<AnswerText> & { readonly sealed?: string };
   const shown = { status, headers, ...(body === undefined ? {} : { body }) };
   if (sealed === undefined) return shown;

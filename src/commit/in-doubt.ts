@@ -1,16 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CommitInput } from '../db/commit/commit.ts';
-import type { CommitMark, CommitOutcome } from '../db/commit/revisions.ts';
+import type { CommitIdentity, CommitOutcome } from '../db/commit/revisions.ts';
 import { Conflict, Internal, Unavailable } from '../model/errors.ts';
 
 /** Maximum number of times that a change is planned when other servers are faster. */
-export const attempts = 20;
+export const maxAttempts = 20;
 
 /** Time for which an unresponsive database is queried about the outcome of a write, in milliseconds. */
-const patience = 25_000;
+const timeoutMs = 25_000;
 
 /** Pauses before each query, in milliseconds. The last one repeats. */
-const pauses = [0, 50, 100, 200, 400, 800, 1500, 2500];
+const retryDelaysMs = [0, 50, 100, 200, 400, 800, 1500, 2500];
 
 /**
  * Finds out whether a commit was written whose answer was lost. While the account is at the revision on which the
@@ -31,13 +31,13 @@ export async function settleCommit<Result>(
     if (outcomes.some((outcome) => outcome !== 'open')) return 'moved';
     return resend(again, async () => ((await readOutcomes()).includes('written') ? 'written' : undefined));
   };
-  return whilePassing(requestId, cause, settled);
+  return retryWhileTransient(requestId, cause, settled);
 }
 
 /**
  * Returns the mark by which the commit of an account is recognised. Throws `Internal` when the commit has no revision.
  */
-export function markOf({ base: { account, revision: base }, revisions: [first] }: CommitInput): CommitMark {
+export function identifyCommit({ base: { account, revision: base }, revisions: [first] }: CommitInput): CommitIdentity {
   if (first === undefined) throw new Internal('a commit without revisions was written');
   return { account, base, requestId: first.requestId, at: first.at };
 }
@@ -54,7 +54,7 @@ export async function writeUntilKnown<Value>(
     return await write(false);
   } catch (error) {
     if (!isInDoubt(error)) throw error;
-    return await whilePassing(requestId, error, () => write(true));
+    return await retryWhileTransient(requestId, error, () => write(true));
   }
 }
 
@@ -77,12 +77,12 @@ export async function storeOnce<Value>(
  * Runs work that the answer to a completed write needs, such as reading it back. Retries when the connection breaks,
  * because the write itself did not fail. `work` may run twice.
  */
-export async function onceWritten<Value>(work: () => Promise<Value>): Promise<Value> {
+export async function retryAfterWrite<Value>(work: () => Promise<Value>): Promise<Value> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof Unavailable)) throw error;
-    return await whilePassing(undefined, error, work);
+    return await retryWhileTransient(undefined, error, work);
   }
 }
 
@@ -111,24 +111,24 @@ async function resend<Result, Found>(
 }
 
 /**
- * Calls `ask` until it succeeds, for at most `patience`. Waits and retries after transient errors. An attempt in doubt
+ * Calls `ask` until it succeeds, for at most `timeoutMs`. Waits and retries after transient errors. An attempt in doubt
  * is ended first, so that it cannot be executed after `ask` has read.
  */
-async function whilePassing<Value>(
+async function retryWhileTransient<Value>(
   requestId: string | undefined,
   cause: Unavailable,
   ask: () => Promise<Value>,
 ): Promise<Value> {
   const begun = performance.now();
   let { endAttempt } = cause;
-  for (let turn = 0; performance.now() - begun < patience; turn++) {
-    await delay(pauses[Math.min(turn, pauses.length - 1)]);
+  for (let turn = 0; performance.now() - begun < timeoutMs; turn++) {
+    await delay(retryDelaysMs[Math.min(turn, retryDelaysMs.length - 1)]);
     try {
       await endAttempt?.();
       endAttempt = undefined;
       return await ask();
     } catch (error) {
-      if (!isPassing(error)) throw error;
+      if (!isTransient(error)) throw error;
       if (isInDoubt(error)) endAttempt = error.endAttempt;
     }
   }
@@ -138,6 +138,6 @@ async function whilePassing<Value>(
   );
 }
 
-function isPassing(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   return error instanceof Unavailable || (error instanceof Conflict && error.reason === 'locked');
 }

@@ -29,7 +29,7 @@ export interface NoticeBoard {
 export interface ConnectedBoard extends NoticeBoard {
   /** Receives a notice of another server. Ignores a message that it cannot parse: a newer program sent it. */
   receive(message: string): void;
-  missed(): void;
+  reportMissed(): void;
 }
 
 /** Creates a notice board. `send` sends a message to other servers; only the newest message under a key matters. */
@@ -45,40 +45,40 @@ export function createNoticeBoard(send: (key: string, message: string) => void =
   return {
     publish(notice) {
       spread(notice);
-      send(notice.what === 'sealing' ? notice.what : `${notice.what} ${notice.account}`, write(notice));
+      send(notice.what === 'sealing' ? notice.what : `${notice.what} ${notice.account}`, formatNotice(notice));
     },
-    on: (listener) => joined(listeners, listener),
-    onMissed: (listener) => joined(missing, listener),
+    on: (listener) => addListener(listeners, listener),
+    onMissed: (listener) => addListener(missing, listener),
     receive(message) {
-      const notice = read(message);
+      const notice = parseNotice(message);
       if (notice !== undefined) spread(notice);
     },
-    missed() {
+    reportMissed() {
       for (const listener of missing) listener();
     },
   };
 }
 
-function joined<Listener>(listeners: Set<Listener>, listener: Listener): () => void {
+function addListener<Listener>(listeners: Set<Listener>, listener: Listener): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
 
-const letters = { sources: 's', deliveries: 'd', verdicts: 'v', domains: 'm', gone: 'g' } as const;
+const messageCodes = { sources: 's', deliveries: 'd', verdicts: 'v', domains: 'm', gone: 'g' } as const;
 
 /** Returns the beginning of a turn message. The database appends the contender and the revision, and sends it. */
 export function turnMessage(account: string): string {
   return `t ${account}`;
 }
 
-function write(notice: Notice): string {
+function formatNotice(notice: Notice): string {
   if (notice.what === 'turn') return `${turnMessage(notice.account)} ${notice.contender} ${notice.revision}`;
   if (notice.what === 'revision') return `r ${notice.account} ${notice.revision}`;
   if (notice.what === 'sealing') return 'k';
-  return `${letters[notice.what]} ${notice.account}`;
+  return `${messageCodes[notice.what]} ${notice.account}`;
 }
 
-function read(message: string): Notice | undefined {
+function parseNotice(message: string): Notice | undefined {
   const [what, account = '', ...more] = message.split(' ');
   const revision = Number(more.at(-1));
   if (what === 'r' && Number.isInteger(revision)) return { what: 'revision', account, revision };

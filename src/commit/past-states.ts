@@ -1,5 +1,11 @@
-import { type Replayed, replayInto, withObjects } from '../db/commit/history.ts';
-import { type HistoryPosition, type Kept, loadBase, readChanges, readKept } from '../db/commit/past.ts';
+import { type ReplayedObjects, replayInto, withObjects } from '../db/commit/history.ts';
+import {
+  type HistoryExtent,
+  type HistoryPosition,
+  loadBase,
+  readChanges,
+  readHistoryExtent,
+} from '../db/commit/past.ts';
 import type { Database } from '../db/database.ts';
 import type { Registry } from '../model/declare/registry.ts';
 import { Conflict, NotFound, Unavailable } from '../model/errors.ts';
@@ -17,36 +23,36 @@ export interface PastStates {
   /** Removes a deleted account from the cache. */
   drop(account: string): void;
   /** Empties the cache. */
-  forget(): void;
+  clear(): void;
 }
 
 /** Number of changes that are read at once. */
-const page = 2000;
+const pageSize = 2000;
 
 /** Maximum number of cached states, and of objects in them. */
 const capacity = { states: 6, objects: 200_000 };
 
 /** Maximum number of replays, when the history is folded during the reads. */
-const attempts = 5;
+const maxAttempts = 5;
 
 /** A cached state. States share unchanged objects, so counting all objects of each state overestimates the memory. */
-interface Known {
+interface CachedState {
   readonly state: Snapshot;
   readonly validFrom: number;
 }
 
 /** Creates the source of past states. Caches the states that were replayed last. */
 export function createPastStates(database: Database, registry: Registry, snapshots: Snapshots): PastStates {
-  const known: Known[] = [];
+  const known: CachedState[] = [];
 
-  const nearest = (account: string, revision: number, { base, validFrom }: Kept): Snapshot | undefined =>
+  const nearest = (account: string, revision: number, { base, validFrom }: HistoryExtent): Snapshot | undefined =>
     known
       .filter((item) => item.state.account === account && item.validFrom === validFrom)
       .map(({ state }) => state)
       .filter((state) => state.revision <= revision && state.revision >= base)
       .sort((a, b) => b.revision - a.revision)[0];
 
-  const keep = (state: Snapshot, { validFrom }: Kept): Snapshot => {
+  const keep = (state: Snapshot, { validFrom }: HistoryExtent): Snapshot => {
     known.unshift({ state, validFrom });
     let objects = 0;
     const fitting = known.findIndex((item, at) => {
@@ -58,19 +64,19 @@ export function createPastStates(database: Database, registry: Registry, snapsho
   };
 
   const replayTo = async (account: string, revision: number): Promise<Snapshot | undefined> => {
-    const kept = requireKept(account, revision, await readKept(database, account));
+    const kept = requireStoredRevision(account, revision, await readHistoryExtent(database, account));
     const start = nearest(account, revision, kept) ?? (await baseState(database, registry, account));
     if (start.revision > revision) return undefined;
     if (start.revision === revision) return start;
-    const objects: Replayed = new Map();
+    const objects: ReplayedObjects = new Map();
     let after: HistoryPosition = { revision: start.revision, seq: Number.MAX_SAFE_INTEGER };
     for (;;) {
-      const { kept: still, rows } = await readChanges(database, account, { after, until: revision, limit: page });
+      const { kept: still, rows } = await readChanges(database, account, { after, until: revision, limit: pageSize });
       // Changes that were folded away since the first read are missing from these rows.
       if (still === undefined || still.base > after.revision || still.validFrom !== kept.validFrom) return undefined;
       replayInto(objects, start, rows);
       const last = rows.at(-1);
-      if (last === undefined || rows.length < page) return keep(withObjects(start, objects, revision), kept);
+      if (last === undefined || rows.length < pageSize) return keep(withObjects(start, objects, revision), kept);
       after = last;
     }
   };
@@ -79,7 +85,7 @@ export function createPastStates(database: Database, registry: Registry, snapsho
     async at(account, revision) {
       const present = await snapshots.current(account);
       if (present.revision === revision) return present;
-      for (let attempt = 0; attempt < attempts; attempt++) {
+      for (let attempt = 0; attempt < maxAttempts; attempt++) {
         const state = await replayTo(account, revision);
         if (state !== undefined) return state;
       }
@@ -89,7 +95,7 @@ export function createPastStates(database: Database, registry: Registry, snapsho
       const others = known.filter(({ state }) => state.account !== account);
       known.splice(0, known.length, ...others);
     },
-    forget: () => known.splice(0),
+    clear: () => known.splice(0),
   };
 }
 
@@ -97,7 +103,11 @@ export function createPastStates(database: Database, registry: Registry, snapsho
  * Returns the extent of the account's history when the revision is part of it. Throws `NotFound` when the account or
  * the revision does not exist, and `Conflict` (`gone`) when the revision is not kept any more.
  */
-export function requireKept(account: string, revision: number, kept: Kept | undefined): Kept {
+export function requireStoredRevision(
+  account: string,
+  revision: number,
+  kept: HistoryExtent | undefined,
+): HistoryExtent {
   if (kept === undefined) throw new NotFound(`account ${account} not found`);
   if (revision > kept.head || revision < 0)
     throw new NotFound(`revision ${revision} not found; the newest one is ${kept.head}`);

@@ -1,13 +1,13 @@
 import type { AccountAccess } from '../db/database.ts';
 import {
   offlineAfterSeconds,
-  readStatuses,
-  type StatusRow,
-  type StatusUpdate,
-  writeStatuses,
+  type PeerStatusRow,
+  type PeerStatusUpdate,
+  readPeerStatuses,
+  writePeerStatuses,
 } from '../db/peers/peer-status.ts';
 import { equalJson, type JsonObject } from '../lib/json.ts';
-import type { Observed } from '../model/state/observed.ts';
+import type { ObservationLookup } from '../model/state/observed.ts';
 import { createBatcher } from './batcher.ts';
 
 /** Observations about one peer. */
@@ -55,9 +55,9 @@ export type PresenceListener = (account: string, peers: readonly string[]) => vo
 /** Observations about peers. Stored apart from the revisions; every server sees what any server wrote. */
 export interface Presence {
   /** Returns everything that was written until now. */
-  at(account: string): Promise<PresenceImage>;
+  read(account: string): Promise<PresenceImage>;
   /** Writes an update, together with other updates that arrive at the same moment. Resolves when it is stored. */
-  note(account: string, update: StatusUpdate): Promise<void>;
+  record(account: string, update: PeerStatusUpdate): Promise<void>;
   /**
    * Forgets the observations about deleted peers. Their rows were deleted with them, and no read reports a deleted row.
    */
@@ -65,50 +65,50 @@ export interface Presence {
   /** Called with the changes that this server read, including its own writes. */
   readonly listeners: Set<PresenceListener>;
   /** Called with the account when this server wrote facts or addresses of its peers. A later read shows what is new. */
-  readonly written: Set<(account: string) => void>;
-  /** Reports that a commit wrote facts or addresses of peers, without `note`. */
-  wrote(account: string): void;
+  readonly writeListeners: Set<(account: string) => void>;
+  /** Reports that a commit wrote facts or addresses of peers, without `record`. */
+  reportWrite(account: string): void;
 }
 
-interface Known {
+interface CachedPresence {
   peers: Map<string, PeerStatus>;
   deciding: ReadonlyMap<string, string>;
   mark: string;
 }
 
 /** Maximum number of accounts in memory. A forgotten account is read again. */
-const mostAccounts = 1000;
+const maxAccounts = 1000;
 
 /** Creates the presence. An account is read once in full, and then only its changes are read. */
 export function createPresence(database: AccountAccess): Presence {
-  const known = new Map<string, Known>();
+  const known = new Map<string, CachedPresence>();
   const listeners = new Set<PresenceListener>();
-  const written: Presence['written'] = new Set();
+  const written: Presence['writeListeners'] = new Set();
   const wrote = (account: string): void => {
     for (const listener of written) listener(account);
   };
   const reading = createBatcher<string, undefined, PresenceImage>(async (account) => {
     const present = known.get(account) ?? { peers: new Map(), deciding: new Map(), mark: '0' };
-    const { rows, mark, now, deciding } = await readStatuses(database, account, present.mark);
-    const changed = take(present, rows);
+    const { rows, mark, now, deciding } = await readPeerStatuses(database, account, present.mark);
+    const changed = mergeRows(present, rows);
     const isDecidedOtherwise = !isSame(Object.fromEntries(present.deciding), deciding);
     if (isDecidedOtherwise) present.deciding = new Map(Object.entries(deciding));
     present.mark = mark;
     known.delete(account);
     known.set(account, present);
-    if (known.size > mostAccounts) known.delete(known.keys().next().value ?? '');
+    if (known.size > maxAccounts) known.delete(known.keys().next().value ?? '');
     if (changed.length > 0 || isDecidedOtherwise) for (const listener of listeners) listener(account, changed);
     const image = { peers: present.peers, deciding: present.deciding, now: now.toISOString() };
     return () => image;
   });
-  const writing = createBatcher<string, StatusUpdate, undefined>(async (account, updates) => {
-    for (const round of rounds(updates)) await writeStatuses(database, account, round);
+  const writing = createBatcher<string, PeerStatusUpdate, undefined>(async (account, updates) => {
+    for (const round of splitIntoRounds(updates)) await writePeerStatuses(database, account, round);
     return () => undefined;
   });
   return {
-    ...{ listeners, written, wrote },
-    at: (account) => reading(account, undefined),
-    async note(account, update) {
+    ...{ listeners, writeListeners: written, reportWrite: wrote },
+    read: (account) => reading(account, undefined),
+    async record(account, update) {
       await writing(account, update);
       if (isNew(known.get(account), update)) wrote(account);
     },
@@ -123,7 +123,7 @@ export function createPresence(database: AccountAccess): Presence {
 }
 
 /** Returns whether an update contains facts or an address of the peer that are not known yet. */
-function isNew(known: Known | undefined, { peer, facts, place }: StatusUpdate): boolean {
+function isNew(known: CachedPresence | undefined, { peer, facts, place }: PeerStatusUpdate): boolean {
   const status = known?.peers.get(peer);
   const isOther = (value: JsonObject | undefined, before: JsonObject | undefined): boolean =>
     value !== undefined && !equalJson(value, before);
@@ -134,11 +134,13 @@ function isNew(known: Known | undefined, { peer, facts, place }: StatusUpdate): 
  * Adds rows, and returns the peers about which they contain something new. Replaces the map, so that earlier images do
  * not change.
  */
-function take(known: Known, rows: readonly StatusRow[]): readonly string[] {
+function mergeRows(known: CachedPresence, rows: readonly PeerStatusRow[]): readonly string[] {
   const changed = rows.flatMap((row) => {
     const before = known.peers.get(row.peer_id);
     const after = statusOf(row);
-    return before !== undefined && isSame(before, after) ? [] : [[row.peer_id, sharing(before, after)] as const];
+    return before !== undefined && isSame(before, after)
+      ? []
+      : [[row.peer_id, reuseUnchangedParts(before, after)] as const];
   });
   if (changed.length === 0) return [];
   known.peers = new Map([...known.peers, ...changed]);
@@ -150,7 +152,7 @@ function isSame(one: unknown, other: unknown): boolean {
 }
 
 /** Returns the new status with the unchanged parts of the old one, so that comparing references finds changes. */
-function sharing(before: PeerStatus | undefined, after: PeerStatus): PeerStatus {
+function reuseUnchangedParts(before: PeerStatus | undefined, after: PeerStatus): PeerStatus {
   if (before === undefined) return after;
   return {
     ...after,
@@ -160,7 +162,7 @@ function sharing(before: PeerStatus | undefined, after: PeerStatus): PeerStatus 
   };
 }
 
-function statusOf(row: StatusRow): PeerStatus {
+function statusOf(row: PeerStatusRow): PeerStatus {
   const { connected, stream, offline_since, online_since, offline_reported } = row;
   const { last_seen, last_login, facts, place, verdicts } = row;
   return {
@@ -180,8 +182,8 @@ function statusOf(row: StatusRow): PeerStatus {
 /**
  * Splits updates into rounds, because each statement may name a peer only once. Updates of one peer keep their order.
  */
-function rounds(updates: readonly StatusUpdate[]): readonly (readonly StatusUpdate[])[] {
-  const made: StatusUpdate[][] = [];
+function splitIntoRounds(updates: readonly PeerStatusUpdate[]): readonly (readonly PeerStatusUpdate[])[] {
+  const made: PeerStatusUpdate[][] = [];
   const seen = new Map<string, number>();
   for (const update of updates) {
     const at = seen.get(update.peer) ?? 0;
@@ -194,11 +196,11 @@ function rounds(updates: readonly StatusUpdate[]): readonly (readonly StatusUpda
 }
 
 /** Returns the observations that answers about a peer show. */
-export function observedIn({ peers, now }: PresenceImage): Observed {
+export function observedIn({ peers, now }: PresenceImage): ObservationLookup {
   return (id) => {
     const status = peers.get(id);
     if (status === undefined) return undefined;
-    return isOffline(status, now) ? shownOnce(offlineShown, status, true) : shownOnce(onlineShown, status, false);
+    return isOffline(status, now) ? cachedShown(offlineShown, status, true) : cachedShown(onlineShown, status, false);
   };
 }
 
@@ -210,7 +212,7 @@ const [onlineShown, offlineShown]: readonly [Shown, Shown] = [new WeakMap(), new
  * Returns what is shown of a status. The same object as long as nothing in it changes, so that comparing references
  * finds changes.
  */
-function shownOnce(memory: Shown, status: PeerStatus, offline: boolean): JsonObject {
+function cachedShown(memory: Shown, status: PeerStatus, offline: boolean): JsonObject {
   const present = memory.get(status);
   if (present !== undefined) return present;
   const { connected, lastSeen, lastLogin, facts, place } = status;

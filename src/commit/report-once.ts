@@ -5,7 +5,7 @@ export type Report<Level extends string> = (level: Level, message: string) => vo
 const quietMs = 3_600_000;
 
 /** Maximum number of messages in memory. */
-const mostRemembered = 10_000;
+const maxRemembered = 10_000;
 
 /** Reports each message at most once an hour: failed work is retried all the time, and refused callers try again. */
 export function reportOnce<Level extends string>(report: Report<Level>): Report<Level> {
@@ -19,7 +19,7 @@ export function reportOnce<Level extends string>(report: Report<Level>): Report<
     }
     if (reported.has(message)) return;
     const [oldest] = reported.keys();
-    if (oldest !== undefined && reported.size >= mostRemembered) reported.delete(oldest);
+    if (oldest !== undefined && reported.size >= maxRemembered) reported.delete(oldest);
     reported.set(message, now);
     report(level, message);
   };

@@ -3,19 +3,19 @@ const sliceMilliseconds = 12;
 
 /** Runs a generator to its end. Lets other work run after every slice. */
 export async function runInSlices<Result>(work: Generator<undefined, Result>): Promise<Result> {
-  return inSlices(work);
+  return runNowOrInSlices(work);
 }
 
 /**
  * Like `runInSlices`, but returns the result directly when the work ends within one slice. Then no other work runs
  * before the caller continues.
  */
-export function inSlices<Result>(work: Generator<undefined, Result>): Result | Promise<Result> {
+export function runNowOrInSlices<Result>(work: Generator<undefined, Result>): Result | Promise<Result> {
   const step = runSlice(work);
-  return step.done === true ? step.value : goOn(work);
+  return step.done === true ? step.value : continueInSlices(work);
 }
 
-async function goOn<Result>(work: Generator<undefined, Result>): Promise<Result> {
+async function continueInSlices<Result>(work: Generator<undefined, Result>): Promise<Result> {
   for (;;) {
     await new Promise((resolve) => setImmediate(resolve));
     const step = runSlice(work);

@@ -10,7 +10,7 @@ import type { Snapshot } from '../model/state/snapshot.ts';
  */
 export interface Snapshots {
   /** Returns a snapshot that contains at least this revision. */
-  at(account: string, revision: number): Promise<Snapshot>;
+  atLeast(account: string, revision: number): Promise<Snapshot>;
   /** Returns the cached snapshot, or loads one when none is cached. It may lack revisions that other servers wrote. */
   current(account: string): Promise<Snapshot>;
   /** Returns a snapshot that contains every revision acknowledged until now. */
@@ -20,11 +20,11 @@ export interface Snapshots {
   /** Removes a deleted account from the cache. */
   drop(account: string): void;
   /** Empties the cache: the next call reads from the database. */
-  forget(): void;
+  clear(): void;
 }
 
 /** Maximum number of objects in all cached snapshots. An object takes about 2 kB with its index entries. */
-const capacity = 400_000;
+const maxCachedObjects = 400_000;
 
 /** Creates the cache. Evicts the least recently used account when it is full. */
 export function createSnapshots(database: Database, registry: Registry): Snapshots {
@@ -64,11 +64,11 @@ export function createSnapshots(database: Database, registry: Registry): Snapsho
   };
 
   return {
-    at,
+    atLeast: at,
     current,
     advance,
     drop: (account) => void known.delete(account),
-    forget: () => known.clear(),
+    clear: () => known.clear(),
     async fresh(account) {
       const under = running.get(account);
       if (under !== undefined) await under;
@@ -93,7 +93,7 @@ function evict(known: Map<string, Snapshot>): void {
   let total = 0;
   for (const snapshot of known.values()) total += snapshot.size;
   for (const [account, snapshot] of known) {
-    if (total <= capacity || known.size === 1) return;
+    if (total <= maxCachedObjects || known.size === 1) return;
     known.delete(account);
     total -= snapshot.size;
   }

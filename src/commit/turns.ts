@@ -1,4 +1,12 @@
-import { type Front, joinLine, type Leaving, leaveWith, readFront, stayInLine, stepBack } from '../db/commit/turns.ts';
+import {
+  type Front,
+  joinLine,
+  type LeaveStatements,
+  leaveStatements,
+  readFront,
+  stayInLine,
+  stepBack,
+} from '../db/commit/turns.ts';
 import type { Database } from '../db/database.ts';
 import { type NoticeBoard, turnMessage } from './notices.ts';
 
@@ -26,7 +34,7 @@ export interface Turn {
   /** Lower bound for the revision of the account when the turn came. */
   readonly revision: number;
   /** Returns whether another server wrote a moment ago, so that a plan before the turn would most likely be in vain. */
-  isAdvised(): boolean;
+  isContended(): boolean;
   /**
    * Waits for the turn. Returns immediately during the turn, and without a turn when the database cannot be reached.
    */
@@ -35,32 +43,32 @@ export interface Turn {
    * Returns whether a batch that is already planned may be written. Goes to the end of the line when the turn has
    * lasted long enough.
    */
-  mayGoOn(): Promise<boolean>;
+  mayContinue(): Promise<boolean>;
   /**
    * Returns the statements with which the commit of this revision also leaves the line. Empty when it is not this
    * place's turn.
    */
-  leavingWith(revision: number): Leaving;
+  leaveStatements(revision: number): LeaveStatements;
   /** Records that a commit with these statements was written. */
-  left(): void;
+  recordLeft(): void;
   /**
    * Leaves the line, so that other servers need not wait. The statement has been sent when this method returns its
    * promise.
    */
-  end(): Promise<void>;
+  leave(): Promise<void>;
   /**
    * Records that a commit met another writer: the account had moved on (`moved`), or another server had the turn
    * (`turn`).
    */
-  met(how: 'moved' | 'turn'): void;
+  recordMeeting(how: 'moved' | 'turn'): void;
 }
 
 /** Times of the turns, in seconds. */
-export interface TurnTimes {
+export interface TurnTimeouts {
   /** Time that other servers wait for a server that stopped. A place is prolonged three times in this period. */
   readonly lease: number;
   /** Maximum time for which a turn is prolonged, from its start. */
-  readonly most: number;
+  readonly maxTurn: number;
   /** Time after which the turn passes to the next server, even when there is more to write. */
   readonly slice: number;
   /**
@@ -70,24 +78,24 @@ export interface TurnTimes {
   readonly look: number;
 }
 
-const usualTimes: TurnTimes = { lease: 6, most: 120, slice: 0.1, look: 0.05 };
+const defaultTimeouts: TurnTimeouts = { lease: 6, maxTurn: 120, slice: 0.1, look: 0.05 };
 
 /** Time after meeting another writer during which a server joins the line before it plans, in milliseconds. */
-const memoryMs = 250;
+const contentionMemoryMs = 250;
 
 /** Number of accounts in memory above which accounts without a recent meeting are forgotten. */
-const remembered = 1000;
+const maxRemembered = 1000;
 
 /** Creates the turns of one server. */
 export function createTurns(
   database: Database,
   notices: NoticeBoard,
   server: string,
-  times: TurnTimes = usualTimes,
+  times: TurnTimeouts = defaultTimeouts,
 ): Turns {
-  const line: Line = { database, times, met: new Map(), waiting: new Map(), hears: false };
+  const line: Line = { database, timeouts: times, meetings: new Map(), wakers: new Map(), isListening: false };
   notices.on((notice) => {
-    if (notice.what === 'turn') line.waiting.get(`${notice.account} ${notice.contender}`)?.(notice);
+    if (notice.what === 'turn') line.wakers.get(`${notice.account} ${notice.contender}`)?.(notice);
   });
   return {
     open: (account, name) => new PlaceInLine(line, account, name === undefined ? server : `${server}/${name}`),
@@ -97,13 +105,13 @@ export function createTurns(
 /** State that the places of one server share. */
 interface Line {
   readonly database: Database;
-  readonly times: TurnTimes;
+  readonly timeouts: TurnTimeouts;
   /** Time of the last meeting with another writer, by account. */
-  readonly met: Map<string, number>;
+  readonly meetings: Map<string, number>;
   /** Functions that wake waiting places, by account and contender. */
-  readonly waiting: Map<string, (front: Front) => void>;
+  readonly wakers: Map<string, (front: Front) => void>;
   /** Whether a notice announced the last turn. */
-  hears: boolean;
+  isListening: boolean;
 }
 
 class PlaceInLine implements Turn {
@@ -122,25 +130,28 @@ class PlaceInLine implements Turn {
     this.contender = contender;
   }
 
-  isAdvised(): boolean {
-    return this.#begun === undefined && performance.now() - (this.#line.met.get(this.#account) ?? -memoryMs) < memoryMs;
+  isContended(): boolean {
+    return (
+      this.#begun === undefined &&
+      performance.now() - (this.#line.meetings.get(this.#account) ?? -contentionMemoryMs) < contentionMemoryMs
+    );
   }
 
-  met(how: 'moved' | 'turn'): void {
+  recordMeeting(how: 'moved' | 'turn'): void {
     if (how === 'turn') this.#stop();
-    this.#remember();
+    this.#rememberMeeting();
   }
 
   async take(): Promise<void> {
     if (this.#begun !== undefined) return;
     await this.#leaving;
-    const front = await unlessAway(() => this.#wait());
+    const front = await ignoreFailure(() => this.#wait());
     if (front !== undefined) this.#begin(front);
   }
 
-  async mayGoOn(): Promise<boolean> {
-    const { slice, lease: seconds } = this.#line.times;
-    if (this.#begun === undefined) return !this.isAdvised();
+  async mayContinue(): Promise<boolean> {
+    const { slice, lease: seconds } = this.#line.timeouts;
+    if (this.#begun === undefined) return !this.isContended();
     if (performance.now() - this.#begun < slice * 1000) return true;
     const front = await this.#stepBack(seconds);
     if (front?.contender === this.contender) {
@@ -150,20 +161,20 @@ class PlaceInLine implements Turn {
     return false;
   }
 
-  leavingWith(revision: number): Leaving {
+  leaveStatements(revision: number): LeaveStatements {
     if (this.#begun === undefined) return [];
-    return leaveWith(
+    return leaveStatements(
       { account: this.#account, contender: this.contender, message: turnMessage(this.#account) },
       revision,
     );
   }
 
-  left(): void {
+  recordLeft(): void {
     this.#stop();
     this.#isInLine = false;
   }
 
-  async end(): Promise<void> {
+  async leave(): Promise<void> {
     if (this.#isInLine) {
       this.#isInLine = false;
       this.#leaving = this.#stepBack(0);
@@ -171,15 +182,16 @@ class PlaceInLine implements Turn {
     await this.#leaving;
   }
 
-  #remember(): void {
-    const { met } = this.#line;
+  #rememberMeeting(): void {
+    const { meetings } = this.#line;
     const now = performance.now();
-    if (met.size >= remembered) for (const [account, at] of met) if (now - at >= memoryMs) met.delete(account);
-    met.set(this.#account, now);
+    if (meetings.size >= maxRemembered)
+      for (const [account, at] of meetings) if (now - at >= contentionMemoryMs) meetings.delete(account);
+    meetings.set(this.#account, now);
   }
 
   #begin({ revision }: Front): void {
-    const { lease } = this.#line.times;
+    const { lease } = this.#line.timeouts;
     this.revision = revision;
     this.#begun = performance.now();
     clearInterval(this.#timer);
@@ -193,56 +205,56 @@ class PlaceInLine implements Turn {
   }
 
   async #prolong(): Promise<void> {
-    const { lease, most } = this.#line.times;
+    const { lease, maxTurn } = this.#line.timeouts;
     const begun = this.#begun;
     if (begun === undefined) return;
-    if (performance.now() - begun >= most * 1000) return this.end();
+    if (performance.now() - begun >= maxTurn * 1000) return this.leave();
     // When the place has left the line before this statement arrives, the statement does not put it back.
     const { database } = this.#line;
-    const front = await unlessAway(() => stayInLine(database, this.#account, this.contender, lease));
+    const front = await ignoreFailure(() => stayInLine(database, this.#account, this.contender, lease));
     if (front !== undefined && front.contender !== this.contender && this.#begun === begun) this.#stop();
   }
 
   /** Waits for the turn and returns the front of the line. Returns `undefined` when the account is gone. */
   async #wait(): Promise<Front | undefined> {
-    const { database, times, waiting } = this.#line;
+    const { database, timeouts, wakers } = this.#line;
     const key = `${this.#account} ${this.contender}`;
     const called = Promise.withResolvers<Front>();
-    waiting.set(key, called.resolve);
+    wakers.set(key, called.resolve);
     try {
       for (let joined = -Infinity; ; ) {
-        const isDue = performance.now() - joined >= (times.lease * 1000) / 3;
+        const isDue = performance.now() - joined >= (timeouts.lease * 1000) / 3;
         if (isDue) joined = performance.now();
         this.#isInLine = true;
         const front = isDue
-          ? await joinLine(database, this.#account, this.contender, times.lease)
+          ? await joinLine(database, this.#account, this.contender, timeouts.lease)
           : await readFront(database, this.#account);
         if (front === undefined || front.contender === this.contender) {
-          if (!isDue) this.#line.hears = false;
+          if (!isDue) this.#line.isListening = false;
           return front;
         }
-        this.#remember();
+        this.#rememberMeeting();
         const look = Promise.withResolvers<undefined>();
-        const timer = setTimeout(() => look.resolve(undefined), times.look * (this.#line.hears ? 5000 : 1000));
+        const timer = setTimeout(() => look.resolve(undefined), timeouts.look * (this.#line.isListening ? 5000 : 1000));
         const call = await Promise.race([called.promise, look.promise]);
         clearTimeout(timer);
         if (call === undefined) continue;
-        this.#line.hears = true;
+        this.#line.isListening = true;
         return call;
       }
     } finally {
-      waiting.delete(key);
+      wakers.delete(key);
     }
   }
 
   async #stepBack(seconds: number): Promise<Front | undefined> {
     this.#stop();
-    const { database, waiting } = this.#line;
+    const { database, wakers } = this.#line;
     const to = { seconds, message: turnMessage(this.#account) };
-    const front = await unlessAway(() => stepBack(database, this.#account, this.contender, to));
+    const front = await ignoreFailure(() => stepBack(database, this.#account, this.contender, to));
     if (front === undefined || front.contender === this.contender) return front;
-    this.#remember();
-    waiting.get(`${this.#account} ${front.contender}`)?.(front);
+    this.#rememberMeeting();
+    wakers.get(`${this.#account} ${front.contender}`)?.(front);
     return front;
   }
 }
@@ -251,6 +263,6 @@ class PlaceInLine implements Turn {
  * Returns `undefined` when the work fails. A turn only saves attempts: without it the outcome is the same, only later.
  * The write itself reports a database that cannot be reached.
  */
-function unlessAway<Value>(work: () => Promise<Value>): Promise<Value | undefined> {
+function ignoreFailure<Value>(work: () => Promise<Value>): Promise<Value | undefined> {
   return work().catch(() => undefined);
 }

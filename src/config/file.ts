@@ -1,21 +1,21 @@
 import { type Config, type FileValues, settings } from '../config.ts';
-import { isObject, type Json, type JsonObject, namesOf } from '../lib/json.ts';
+import { isObject, type Json, type JsonObject, keysOf } from '../lib/json.ts';
 import type { Fault } from '../model/declare/kind.ts';
 import type { Transport } from '../model/remote-url.ts';
 import { createChecker } from '../model/schema/validate.ts';
 import { gitFaults, sourceFaults } from '../model/sources/faults.ts';
 import { kubernetesFaults, kubernetesMembers } from '../model/sources/kubernetes.ts';
-import { gitMembers, loopMembers, sourceName, sourceSchema } from '../model/sources/schema.ts';
+import { gitMembers, serverRunMembers, sourceNameSchema, sourceSchema } from '../model/sources/schema.ts';
 import type { StatedSource } from '../model/sources/stated.ts';
 
 /** Name and type of a setting in the settings file. */
-interface Written {
+interface FileSetting {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'boolean' | 'list';
 }
 
 /** The settings that the file may contain. Secrets are excluded; the file may only name the files that contain them. */
-const written: { readonly [K in keyof Config]?: Written } = {
+const fileSettings: { readonly [K in keyof Config]?: FileSetting } = {
   listen: { name: 'listen', type: 'string' },
   databaseUrl: { name: 'databaseUrl', type: 'string' },
   dataDir: { name: 'dataDir', type: 'string' },
@@ -65,10 +65,10 @@ const written: { readonly [K in keyof Config]?: Written } = {
   dnsServers: { name: 'dnsServers', type: 'list' },
 };
 
-const names = namesOf(written);
+const fileSettingNames = keysOf(fileSettings);
 
 const common: JsonObject = {
-  name: sourceName,
+  name: sourceNameSchema,
   account: {
     type: 'string',
     minLength: 1,
@@ -76,11 +76,15 @@ const common: JsonObject = {
     description: 'Id of the account that the source is for; the account of this server when absent.',
   },
 };
-const path = { type: 'string', minLength: 1, maxLength: 4096, description: 'The directory, or one file.' };
+const pathSchema = { type: 'string', minLength: 1, maxLength: 4096, description: 'The directory, or one file.' };
 
 /** JSON Schemas of a source in the file, by source type. */
 const sourceSchemas: Readonly<Record<string, JsonObject>> = {
-  directory: sourceSchema({ ...common, type: { const: 'directory' }, ...loopMembers, path }, ['name', 'type', 'path']),
+  directory: sourceSchema({ ...common, type: { const: 'directory' }, ...serverRunMembers, path: pathSchema }, [
+    'name',
+    'type',
+    'path',
+  ]),
   git: sourceSchema({ ...common, type: { const: 'git' }, ...gitMembers }, ['name', 'type', 'url']),
   kubernetes: sourceSchema({ ...common, type: { const: 'kubernetes' }, ...kubernetesMembers }, [
     'name',
@@ -91,8 +95,8 @@ const sourceSchemas: Readonly<Record<string, JsonObject>> = {
 const sourceTypes = Object.keys(sourceSchemas);
 
 function fileSchema(source: JsonObject): JsonObject {
-  const properties = names.map((name): readonly [string, JsonObject] => {
-    const { name: member, type } = written[name] ?? { name, type: 'string' };
+  const properties = fileSettingNames.map((name): readonly [string, JsonObject] => {
+    const { name: member, type } = fileSettings[name] ?? { name, type: 'string' };
     const shape = type === 'list' ? { type: 'array', items: { type: 'string' } } : { type };
     return [member, { ...shape, description: settings[name].doc }];
   });
@@ -116,7 +120,7 @@ export function serverFileSchema(): JsonObject {
     type: 'object',
     required: ['name', 'type'],
     properties: {
-      name: sourceName,
+      name: sourceNameSchema,
       type: { enum: sourceTypes, description: 'Type of the source: where its documents are.' },
     },
     allOf: sourceTypes.map((type) =>
@@ -137,20 +141,20 @@ export function serverFileFaults(
   const shape = {
     type: 'object',
     required: ['name', 'type'],
-    properties: { name: sourceName, type: { type: 'string', enum: sourceTypes } },
+    properties: { name: sourceNameSchema, type: { type: 'string', enum: sourceTypes } },
   };
   const faults = createChecker(fileSchema(shape))(value);
   if (faults.length > 0) return faults;
   const sources = sourcesIn(value);
   return [
-    ...names.flatMap((name) => settingFault(name, value)),
-    ...sources.flatMap((source, at) => within(`/sources/${at}`, statedFaults(source, options))),
-    ...sources.flatMap((source, at) => repeated(sources, source, at)),
+    ...fileSettingNames.flatMap((name) => settingFault(name, value)),
+    ...sources.flatMap((source, at) => prefixPaths(`/sources/${at}`, statedSourceFaults(source, options))),
+    ...sources.flatMap((source, at) => duplicateFaults(sources, source, at)),
   ];
 }
 
 function settingFault(name: keyof Config, value: JsonObject): readonly Fault[] {
-  const member = written[name]?.name ?? name;
+  const member = fileSettings[name]?.name ?? name;
   const texts = textsOf(value[member]);
   if (texts === undefined) return [];
   const parsed = settings[name].parse(texts);
@@ -158,7 +162,7 @@ function settingFault(name: keyof Config, value: JsonObject): readonly Fault[] {
   return [{ code: 'value_invalid', path: `/${member}`, message: `\`${member}\` ${parsed.fault}` }];
 }
 
-function statedFaults(
+function statedSourceFaults(
   source: JsonObject,
   { kinds, transports }: { readonly kinds: readonly string[]; readonly transports: readonly Transport[] },
 ): readonly Fault[] {
@@ -170,12 +174,12 @@ function statedFaults(
   return [...sourceFaults(stated, kinds), ...(stated.type === 'git' ? gitFaults(stated, transports) : [])];
 }
 
-function within(pointer: string, faults: readonly Fault[]): readonly Fault[] {
+function prefixPaths(pointer: string, faults: readonly Fault[]): readonly Fault[] {
   return faults.map((fault) => ({ ...fault, path: `${pointer}${fault.path}` }));
 }
 
 /** Returns a fault when an earlier source has the same account and name: both would be the same source. */
-function repeated(sources: readonly JsonObject[], source: JsonObject, at: number): readonly Fault[] {
+function duplicateFaults(sources: readonly JsonObject[], source: JsonObject, at: number): readonly Fault[] {
   const first = sources.findIndex(({ name, account }) => name === source['name'] && account === source['account']);
   if (first === at) return [];
   const message = `another source already has the name ${JSON.stringify(source['name'])}; give each source a different name`;
@@ -184,8 +188,8 @@ function repeated(sources: readonly JsonObject[], source: JsonObject, at: number
 
 /** Returns the settings of a checked file, as texts that are parsed like flag values. */
 export function settingsIn(value: JsonObject): FileValues {
-  const entries = names.flatMap((name): readonly (readonly [string, readonly string[]])[] => {
-    const texts = textsOf(value[written[name]?.name ?? name]);
+  const entries = fileSettingNames.flatMap((name): readonly (readonly [string, readonly string[]])[] => {
+    const texts = textsOf(value[fileSettings[name]?.name ?? name]);
     return texts === undefined ? [] : [[name, texts]];
   });
   return Object.fromEntries(entries);

@@ -63,16 +63,16 @@ function parseIssuer(text: string): Parsed<string> {
   };
 }
 
-const facts = ['user', 'email', 'name', 'domain'];
+const mappableFacts = ['user', 'email', 'name', 'domain'];
 
 function parseClaims(texts: readonly string[]): Parsed<Readonly<Record<string, string>>> {
   const pairs = texts.map((text) => text.split('=').map((part) => part.trim()));
   const wrong = pairs.findIndex(
-    ([fact = '', claim = '', more]) => !facts.includes(fact) || claim === '' || more !== undefined,
+    ([fact = '', claim = '', more]) => !mappableFacts.includes(fact) || claim === '' || more !== undefined,
   );
   if (wrong >= 0)
     return {
-      fault: `has \`${texts[wrong]}\`; write pairs such as email=mail, with one of ${facts.join(', ')} before the equals sign`,
+      fault: `has \`${texts[wrong]}\`; write pairs such as email=mail, with one of ${mappableFacts.join(', ')} before the equals sign`,
     };
   return { value: Object.fromEntries(pairs.map(([fact = '', claim = '']) => [fact, claim])) };
 }

@@ -15,35 +15,35 @@ export const operatorSettings: { readonly [K in keyof OperatorConfig]: Setting<O
     variable: 'HEDDLE_BOOTSTRAP_TOKEN',
     placeholder: 'TOKEN',
     doc: 'Token for the machine owner that the first start creates; make one with `heddle token new`.',
-    ...text(),
+    ...optionalText(),
   },
   bootstrapTokenFile: {
     variable: 'HEDDLE_BOOTSTRAP_TOKEN_FILE',
     placeholder: 'FILE',
     doc: 'File that holds this token.',
-    ...text(),
+    ...optionalText(),
   },
   operatorToken: {
     variable: 'HEDDLE_OPERATOR_TOKEN',
     placeholder: 'TOKEN',
     doc: "Token of the server's operator, for metrics, rotation of keys and setup; make one with `heddle token new --operator`; without it the file `operator-token` in the data directory is used.",
-    ...text(),
+    ...optionalText(),
   },
   operatorTokenFile: {
     variable: 'HEDDLE_OPERATOR_TOKEN_FILE',
     placeholder: 'FILE',
     doc: 'File that holds the token of the operator.',
-    ...text(),
+    ...optionalText(),
   },
   operatorAccount: {
     variable: 'HEDDLE_OPERATOR_ACCOUNT',
     placeholder: 'ID',
     doc: "Id of the operator's account, needed when the server has several accounts and none is recorded as the operator's; it is then recorded.",
-    ...text(),
+    ...optionalText(),
   },
 };
 
 /** Returns the default and the parser of an optional text setting. */
-function text(): Pick<Setting<string | undefined>, 'default' | 'parse'> {
+function optionalText(): Pick<Setting<string | undefined>, 'default' | 'parse'> {
   return { default: undefined, parse: ([given]) => ({ value: given?.trim() }) };
 }

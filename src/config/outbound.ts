@@ -1,7 +1,7 @@
 import type { Setting } from '../config.ts';
 import { type DirectoryHosts, parseDirectoryHosts } from '../lib/directory-hosts.ts';
 import { parseAddress } from '../lib/net/address.ts';
-import { type AllowList, nothingAllowed, parseAllowList } from '../lib/net/public-address.ts';
+import { type AllowList, emptyAllowList, parseAllowList } from '../lib/net/public-address.ts';
 import type { Parsed } from './parse.ts';
 
 /** Settings for connections to other hosts. */
@@ -21,7 +21,7 @@ export const outboundSettings: { readonly [K in keyof OutboundConfig]: Setting<O
     placeholder: 'LIST',
     doc: 'Addresses, ranges and host names that users may have the server connect to although they are not public (default none).',
     multiple: 'commas',
-    default: nothingAllowed,
+    default: emptyAllowList,
     parse: parseAllow,
   },
   outboundCa: {

@@ -12,7 +12,7 @@ import { parseGrant, type ValueGrant } from '../model/schema/value-policy.ts';
 export type Parsed<T> = { readonly value: T } | { readonly fault: string };
 
 /** Endpoints that configuration may serve without a token. */
-export const openable = ['/metrics', '/docs', '/api/openapi.json'];
+export const openableEndpoints = ['/metrics', '/docs', '/api/openapi.json'];
 
 /** Parses `HOST:PORT`, the address to listen on. An IPv6 host must be in brackets. */
 export function parseListen(text: string): Parsed<{ readonly host: string; readonly port: number }> {
@@ -58,10 +58,10 @@ export function parseSwitch(text: string): Parsed<boolean> {
 
 /** Parses the list of endpoints that need no token. */
 export function parseEndpoints(texts: readonly string[]): Parsed<readonly string[]> {
-  const unknown = texts.find((text) => !openable.includes(text));
+  const unknown = texts.find((text) => !openableEndpoints.includes(text));
   if (unknown === undefined) return { value: [...new Set(texts)] };
-  const guess = nearest(unknown, openable);
-  const hint = guess === undefined ? `choose from ${openable.join(', ')}` : `did you mean ${guess}?`;
+  const guess = nearest(unknown, openableEndpoints);
+  const hint = guess === undefined ? `choose from ${openableEndpoints.join(', ')}` : `did you mean ${guess}?`;
   return { fault: `names \`${unknown}\`, which cannot be opened; ${hint}` };
 }
 

@@ -4,14 +4,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
  * Maximum time that a look-up waits for the query before it, in milliseconds. A query that gets no answer delays the
  * next one by no more than this.
  */
-const patience = 20;
+const maxWaitMs = 20;
 
 /**
  * Looks up values in batches. Values that are requested in one turn of the event loop share a query, and values that
  * arrive while a query runs share the next one. A query is sent only after its last value was requested, so that each
  * caller sees everything that was acknowledged before its request.
  */
-export function batchLookUps<Found>(
+export function createBatchedLookUp<Found>(
   read: (values: readonly string[]) => Promise<ReadonlyMap<string, Found>>,
 ): (value: string) => Promise<Found | undefined> {
   let pending: Set<string> | undefined;
@@ -19,7 +19,7 @@ export function batchLookUps<Found>(
   let under: Promise<unknown> | undefined;
   const readAll = async (values: Set<string>): Promise<ReadonlyMap<string, Found>> => {
     if (under === undefined) await nextTurn();
-    else await settled(under, patience);
+    else await waitUntilSettled(under, maxWaitMs);
     pending = undefined;
     const answer = read([...values]);
     under = answer;
@@ -40,7 +40,7 @@ export function batchLookUps<Found>(
 }
 
 /** Resolves when `work` has settled, or when the time is over. */
-function settled(work: Promise<unknown>, milliseconds: number): Promise<void> {
+function waitUntilSettled(work: Promise<unknown>, milliseconds: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, milliseconds);
     const end = (): void => {

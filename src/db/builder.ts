@@ -8,11 +8,11 @@ import {
 } from 'kysely';
 import type { Actor } from '../model/declare/actor.ts';
 import { Internal } from '../model/errors.ts';
-import type { Database, Run, TransactionOptions } from './database.ts';
+import type { Database, RunSql, TransactionOptions } from './database.ts';
 import type { Schema } from './schema.ts';
 
 /** Builds and compiles statements. It has no connection: `Database` runs the compiled statements. */
-export const build = new Kysely<Schema>({
+export const queryBuilder = new Kysely<Schema>({
   dialect: {
     createAdapter: () => new PostgresAdapter(),
     createDriver: () => new DummyDriver(),
@@ -31,7 +31,7 @@ export function statement<Row>(text: string, parameters: readonly unknown[]): Co
  * Prefix of a statement that must not be prepared as a named statement, because the plan that suits its lists depends
  * on their lengths and on the size of the account.
  */
-export const plannedEachTime = '/* planned each time */ ';
+export const unpreparedStatementPrefix = '/* planned each time */ ';
 
 const RESTRICT = "set_config('role', 'heddle_app', true), set_config('heddle.account', $1, true)";
 
@@ -40,7 +40,7 @@ const RESTRICT = "set_config('role', 'heddle_app', true), set_config('heddle.acc
  * locks would otherwise block all other servers. They are set for the transaction only, so they also work behind a
  * PgBouncer.
  */
-const endWhenSilent = [
+const silenceTimeoutSettings = [
   ...[
     ['idle_in_transaction_session_timeout', '8s'],
     ['tcp_user_timeout', '8s'],
@@ -60,16 +60,16 @@ const lockTimeout = "set_config('lock_timeout', '5s', true)";
 // Sequential scans are off while a commit runs: a foreign-key check planned on a small account would keep scanning a large one.
 const RESTRICT_WRITE =
   `${RESTRICT}, set_config('enable_seqscan', 'off', true), set_config('application_name', $2, true), ` +
-  `set_config('statement_timeout', '30s', true), ${lockTimeout}, ${endWhenSilent}`;
+  `set_config('statement_timeout', '30s', true), ${lockTimeout}, ${silenceTimeoutSettings}`;
 
 /**
  * Returns the statement that limits a transaction of the database owner. Without these limits, its locks could block
  * servers for long.
  */
 export function limitOwner(write: 'short' | 'long' | undefined): string {
-  if (write === undefined) return oneColumn(endWhenSilent);
+  if (write === undefined) return oneColumn(silenceTimeoutSettings);
   const seconds = 30 * (write === 'long' ? longFactor : 1);
-  return oneColumn(`set_config('statement_timeout', '${seconds}s', true), ${lockTimeout}, ${endWhenSilent}`);
+  return oneColumn(`set_config('statement_timeout', '${seconds}s', true), ${lockTimeout}, ${silenceTimeoutSettings}`);
 }
 
 /** Factor by which the statement timeout of a `long` transaction of the database owner is longer. */
@@ -119,13 +119,13 @@ function isScalar(value: unknown): boolean {
 }
 
 /** Runs the owner's work, which is a list of statements or a function, with `run`. */
-export async function perform(work: Parameters<Database['asOwner']>[0], run: Run): Promise<void> {
+export async function runOwnerWork(work: Parameters<Database['asOwner']>[0], run: RunSql): Promise<void> {
   if (typeof work === 'function') return work(run);
   for (const statement of work) await run(statement);
 }
 
 /** Maximum length of `application_name` in Postgres, in bytes. */
-const longest = 63;
+const maxNameBytes = 63;
 
 /** Returns the prefix of the `application_name` of every session that writes to an account. */
 export function writerPrefix(account: string): string {
@@ -137,7 +137,7 @@ export function writerPrefix(account: string): string {
  * Postgres accepts only ASCII.
  */
 function writerName(account: string, by: string): string {
-  return `${writerPrefix(account)}${by}`.replace(/[^\x20-\x7e]/g, '?').slice(0, longest);
+  return `${writerPrefix(account)}${by}`.replace(/[^\x20-\x7e]/g, '?').slice(0, maxNameBytes);
 }
 
 /** Returns the name of a writer, which is shown to those who wait for it. */

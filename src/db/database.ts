@@ -26,7 +26,7 @@ export interface OwnerOptions {
 }
 
 /** Runs a statement inside the transaction for which it was created. The SQL text determines the type of the rows. */
-export type Run = <Row extends object = Readonly<Record<string, unknown>>>(
+export type RunSql = <Row extends object = Readonly<Record<string, unknown>>>(
   sql: string,
   parameters?: readonly unknown[],
 ) => Promise<readonly Row[]>;
@@ -38,12 +38,12 @@ export type Run = <Row extends object = Readonly<Record<string, unknown>>>(
 export interface PoolUse {
   readonly busy: number;
   readonly idle: number;
-  readonly most: number;
+  readonly max: number;
   readonly waiting: number;
 }
 
 /** Runs the statements of an account: the database, or a transaction that holds the lock of the account. */
-export type AccountAccess = Pick<Database, 'inAccount' | 'wrote'>;
+export type AccountAccess = Pick<Database, 'inAccount' | 'countWrittenRows'>;
 
 /**
  * A Postgres database, on a separate server or embedded. Both have the same types, errors (SQLSTATE in `code`, or
@@ -65,16 +65,16 @@ export interface Database {
    * what `work` reads and what it writes. `work` must use only `held`, because any other statement may wait for this
    * transaction.
    */
-  holding<Value>(account: string, work: (held: AccountAccess) => Promise<Value>, by?: string): Promise<Value>;
+  withAccountLock<Value>(account: string, work: (held: AccountAccess) => Promise<Value>, by?: string): Promise<Value>;
   /** Runs one statement outside row-level security: look-ups in `directory`, and the server's own lists. */
   lookUp<Row>(statement: CompiledQuery<Row>): Promise<readonly Row[]>;
   /** Runs SQL as the database owner, in one transaction: migrations, maintenance, and writes of several accounts. */
-  asOwner(work: readonly string[] | ((run: Run) => Promise<void>), options?: OwnerOptions): Promise<void>;
+  asOwner(work: readonly string[] | ((run: RunSql) => Promise<void>), options?: OwnerOptions): Promise<void>;
   /**
    * Counts written rows. The embedded engine vacuums and analyses after every 10,000 rows; Postgres does so
    * automatically.
    */
-  wrote(rows: number): void;
+  countWrittenRows(rows: number): void;
   /** Returns the use of the connection pool. Absent: the database has no pool. */
   pool?(): PoolUse;
   /** Resolves when the database answers and its disk is not known to be full. Throws `Unavailable` otherwise. */
@@ -89,9 +89,9 @@ export interface DatabaseOptions {
   readonly url?: string;
   readonly dataDir?: string;
   /** Called before a new embedded database is created. */
-  readonly creating?: () => void;
+  readonly onCreate?: () => void;
   /** Called once for each change: when the disk of the database becomes full, and when it has room again. */
-  readonly diskChanged?: (isFull: boolean) => void;
+  readonly onDiskChange?: (isFull: boolean) => void;
   readonly poolSize?: number;
   /** Whether to use prepared statements. Set it to false behind a PgBouncer that does not track prepared statements. */
   readonly preparedStatements?: boolean;

@@ -4,7 +4,7 @@ import { statement } from './builder.ts';
 import type { Database } from './database.ts';
 
 /** Number of checks whether a session still exists, and the pause after each check, in milliseconds. */
-const looks = 10;
+const maxChecks = 10;
 const pauseMs = 5;
 
 /**
@@ -23,7 +23,7 @@ from pg_stat_activity where pid = $1 and usename = current_user and datname = cu
  */
 export async function endSession(database: Pick<Database, 'lookUp'>, process: number): Promise<void> {
   const query = statement<{ readonly ended: boolean | null }>(endText, [process]);
-  for (let look = 0; look < looks; look++) {
+  for (let look = 0; look < maxChecks; look++) {
     if ((await database.lookUp(query)).length === 0) return;
     await delay(pauseMs);
   }

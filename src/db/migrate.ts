@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Conflict, Unavailable } from '../model/errors.ts';
-import type { Database, Run } from './database.ts';
+import type { Database, RunSql } from './database.ts';
 import { describeHolders } from './lock-holder.ts';
 import { migrations as known, type Migration } from './migrations/index.ts';
 import { SchemaTooNew } from './schema-too-new.ts';
@@ -18,7 +18,7 @@ const LEDGER = `create table if not exists heddle_schema (
 export interface MigrateOptions {
   readonly migrations?: readonly Migration[];
   /** Called with a sentence after each attempt that failed to get its locks. */
-  waiting?(message: string): void;
+  onWaiting?(message: string): void;
   /** Time that an attempt waits for a lock, in seconds. Later requests for the table wait behind it. */
   readonly lockSeconds?: number;
   /** Pause between two attempts, in seconds. Requests that waited behind an attempt continue in this time. */
@@ -26,7 +26,7 @@ export interface MigrateOptions {
   /** Number of attempts, after which `migrate` throws `Conflict`. */
   readonly attempts?: number;
   /** Oldest major version of Postgres that supports the schema. */
-  readonly oldestServer?: number;
+  readonly minPostgresVersion?: number;
 }
 
 /**
@@ -34,7 +34,7 @@ export interface MigrateOptions {
  * processes may call it at the same time.
  */
 export async function migrate(database: Database, options: MigrateOptions = {}): Promise<readonly string[]> {
-  const { waiting = () => {}, pauseSeconds = 3, attempts = 50 } = options;
+  const { onWaiting = () => {}, pauseSeconds = 3, attempts = 50 } = options;
   for (let attempt = 1; ; attempt++) {
     try {
       return await migrateOnce(database, options);
@@ -43,17 +43,17 @@ export async function migrate(database: Database, options: MigrateOptions = {}):
       const message = `migrating the database waits for ${await describeHolders(database)}; nothing was changed`;
       if (attempt >= attempts)
         throw new Conflict('locked', `${message}: end those sessions and start again`, { cause: error });
-      waiting(`${message} yet; the next attempt is in ${pauseSeconds} s`);
+      onWaiting(`${message} yet; the next attempt is in ${pauseSeconds} s`);
     }
     await delay(pauseSeconds * 1000);
   }
 }
 
 async function migrateOnce(database: Database, options: MigrateOptions): Promise<readonly string[]> {
-  const { migrations = known, lockSeconds = 3, oldestServer = 15 } = options;
+  const { migrations = known, lockSeconds = 3, minPostgresVersion = 15 } = options;
   let missing: readonly Migration[] = [];
   await database.asOwner(async (run) => {
-    await requireServer(run, oldestServer);
+    await requirePostgresVersion(run, minPostgresVersion);
     // Waits without a limit, because another server is migrating.
     await run(LOCK);
     missing = await readMissing(run, migrations);
@@ -69,7 +69,7 @@ async function migrateOnce(database: Database, options: MigrateOptions): Promise
  * Throws `Unavailable` for a Postgres that is too old. It would otherwise fail in the middle of a migration, with an
  * unclear error.
  */
-async function requireServer(run: Run, oldest: number): Promise<void> {
+async function requirePostgresVersion(run: RunSql, oldest: number): Promise<void> {
   const [row] = await run(`select current_setting('server_version_num')::int / 10000 as "major"`);
   const major = Number(row?.['major']);
   if (major >= oldest) return;
@@ -88,14 +88,14 @@ function isLocked(error: unknown): boolean {
  * Blocks writers. Every writer first locks the head row of its account, so no writer holds a table that is changed here
  * while it waits for another table. Readers continue, unless `accounts` itself is changed.
  */
-async function lockAccounts(run: Run, missing: readonly Migration[]): Promise<void> {
+async function lockAccounts(run: RunSql, missing: readonly Migration[]): Promise<void> {
   const [accounts] = await run(`select to_regclass('accounts') is not null as "exists"`);
   if (accounts?.['exists'] !== true) return;
   const changes = missing.some(({ statements }) => statements.some((text) => /\balter table accounts\b/i.test(text)));
   await run(`lock table accounts in ${changes ? 'access exclusive' : 'share row exclusive'} mode`);
 }
 
-async function readMissing(run: Run, migrations: readonly Migration[]): Promise<readonly Migration[]> {
+async function readMissing(run: RunSql, migrations: readonly Migration[]): Promise<readonly Migration[]> {
   // Checked first, because `if not exists` alone would send a notice at every start.
   const [ledger] = await run(`select to_regclass('heddle_schema') is not null as "exists"`);
   if (ledger?.['exists'] !== true) await run(LEDGER);
@@ -104,12 +104,12 @@ async function readMissing(run: Run, migrations: readonly Migration[]): Promise<
   const tooNew = applied.find(
     (row) => !names.has(String(row['migration'])) && Number(row['oldest_program']) > migrations.length,
   );
-  if (tooNew) throw new SchemaTooNew(refusal(tooNew, migrations));
+  if (tooNew) throw new SchemaTooNew(tooNewMessage(tooNew, migrations));
   const done = new Set(applied.map((row) => row['migration']));
   return migrations.filter((migration) => !done.has(migration.name));
 }
 
-async function apply(run: Run, migration: Migration): Promise<void> {
+async function apply(run: RunSql, migration: Migration): Promise<void> {
   for (const statement of migration.statements) await run(statement);
   await run('insert into heddle_schema (migration, oldest_program, applied_at) values ($1, $2, now())', [
     migration.name,
@@ -117,7 +117,7 @@ async function apply(run: Run, migration: Migration): Promise<void> {
   ]);
 }
 
-function refusal(row: Readonly<Record<string, unknown>>, migrations: readonly Migration[]): string {
+function tooNewMessage(row: Readonly<Record<string, unknown>>, migrations: readonly Migration[]): string {
   return (
     `This database was migrated by a newer Heddle: its migration ${row['migration']} requires a program with schema ` +
     `${row['oldest_program']} or newer, and this program has schema ${migrations.length} (${migrations.at(-1)?.name}). ` +

@@ -15,22 +15,22 @@ export interface Notices {
 export interface NoticeOptions {
   readonly url: string;
   /** Called with a message of another server. */
-  readonly heard: (message: string) => void;
+  readonly onMessage: (message: string) => void;
   /** Called when the connection was opened again: messages may have been missed. */
-  readonly missed: () => void;
+  readonly onMissed: () => void;
 }
 
 /** Name of the Postgres channel that all messages use. */
-export const channel = 'heddle';
+export const notifyChannel = 'heddle';
 
 /**
  * How long messages are collected before they are sent, in milliseconds. A message sent separately would cost a fifth
  * of the commit that it is about.
  */
-const gatherMs = 5;
+const batchDelayMs = 5;
 
 /** Waits before each attempt to reconnect, in milliseconds. */
-const waits = [100, 500, 2000, 5000, 15_000];
+const reconnectDelaysMs = [100, 500, 2000, 5000, 15_000];
 
 /**
  * Opens one connection that listens, and opens it again whenever it breaks. Messages are sent over this connection,
@@ -62,7 +62,7 @@ class PostgresNotices implements Notices {
     this.#gathering ??= setTimeout(() => {
       this.#gathering = undefined;
       void this.#send();
-    }, gatherMs);
+    }, batchDelayMs);
   }
 
   async close(): Promise<void> {
@@ -89,9 +89,9 @@ class PostgresNotices implements Notices {
       await client.connect();
       const pid = await client.query<{ readonly pid: number }>('select pg_backend_pid() as pid');
       client.on('notification', ({ processId, payload }) => {
-        if (processId !== pid.rows[0]?.pid && payload !== undefined) this.#options.heard(payload);
+        if (processId !== pid.rows[0]?.pid && payload !== undefined) this.#options.onMessage(payload);
       });
-      await client.query(`listen ${channel}`);
+      await client.query(`listen ${notifyChannel}`);
     } catch {
       // The same cause makes statements fail, and their callers report it. The connection is only tried again.
       await client.end().catch(() => undefined);
@@ -100,7 +100,7 @@ class PostgresNotices implements Notices {
     }
     this.#failures = 0;
     this.#client = client;
-    this.#options.missed();
+    this.#options.onMissed();
     void this.#send();
   }
 
@@ -112,7 +112,7 @@ class PostgresNotices implements Notices {
 
   #again(): void {
     if (this.#closed) return;
-    const wait = waits[Math.min(this.#failures, waits.length - 1)] ?? 0;
+    const wait = reconnectDelaysMs[Math.min(this.#failures, reconnectDelaysMs.length - 1)] ?? 0;
     this.#failures += 1;
     this.#timer = setTimeout(
       () => {
@@ -133,7 +133,7 @@ class PostgresNotices implements Notices {
     this.#pending.clear();
     // Messages that could not be sent are lost, which every receiver must expect.
     await client
-      .query(`select pg_notify('${channel}', message) from unnest($1::text[]) message`, [messages])
+      .query(`select pg_notify('${notifyChannel}', message) from unnest($1::text[]) message`, [messages])
       .catch(() => undefined);
     this.#sending = false;
     void this.#send();

@@ -9,9 +9,9 @@ import {
   limitOwner,
   lockHead,
   longFactor,
-  perform,
-  plannedEachTime,
   restrictTo,
+  runOwnerWork,
+  unpreparedStatementPrefix,
 } from './builder.ts';
 import type {
   AccountAccess,
@@ -20,7 +20,7 @@ import type {
   OwnerOptions,
   PoolUse,
   RowsOf,
-  Run,
+  RunSql,
   TransactionOptions,
 } from './database.ts';
 import { DiskWatch } from './embedded/disk-watch.ts';
@@ -28,7 +28,7 @@ import { heldMessage, holderQuery } from './lock-holder.ts';
 import { endSession } from './lost-session.ts';
 import { columnParsers } from './schema.ts';
 import { shortageOf } from './shortage.ts';
-import { sendTogether } from './transaction-query.ts';
+import { sendPipelined } from './transaction-query.ts';
 
 /**
  * Maximum wait for a free connection, and for the next byte of a connection that hangs without closing, in
@@ -67,7 +67,7 @@ export function openPostgres(options: DatabaseOptions & { readonly url: string }
 class PostgresDatabase implements Database {
   readonly engine = 'postgres';
   readonly #pool: pg.Pool;
-  readonly #dead = new WeakSet<object>();
+  readonly #brokenClients = new WeakSet<object>();
   readonly #names: Map<string, string> | undefined;
   readonly #writeSilenceMs: number;
   readonly #readSilenceMs: number;
@@ -78,7 +78,7 @@ class PostgresDatabase implements Database {
     this.#names = options.preparedStatements === false ? undefined : new Map();
     this.#writeSilenceMs = options.silenceMs ?? WRITE_SILENCE_MS;
     this.#readSilenceMs = options.silenceMs ?? READ_SILENCE_MS;
-    this.#disk = new DiskWatch((statements) => this.asOwner(statements, { write: 'short' }), options.diskChanged);
+    this.#disk = new DiskWatch((statements) => this.asOwner(statements, { write: 'short' }), options.onDiskChange);
     this.#pool = new pg.Pool({
       connectionString: options.url,
       max: options.poolSize ?? 10,
@@ -92,7 +92,7 @@ class PostgresDatabase implements Database {
     // A connection that breaks, idle or in use, is reported to its next user. Without a listener, the event would end
     // the process.
     this.#pool.on('error', () => {});
-    this.#pool.on('connect', (client) => client.on('error', () => this.#dead.add(client)));
+    this.#pool.on('connect', (client) => client.on('error', () => this.#brokenClients.add(client)));
   }
 
   async inAccount<const Statements extends readonly CompiledQuery<unknown>[]>(
@@ -107,16 +107,20 @@ class PostgresDatabase implements Database {
     const results = await this.#transact(queries, options.write ?? false).catch((error) =>
       this.#nameHolder(error, account),
     );
-    mustBeCommitted(results.at(-1));
+    requireCommitted(results.at(-1));
     // The results are in the order of the statements, and the builder gave each statement the type of its rows.
     return results.slice(2, -1).map((result) => result.rows) as RowsOf<Statements>;
   }
 
-  async holding<Value>(account: string, work: (held: AccountAccess) => Promise<Value>, by?: string): Promise<Value> {
+  async withAccountLock<Value>(
+    account: string,
+    work: (held: AccountAccess) => Promise<Value>,
+    by?: string,
+  ): Promise<Value> {
     const client = await this.#connect();
     const inAccount: Database['inAccount'] = async (_, statements) => {
       for (const statement of statements) checkParameters(statement);
-      const results = await answers(
+      const results = await queryAll(
         client,
         statements.map((statement) => this.#query(statement)),
         this.#writeSilenceMs,
@@ -128,16 +132,16 @@ class PostgresDatabase implements Database {
       const start = [restrictTo(account, { write: true, ...(by === undefined ? {} : { by }) }), lockHead(account)].map(
         (statement) => this.#query(statement),
       );
-      await answers(client, [{ text: beginText({}) }, ...start], this.#writeSilenceMs);
-      const value = await work({ inAccount, wrote: () => {} });
-      const [committed] = await answers(client, [{ text: 'commit' }], this.#writeSilenceMs);
-      mustBeCommitted(committed);
+      await queryAll(client, [{ text: beginText({}) }, ...start], this.#writeSilenceMs);
+      const value = await work({ inAccount, countWrittenRows: () => {} });
+      const [committed] = await queryAll(client, [{ text: 'commit' }], this.#writeSilenceMs);
+      requireCommitted(committed);
       client.release();
       return value;
     } catch (error) {
       // Closing the connection rolls back. Unlike a ROLLBACK, it cannot fail and leaves nothing behind.
       client.release(true);
-      return await this.#nameHolder(this.#explain(error, client, true), account);
+      return await this.#nameHolder(this.#toKnownError(error, client, true), account);
     }
   }
 
@@ -153,34 +157,34 @@ class PostgresDatabase implements Database {
     const ask = async (text: string, values?: unknown[]): Promise<QueryResult> => {
       if (write === undefined) return client.query(text, values);
       const silenceMs = this.#writeSilenceMs * (write === 'long' ? longFactor : 1);
-      const [answer] = await answers(client, [{ text, ...(values === undefined ? {} : { values }) }], silenceMs);
+      const [answer] = await queryAll(client, [{ text, ...(values === undefined ? {} : { values }) }], silenceMs);
       if (answer === undefined) throw new Internal('a statement had no answer');
       return answer;
     };
-    const run: Run = async (text, parameters = []) => (await ask(text, [...parameters])).rows;
+    const run: RunSql = async (text, parameters = []) => (await ask(text, [...parameters])).rows;
     try {
       await ask('begin isolation level read committed');
       await ask(limitOwner(write));
-      await perform(work, run);
-      mustBeCommitted(await ask('commit'));
+      await runOwnerWork(work, run);
+      requireCommitted(await ask('commit'));
       client.release();
     } catch (error) {
       // Closing the connection rolls back. Unlike a ROLLBACK, it cannot fail and leaves nothing behind.
       client.release(true);
-      throw this.#explain(error, client, true);
+      throw this.#toKnownError(error, client, true);
     }
   }
 
-  wrote(): void {}
+  countWrittenRows(): void {}
 
   pool(): PoolUse {
     const { totalCount, idleCount: idle, waitingCount: waiting, options } = this.#pool;
-    return { busy: totalCount - idle, idle, waiting, most: options.max ?? totalCount };
+    return { busy: totalCount - idle, idle, waiting, max: options.max ?? totalCount };
   }
 
   async ping(): Promise<void> {
     await this.#flush([{ text: 'select 1' }], false);
-    this.#disk.requireRoom();
+    this.#disk.requireSpace();
   }
 
   close(): Promise<void> {
@@ -193,7 +197,7 @@ class PostgresDatabase implements Database {
     try {
       return await this.#pool.connect();
     } catch (error) {
-      throw unavailable(error, undefined);
+      throw unavailableError(error, undefined);
     }
   }
 
@@ -209,7 +213,7 @@ class PostgresDatabase implements Database {
       client.release();
       return results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
     }
-    const error = this.#explain(failure, client, write);
+    const error = this.#toKnownError(failure, client, write);
     client.release(error instanceof Unavailable || !(failure instanceof pg.DatabaseError));
     throw error;
   }
@@ -222,13 +226,13 @@ class PostgresDatabase implements Database {
     const silenceMs = write ? this.#writeSilenceMs : this.#readSilenceMs;
     const stop = watchSilence(client.connection.stream, silenceMs);
     try {
-      const results = await sendTogether(client, queries, types);
+      const results = await sendPipelined(client, queries, types);
       client.release();
       return results;
     } catch (failure) {
-      const error = this.#explain(failure, client, write);
+      const error = this.#toKnownError(failure, client, write);
       const isLost = error instanceof Unavailable || !(failure instanceof pg.DatabaseError);
-      client.release(isLost || !(await isRolledBack(client)));
+      client.release(isLost || !(await rollBack(client)));
       throw error;
     } finally {
       stop();
@@ -242,7 +246,7 @@ class PostgresDatabase implements Database {
   }
 
   #name(text: string): string | undefined {
-    if (text.startsWith(plannedEachTime)) return undefined;
+    if (text.startsWith(unpreparedStatementPrefix)) return undefined;
     const known = this.#names?.get(text);
     if (known !== undefined || this.#names === undefined || this.#names.size >= NAMED_STATEMENTS) return known;
     const name = `h_${createHash('sha256').update(text).digest('base64url').slice(0, 16)}`;
@@ -261,22 +265,22 @@ class PostgresDatabase implements Database {
     throw new Conflict('locked', heldMessage(account, holder), { cause: error.cause });
   }
 
-  #explain(error: unknown, client: PoolClient, write: boolean): unknown {
-    const lost = () => unavailable(error, write ? () => endSession(this, processOf(client)) : undefined);
-    if (this.#dead.has(client)) return lost();
+  #toKnownError(error: unknown, client: PoolClient, write: boolean): unknown {
+    const lost = () => unavailableError(error, write ? () => endSession(this, sessionProcessId(client)) : undefined);
+    if (this.#brokenClients.has(client)) return lost();
     if (!(error instanceof pg.DatabaseError) || error.code === undefined) return error;
     if (UNREACHABLE.test(error.code)) return lost();
     if (error.code === '55P03') return new Conflict('locked', heldMessage('', undefined), { cause: error });
     const slow = TOO_SLOW[error.code];
     const shortage = shortageOf(error);
-    if (shortage !== undefined) return this.#disk.note(shortage);
+    if (shortage !== undefined) return this.#disk.recordShortage(shortage);
     if (slow !== undefined) return new Unavailable(`The database did not answer in time: ${slow}.`, { cause: error });
-    return isForgotten(error) ? forgotten(error) : error;
+    return isStatementForgotten(error) ? forgottenStatementError(error) : error;
   }
 }
 
 /** Returns the process ID of the connection's session, by which other sessions find it; 0 before it is received. */
-function processOf(client: PoolClient): number {
+function sessionProcessId(client: PoolClient): number {
   return 'processID' in client && typeof client.processID === 'number' ? client.processID : 0;
 }
 
@@ -284,7 +288,7 @@ function processOf(client: PoolClient): number {
  * Throws unless the transaction was committed. COMMIT of a failed transaction succeeds, and only its tag shows that
  * nothing was written.
  */
-function mustBeCommitted(answer: QueryResult | undefined): void {
+function requireCommitted(answer: QueryResult | undefined): void {
   if (answer?.command === 'COMMIT') return;
   throw new Internal(`The transaction was not committed: the server answered ${answer?.command}.`);
 }
@@ -318,7 +322,7 @@ function watchSilence(stream: Duplex, silenceMs: number): () => void {
 }
 
 /** Returns the answers to all queries, or throws the first failure. */
-async function answers(
+async function queryAll(
   client: PoolClient,
   queries: readonly QueryConfig[],
   silenceMs: number,
@@ -331,7 +335,7 @@ async function answers(
 }
 
 /** Returns the error of an unreachable database. `endAttempt` is given for a write, which is then in doubt. */
-function unavailable(cause: unknown, endAttempt: (() => Promise<void>) | undefined): Unavailable {
+function unavailableError(cause: unknown, endAttempt: (() => Promise<void>) | undefined): Unavailable {
   const inDoubt = endAttempt !== undefined;
   const reason = cause instanceof Error ? cause.message || cause.name : String(cause);
   const doubt = inDoubt ? ' Whether the write happened is unknown: read before trying again.' : '';
@@ -344,18 +348,18 @@ function unavailable(cause: unknown, endAttempt: (() => Promise<void>) | undefin
 
 // Whether the connection uses a prepared statement that the server does not know, or whose columns a migration has
 // changed since.
-function isForgotten(error: pg.DatabaseError): boolean {
+function isStatementForgotten(error: pg.DatabaseError): boolean {
   return error.code === '26000' || (error.code === '0A000' && error.routine === 'RevalidateCachedQuery');
 }
 
-function forgotten(cause: unknown): Unavailable {
+function forgottenStatementError(cause: unknown): Unavailable {
   const advice =
     'try again; behind a PgBouncer that does not track prepared statements, set HEDDLE_PREPARED_STATEMENTS=false';
   return new Unavailable(`The database no longer has a prepared statement: ${advice}.`, { cause });
 }
 
 /** Rolls the failed transaction back. Returns whether the connection may be used again. */
-async function isRolledBack(client: PoolClient): Promise<boolean> {
+async function rollBack(client: PoolClient): Promise<boolean> {
   return await client.query('rollback').then(
     () => true,
     () => false,

@@ -5,7 +5,7 @@ import type { ObjectImage } from '../model/state/members.ts';
 import type { Override } from '../model/state/object.ts';
 import type { UnitChange } from '../model/state/units.ts';
 import type { PlanView } from '../operations/config/plan.ts';
-import type { Image } from './commit/history.ts';
+import type { ChangeImage } from './commit/history.ts';
 import type { StoredState } from './config/plans.ts';
 
 /**
@@ -166,7 +166,7 @@ export interface ChangesTable {
   key: string | null;
   name: Generated<string>;
   units: DefaultedJson<readonly UnitChange[]>;
-  image: ColumnType<Image | null, string | null | undefined, string | null>;
+  image: ColumnType<ChangeImage | null, string | null | undefined, string | null>;
 }
 
 export interface HistoryBaseTable {

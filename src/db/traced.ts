@@ -1,5 +1,5 @@
 import type { CompiledQuery } from 'kysely';
-import { type Attributes, tracedCall } from '../telemetry/span.ts';
+import { type Attributes, tracedClientCall } from '../telemetry/span.ts';
 import type { AccountAccess, Database } from './database.ts';
 
 /**
@@ -16,20 +16,25 @@ export function tracedDatabase(database: Database): Database {
   const inAccountOf =
     (access: AccountAccess): Database['inAccount'] =>
     (account, statements, options) =>
-      tracedCall('sql', attributes(options?.write === true ? 'write' : 'read', statements), () =>
+      tracedClientCall('sql', attributes(options?.write === true ? 'write' : 'read', statements), () =>
         access.inAccount(account, statements, options),
       );
   const { pool } = database;
   return {
     engine: database.engine,
     inAccount: inAccountOf(database),
-    holding: (account, work, by) =>
-      tracedCall('sql', attributes('hold', []), () =>
-        database.holding(account, (held) => work({ inAccount: inAccountOf(held), wrote: held.wrote }), by),
+    withAccountLock: (account, work, by) =>
+      tracedClientCall('sql', attributes('hold', []), () =>
+        database.withAccountLock(
+          account,
+          (held) => work({ inAccount: inAccountOf(held), countWrittenRows: held.countWrittenRows }),
+          by,
+        ),
       ),
-    lookUp: (statement) => tracedCall('sql', attributes('look up', [statement]), () => database.lookUp(statement)),
-    asOwner: (work, options) => tracedCall('sql', attributes('owner', []), () => database.asOwner(work, options)),
-    wrote: (rows) => database.wrote(rows),
+    lookUp: (statement) =>
+      tracedClientCall('sql', attributes('look up', [statement]), () => database.lookUp(statement)),
+    asOwner: (work, options) => tracedClientCall('sql', attributes('owner', []), () => database.asOwner(work, options)),
+    countWrittenRows: (rows) => database.countWrittenRows(rows),
     ...(pool === undefined ? {} : { pool: () => pool.call(database) }),
     ping: () => database.ping(),
     close: () => database.close(),

@@ -1,7 +1,7 @@
 import pg, { type PoolClient, type QueryConfig, type QueryResult } from 'pg';
 
 /** The members of a client's connection that are used here. Its declared type leaves them out. */
-interface Wire {
+interface DriverConnection {
   readonly stream: { cork(): void; uncork(): void };
   /** Named statements that were sent and that the server has not confirmed yet. */
   readonly submittedNamedStatements: Record<string, string>;
@@ -14,20 +14,20 @@ interface Wire {
  * Members of the driver's query that its declared type leaves out. The version of the driver is pinned, and only this
  * file uses them.
  */
-interface Driven {
+interface DriverQuery {
   name?: string;
   text: string;
   readonly _result: QueryResult & { _types: unknown };
   readonly _canceledDueToError: unknown;
-  prepare(wire: Wire): void;
+  prepare(wire: DriverConnection): void;
   handleRowDescription(message: unknown): void;
   handleDataRow(message: unknown): void;
-  handleCommandComplete(message: unknown, wire: Wire): void;
+  handleCommandComplete(message: unknown, wire: DriverConnection): void;
 }
 
 /** A statement of a transaction. It is sent without a Sync message: one Sync follows the last statement. */
-class Step extends pg.Query {
-  _getRows(wire: Wire): void {
+class TransactionStatement extends pg.Query {
+  _getRows(wire: DriverConnection): void {
     wire.execute({ portal: '', rows: 0 });
   }
 }
@@ -38,21 +38,21 @@ class Step extends pg.Query {
  * statements are skipped.
  */
 class TransactionQuery extends pg.Query {
-  readonly #steps: readonly Driven[];
+  readonly #steps: readonly DriverQuery[];
   readonly #done: (error: unknown, results: readonly QueryResult[]) => void;
   #at = 0;
 
-  constructor(steps: readonly Driven[], done: (error: unknown, results: readonly QueryResult[]) => void) {
+  constructor(steps: readonly DriverQuery[], done: (error: unknown, results: readonly QueryResult[]) => void) {
     super({ text: '' });
     this.#steps = steps;
     this.#done = done;
-    this.#show();
+    this.#exposeCurrent();
   }
 
   // Never returns an error, because nothing is refused before it is sent.
   override submit = (connection: unknown): void => {
     // The client passes its own connection.
-    const wire = connection as Wire;
+    const wire = connection as DriverConnection;
     wire.stream.cork();
     for (const [at, step] of this.#steps.entries()) {
       step.prepare(wire);
@@ -72,13 +72,13 @@ class TransactionQuery extends pg.Query {
     this.#steps[this.#at]?.handleDataRow(message);
   }
 
-  handleCommandComplete(message: unknown, wire: Wire): void {
+  handleCommandComplete(message: unknown, wire: DriverConnection): void {
     this.#steps[this.#at]?.handleCommandComplete(message, wire);
     this.#at += 1;
-    this.#show();
+    this.#exposeCurrent();
   }
 
-  handleError(error: unknown, wire: Wire): void {
+  handleError(error: unknown, wire: DriverConnection): void {
     // The server skipped these statements and has not parsed them.
     for (const { name } of this.#steps.slice(this.#at + 1)) delete wire.submittedNamedStatements[name ?? ''];
     this.#done(error, []);
@@ -93,14 +93,14 @@ class TransactionQuery extends pg.Query {
   }
 
   /** Sets the name and text under which the client records the statement that the server reports as parsed. */
-  #show(): void {
+  #exposeCurrent(): void {
     const { name, text } = this.#steps[this.#at] ?? {};
     Object.assign(this, { name, text });
   }
 }
 
 /** Sends the statements of a transaction in one flush and resolves with the result of each, or rejects with the first error. */
-export function sendTogether(
+export function sendPipelined(
   client: PoolClient,
   queries: readonly QueryConfig[],
   types: { readonly getTypeParser: unknown },
@@ -108,7 +108,7 @@ export function sendTogether(
   return new Promise((resolve, reject) => {
     const steps = queries.map((query) => {
       // The class of the driver has these members.
-      const step = new Step(query) as unknown as Driven;
+      const step = new TransactionStatement(query) as unknown as DriverQuery;
       step._result._types = types;
       return step;
     });

@@ -4,7 +4,7 @@ import type { SourceFile } from '../model/document.ts';
 import type { Problem } from '../model/problem.ts';
 import { type FileRules, ignoreFile, patternFaults } from '../model/sources/file-rules.ts';
 import { normalizeText } from './digest.ts';
-import { directorySettings, isDirectorySettings, problemsOf, readSettingsFile } from './settings-file.ts';
+import { isDirectorySettings, problemsOf, readSettingsFile, settingsFileName } from './settings-file.ts';
 
 /** Content of the settings file (`heddle.yaml`) of a directory of documents. */
 export interface DirectorySettings {
@@ -71,7 +71,7 @@ export interface RuleFiles {
 }
 
 /** Globs that the source itself declares, in addition to the globs in its directory. */
-export interface StatedGlobs {
+export interface SourceGlobs {
   readonly include?: readonly string[];
   readonly exclude?: readonly string[];
 }
@@ -79,7 +79,7 @@ export interface StatedGlobs {
 /** Returns all rules that select the files of a directory, and the problems in these rules. */
 export function fileRulesOf(
   { root, ignore, settings }: RuleFiles,
-  stated: StatedGlobs,
+  stated: SourceGlobs,
 ): { readonly rules: readonly FileRules[]; readonly problems: readonly Problem[] } {
   const inRoot = (name: string) => (root === '' ? name : `${root.replace(/\/$/, '')}/${name}`);
   const problems: Problem[] = [];
@@ -91,8 +91,8 @@ export function fileRulesOf(
     for (const { at, message } of patternFaults('ignore', patterns))
       problems.push({ code: 'pattern_invalid', message, file: name, line: at + 1 });
   }
-  if (settings !== undefined && isDirectorySettings(directorySettings, settings)) {
-    const path = inRoot(directorySettings);
+  if (settings !== undefined && isDirectorySettings(settingsFileName, settings)) {
+    const path = inRoot(settingsFileName);
     const read = readDirectorySettings({ path, text: settings });
     if ('problems' in read) problems.push(...read.problems);
     else rules.push(...globRules(root, read.settings, `of ${path}`));
@@ -101,7 +101,7 @@ export function fileRulesOf(
   return { rules, problems };
 }
 
-function globRules(root: string, globs: StatedGlobs, where: string): readonly FileRules[] {
+function globRules(root: string, globs: SourceGlobs, where: string): readonly FileRules[] {
   return (['include', 'exclude'] as const).flatMap((type) => {
     const patterns = globs[type] ?? [];
     return patterns.length === 0 ? [] : [{ root, type, name: `\`${type}\` ${where}`, patterns }];

@@ -1,15 +1,15 @@
-import type { Document, Place } from '../model/document.ts';
+import type { Document, DocumentPosition } from '../model/document.ts';
 import type { Problem } from '../model/problem.ts';
 
 /** The documents of each file. */
-type Files = readonly (readonly Document[])[];
+type DocumentsByFile = readonly (readonly Document[])[];
 
 /**
  * Returns one problem for each declaration of an object after the first, in one file or in several. `files` are the
  * documents of each file. The names in a list of documents are computed only once, also when the same list is passed
  * again.
  */
-export function findDuplicates(files: Files): Problem[] {
+export function findDuplicates(files: DocumentsByFile): Problem[] {
   const first = new Map<string, Document>();
   const problems: Problem[] = [];
   for (const documents of files) {
@@ -28,21 +28,21 @@ export function findDuplicates(files: Files): Problem[] {
  * Creates a function that finds duplicates in successive readings. When a reading differs little from an earlier one,
  * only the files that differ are examined.
  */
-export function createDuplicateFinder(): (files: Files) => Problem[] {
+export function createDuplicateFinder(): (files: DocumentsByFile) => Problem[] {
   const readings: Reading[] = [];
   return (files) => {
     const names = files.map(namesIn);
-    const at = readings.findIndex((reading) => follow(reading, names));
+    const at = readings.findIndex((reading) => updateReading(reading, names));
     const problems = at < 0 ? findDuplicates(files) : [];
     const [reading] = at < 0 ? [{ names, all: new Set(names.flat()) }] : readings.splice(at, 1);
     if (reading !== undefined && problems.length === 0) readings.unshift(reading);
-    readings.splice(mostReadings);
+    readings.splice(maxReadings);
     return problems;
   };
 }
 
 /** Number of readings to remember, one per source. */
-const mostReadings = 8;
+const maxReadings = 8;
 
 /** A reading without duplicates: the names of each file, and all of them. */
 interface Reading {
@@ -54,7 +54,7 @@ interface Reading {
  * Updates a reading to names that are mostly the same. Returns `false`, and leaves the reading unchanged, when more
  * than half of the names differ or the new names contain a duplicate.
  */
-function follow(reading: Reading, names: Reading['names']): boolean {
+function updateReading(reading: Reading, names: Reading['names']): boolean {
   const { names: before, all } = reading;
   const shorter = Math.min(before.length, names.length);
   let start = 0;
@@ -71,17 +71,17 @@ function follow(reading: Reading, names: Reading['names']): boolean {
   return isClean;
 }
 
-const known = new WeakMap<readonly Document[], readonly string[]>();
+const namesCache = new WeakMap<readonly Document[], readonly string[]>();
 
 /**
  * Returns the kind and name of each document. Cached, because building and hashing 10,000 strings takes longer than
  * looking them up.
  */
 function namesIn(documents: readonly Document[]): readonly string[] {
-  const present = known.get(documents);
+  const present = namesCache.get(documents);
   if (present !== undefined) return present;
   const names = documents.map(({ kind, metadata }) => `${kind}\n${metadata.name}`);
-  known.set(documents, names);
+  namesCache.set(documents, names);
   return names;
 }
 
@@ -93,6 +93,6 @@ function duplicate(earlier: Document, later: Document): Problem {
   return { code: 'document_duplicate', message, kind, key: name, path, file: place.file, line: place.line, column: 1 };
 }
 
-function describe({ file, line }: Place): string {
+function describe({ file, line }: DocumentPosition): string {
   return `${file}:${line}`;
 }

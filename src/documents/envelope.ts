@@ -3,7 +3,14 @@ import { apiVersion, type Document, ignoredMembers } from '../model/document.ts'
 import type { Problem } from '../model/problem.ts';
 import { readMetadata } from './metadata.ts';
 import { pointerTo } from './position.ts';
-import { checkMembers, describe, isJsonObject, type Report, reporter, type StatedObject } from './stated.ts';
+import {
+  checkMembers,
+  createReporter,
+  describeValue,
+  isJsonObject,
+  type ReportProblem,
+  type StatedObject,
+} from './stated.ts';
 
 const envelopeMembers = ['apiVersion', 'kind', 'metadata', 'spec'] as const;
 
@@ -13,12 +20,12 @@ const envelopeMembers = ['apiVersion', 'kind', 'metadata', 'spec'] as const;
 export function readEnvelope(stated: StatedObject, problems: Problem[]): Document | undefined {
   const { value, file, line, index, pointer } = stated;
   const before = problems.length;
-  const report = reporter(stated, problems);
+  const report = createReporter(stated, problems);
   if (!isJsonObject(value)) {
     report(
       'document_invalid',
       '',
-      `A document is a map with \`apiVersion\`, \`kind\`, \`metadata\` and \`spec\`, and this is ${describe(value)}; write a map.`,
+      `A document is a map with \`apiVersion\`, \`kind\`, \`metadata\` and \`spec\`, and this is ${describeValue(value)}; write a map.`,
     );
     return undefined;
   }
@@ -39,7 +46,7 @@ export function readEnvelope(stated: StatedObject, problems: Problem[]): Documen
  * Returns the line of each entry, by list. Only lists of maps have lines, because only their entries can be separate
  * objects.
  */
-function linesOfEntries(spec: JsonObject, { pointer, where }: StatedObject): Document['entryLines'] {
+function linesOfEntries(spec: JsonObject, { pointer, locate }: StatedObject): Document['entryLines'] {
   const lists = Object.entries(spec).flatMap(([member, value]) =>
     Array.isArray(value) && value.length > 0 && value.every(isJsonObject) ? [[member, value.length] as const] : [],
   );
@@ -47,35 +54,35 @@ function linesOfEntries(spec: JsonObject, { pointer, where }: StatedObject): Doc
   return Object.fromEntries(
     lists.map(([member, length]) => {
       const list = pointerTo(`${pointer}/spec`, member);
-      return [member, Array.from({ length }, (_, at) => where(pointerTo(list, at)).line)];
+      return [member, Array.from({ length }, (_, at) => locate(pointerTo(list, at)).line)];
     }),
   );
 }
 
 /** Reports every `apiVersion` except the supported one. */
-export function checkApiVersion(value: JsonObject, report: Report): void {
+export function checkApiVersion(value: JsonObject, report: ReportProblem): void {
   const stated = value['apiVersion'];
   if (stated === apiVersion) return;
-  const found = stated === undefined ? 'is missing' : `is ${describe(stated)}`;
+  const found = stated === undefined ? 'is missing' : `is ${describeValue(stated)}`;
   report('api_version_unknown', '/apiVersion', `\`apiVersion\` ${found}; write \`apiVersion: ${apiVersion}\`.`);
 }
 
-function readKind(value: JsonObject, report: Report): string | undefined {
+function readKind(value: JsonObject, report: ReportProblem): string | undefined {
   const kind = value['kind'];
   if (typeof kind === 'string' && kind !== '') return kind;
-  const found = kind === undefined ? 'is missing' : `is ${describe(kind)}`;
+  const found = kind === undefined ? 'is missing' : `is ${describeValue(kind)}`;
   report('kind_invalid', '/kind', `\`kind\` ${found}; write the name of a kind, such as \`kind: Group\`.`);
   return undefined;
 }
 
-function readSpec(value: JsonObject, report: Report): JsonObject | undefined {
+function readSpec(value: JsonObject, report: ReportProblem): JsonObject | undefined {
   const spec = value['spec'];
   if (spec === undefined) return {};
   if (isJsonObject(spec)) return spec;
   report(
     'spec_invalid',
     '/spec',
-    `\`spec\` must be a map and is ${describe(spec)}; write its fields, or leave \`spec\` out.`,
+    `\`spec\` must be a map and is ${describeValue(spec)}; write its fields, or leave \`spec\` out.`,
   );
   return undefined;
 }

@@ -31,13 +31,13 @@ function membersOf(map: YAMLMap<Node, Node>, above: readonly string[]): readonly
     // The parser stores the comment above the first member on the map.
     const comment = paragraph(key.commentBefore ?? (index === 0 ? map.commentBefore : undefined));
     const member = { path, ...(comment === '' ? {} : { comment }) };
-    if (isMap<Node, Node>(value) && isExplained(value)) return [member, ...membersOf(value, path)];
+    if (isMap<Node, Node>(value) && hasComments(value)) return [member, ...membersOf(value, path)];
     // Without tags in the file, every node has a JSON value.
     return [{ ...member, value: (value?.toJSON() ?? null) as Json }];
   });
 }
 
-function isExplained(map: YAMLMap<Node, Node>): boolean {
+function hasComments(map: YAMLMap<Node, Node>): boolean {
   const comments = [map.commentBefore, ...map.items.map(({ key }) => key.commentBefore)];
   return comments.some((comment) => paragraph(comment ?? undefined) !== '');
 }

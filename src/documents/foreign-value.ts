@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../lib/json.ts';
 import { nearest } from '../lib/nearest.ts';
 import { apiVersion } from '../model/document.ts';
-import { ownResource } from '../model/sources/own-resources.ts';
+import { describeServerResource } from '../model/sources/own-resources.ts';
 import { isList } from './stated.ts';
 import { truncate } from './truncate.ts';
 
@@ -22,29 +22,30 @@ const [ownGroup = ''] = apiVersion.split('/');
  * Describes a value that is not a Heddle document. Returns `undefined` for a Heddle document, and for a value that
  * nearly is one.
  */
-export function foreignValue(value: Json): ForeignValue | undefined {
+export function describeForeignValue(value: Json): ForeignValue | undefined {
   if (Array.isArray(value)) {
     const isPlain = !value.some((item) => isObject(item) && 'apiVersion' in item);
     return isPlain ? { holds: 'a list', kinds: [] } : undefined;
   }
   if (!isObject(value)) return undefined;
   const map = value;
-  return map['apiVersion'] === undefined ? withoutVersion(map) : ofGroup(map);
+  return map['apiVersion'] === undefined ? describeUnversioned(map) : describeByGroup(map);
 }
 
 /** Form of a Kubernetes `apiVersion`. The captured API group is a domain, and absent for built-in kinds. */
-const versionForm = /^(?:([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)\/)?v\d+(?:(?:alpha|beta)\d+)?$/;
+const apiVersionPattern = /^(?:([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)\/)?v\d+(?:(?:alpha|beta)\d+)?$/;
 
-function ofGroup(map: JsonObject): ForeignValue | undefined {
+function describeByGroup(map: JsonObject): ForeignValue | undefined {
   const { apiVersion: stated, kind, items } = map;
-  const own = stated === apiVersion && typeof kind === 'string' ? ownResource(kind) : undefined;
+  const own = stated === apiVersion && typeof kind === 'string' ? describeServerResource(kind) : undefined;
   if (own !== undefined) return { holds: `${kind} of ${apiVersion} (${own})`, kinds: [] };
-  const form = typeof stated === 'string' ? versionForm.exec(stated) : null;
+  const form = typeof stated === 'string' ? apiVersionPattern.exec(stated) : null;
   if (form === null || typeof kind !== 'string') return undefined;
   const group = form[1] ?? '';
   if (group.includes('heddle') || nearest(group, [ownGroup]) !== undefined) return undefined;
   const isWhole = isList(map);
-  if (isWhole && Array.isArray(items) && !items.every((item) => foreignValue(item) !== undefined)) return undefined;
+  if (isWhole && Array.isArray(items) && !items.every((item) => describeForeignValue(item) !== undefined))
+    return undefined;
   return { holds: `${truncate(kind)} of ${String(stated)}`, kinds: group === '' && !isWhole ? [kind] : [] };
 }
 
@@ -52,14 +53,14 @@ function ofGroup(map: JsonObject): ForeignValue | undefined {
  * Describes a value without `apiVersion`. Returns `undefined` when the value has most of the envelope, because then it
  * is a document that lacks only the `apiVersion`.
  */
-function withoutVersion(map: JsonObject): ForeignValue | undefined {
+function describeUnversioned(map: JsonObject): ForeignValue | undefined {
   const { kind } = map;
   const parts = ['kind', 'metadata', 'spec'].filter((member) => member in map);
   if (parts.length > 1) return undefined;
   return { holds: 'no `apiVersion`', kinds: typeof kind === 'string' ? [kind] : [] };
 }
 
-/** Like `foreignValue`, for an object among documents: an object without `apiVersion` is never foreign. */
-export function foreignObject(value: Json): ForeignValue | undefined {
-  return isObject(value) && 'apiVersion' in value ? foreignValue(value) : undefined;
+/** Like `describeForeignValue`, for an object among documents: an object without `apiVersion` is never foreign. */
+export function describeForeignObject(value: Json): ForeignValue | undefined {
+  return isObject(value) && 'apiVersion' in value ? describeForeignValue(value) : undefined;
 }

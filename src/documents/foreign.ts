@@ -1,6 +1,6 @@
-import type { Foreign } from '../model/document.ts';
+import type { ForeignContent } from '../model/document.ts';
 import type { Problem } from '../model/problem.ts';
-import { foreignValue } from './foreign-value.ts';
+import { describeForeignValue } from './foreign-value.ts';
 import type { ForeignObject } from './objects.ts';
 import { readYamlStream } from './yaml/yaml-text.ts';
 
@@ -12,13 +12,13 @@ const envelopeCodes = /^(document|member|api_version|kind|metadata|name|spec|lis
  * `problems` are the problems of the text, which has no valid document. Returns `undefined` when a value nearly is a
  * Heddle document, or when the text cannot be parsed.
  */
-export function foreignIn(text: string, problems: readonly Problem[]): Foreign | undefined {
+export function describeForeignText(text: string, problems: readonly Problem[]): ForeignContent | undefined {
   if (problems.length === 0 || !problems.every(({ code }) => envelopeCodes.test(code))) return undefined;
   const { documents, problems: faults } = readYamlStream(text, '', ({ value }) => ({
     documents: [value],
     problems: [],
   }));
-  const found = documents.filter((value) => value !== null).map(foreignValue);
+  const found = documents.filter((value) => value !== null).map(describeForeignValue);
   const [first] = found;
   if (faults.length > 0 || first === undefined) return undefined;
   return found.every((one) => one !== undefined)
@@ -30,10 +30,10 @@ export function foreignIn(text: string, problems: readonly Problem[]): Foreign |
  * Describes the foreign objects in a text that also contains documents: objects of other API groups, and resources that
  * servers create in a cluster.
  */
-export function foreignAmong(objects: readonly ForeignObject[]): Foreign | undefined {
+export function summariseForeignObjects(objects: readonly ForeignObject[]): ForeignContent | undefined {
   if (objects.length === 0) return undefined;
   return {
-    holds: listOf(objects.map(({ holds }) => holds)),
+    holds: formatList(objects.map(({ holds }) => holds)),
     kinds: [...new Set(objects.flatMap(({ kinds }) => kinds))],
     problems: objects.flatMap(({ problems }) => problems),
     objects: objects.map(({ kind, name, line }) => ({ kind, name, line })),
@@ -41,11 +41,11 @@ export function foreignAmong(objects: readonly ForeignObject[]): Foreign | undef
 }
 
 /** Maximum number of descriptions to list by name. */
-const mostNamed = 3;
+const maxNamed = 3;
 
-function listOf(texts: readonly string[]): string {
+function formatList(texts: readonly string[]): string {
   const unique = [...new Set(texts)];
-  const named = unique.slice(0, mostNamed);
+  const named = unique.slice(0, maxNamed);
   const more = unique.length > named.length ? [`${unique.length - named.length} others`] : [];
   return [...named, ...more].join(', ');
 }

@@ -1,10 +1,10 @@
-import type { Document, ForeignFile, Place, SourceFile } from '../model/document.ts';
+import type { Document, DocumentPosition, ForeignFile, SourceFile } from '../model/document.ts';
 import { type Problem, sortProblems } from '../model/problem.ts';
 import { traced } from '../telemetry/span.ts';
 import { limits } from './limits.ts';
 import type { Position } from './position.ts';
 import type { Reader } from './reader.ts';
-import type { ReadFor } from './threads/parser.ts';
+import type { ReadCaller } from './threads/parser.ts';
 import { truncate } from './truncate.ts';
 
 /** Documents of some files, their problems, and a function that locates later problems more exactly. */
@@ -14,42 +14,42 @@ export interface DocumentInput {
   /** Files without Heddle documents. Their problems as documents are not part of `problems`. */
   readonly foreign: readonly ForeignFile[];
   /** Adds line and column to problems that were found later, and a hint when the text itself explains the fault. */
-  place(problems: readonly Problem[]): Promise<readonly Problem[]>;
+  locate(problems: readonly Problem[]): Promise<readonly Problem[]>;
 }
 
 /** Reads and validates files for planning. */
 export async function readInput(
   reader: Reader,
   files: readonly SourceFile[],
-  who: ReadFor = {},
+  who: ReadCaller = {},
 ): Promise<DocumentInput> {
   const { documents, problems, foreign } = await traced('validate', { 'heddle.files': files.length }, () =>
     reader.read(files, who),
   );
-  return { documents, problems, foreign, place: (later) => placeProblems(later, documents, { reader, files, who }) };
+  return { documents, problems, foreign, locate: (later) => placeProblems(later, documents, { reader, files, who }) };
 }
 
-interface Placing {
+interface PlacingContext {
   readonly reader: Reader;
   readonly files: readonly SourceFile[];
-  readonly who: ReadFor;
+  readonly who: ReadCaller;
 }
 
 /** A problem with the place of its document, and with its JSON pointer in that document. */
-interface Placeable {
+interface UnplacedProblem {
   readonly problem: Problem;
-  readonly place: Place;
+  readonly place: DocumentPosition;
   readonly pointer: string;
 }
 
 async function placeProblems(
   problems: readonly Problem[],
   documents: readonly Document[],
-  { reader, files, who }: Placing,
+  { reader, files, who }: PlacingContext,
 ): Promise<readonly Problem[]> {
   if (problems.length === 0) return problems;
   const places = new Map(documents.flatMap((document) => linesOf(document).map((line) => [line, document.place])));
-  const byFile = new Map<string, Placeable[]>();
+  const byFile = new Map<string, UnplacedProblem[]>();
   for (const problem of problems) {
     const place = places.get(`${problem.file}:${problem.line}`);
     if (place === undefined || problem.path === undefined || problem.column !== undefined) continue;

@@ -1,16 +1,16 @@
-import type { Place, SourceFile } from '../model/document.ts';
+import type { DocumentPosition, SourceFile } from '../model/document.ts';
 import { normalizeText } from './digest.ts';
 import { type Position, pointerTo, positionOf } from './position.ts';
 import { type ParsedYaml, parseYaml } from './yaml/yaml.ts';
 
 /** Returns the position of a JSON pointer in a document, or the position of its nearest existing ancestor. */
-export type Locator = (place: Place, pointer: string) => Position;
+export type Locator = (place: DocumentPosition, pointer: string) => Position;
 
 /**
  * Returns the line and column of a JSON pointer such as `/spec/rules/0/ports/1`, and the literal text when the value is
  * a scalar.
  */
-export function locate(file: SourceFile, place: Place, pointer: string): Position {
+export function locate(file: SourceFile, place: DocumentPosition, pointer: string): Position {
   return createLocator([file])(place, pointer);
 }
 

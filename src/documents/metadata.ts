@@ -1,23 +1,30 @@
 import { equalJson, type Json, type JsonObject } from '../lib/json.ts';
 import { ignoredMetadata, isOwnAnnotation, type Metadata, previousNamesAnnotation } from '../model/document.ts';
-import { longest } from '../model/schema/field.ts';
+import { maxLengths } from '../model/schema/field.ts';
 import { nameFault } from './name.ts';
 import { pointerTo } from './position.ts';
-import { checkMembers, describe, isJsonObject, quoteHint, type Report, type StatedObject } from './stated.ts';
+import {
+  checkMembers,
+  describeValue,
+  isJsonObject,
+  quoteHint,
+  type ReportProblem,
+  type StatedObject,
+} from './stated.ts';
 import { truncate } from './truncate.ts';
 
 const metadataMembers = ['name', 'previousNames', 'labels', 'annotations'] as const;
 
 /** Maximum length of a Kubernetes label name: a prefix of 253 characters, a slash, and a name of 63 characters. */
-const longestLabelName = 317;
+const maxLabelNameLength = 317;
 
-type Texts = Readonly<Record<string, string>>;
+type TextMap = Readonly<Record<string, string>>;
 
 /** Reads the metadata of a document and reports its problems. Returns `undefined` when it has no name. */
-export function readMetadata(value: JsonObject, stated: StatedObject, report: Report): Metadata | undefined {
+export function readMetadata(value: JsonObject, stated: StatedObject, report: ReportProblem): Metadata | undefined {
   const metadata = value['metadata'];
   if (!isJsonObject(metadata)) {
-    const found = metadata === undefined ? 'is missing' : `is ${describe(metadata)}`;
+    const found = metadata === undefined ? 'is missing' : `is ${describeValue(metadata)}`;
     report('metadata_invalid', '/metadata', `\`metadata\` ${found}; write a map with a \`name\`.`);
     return undefined;
   }
@@ -41,18 +48,27 @@ const annotationsPointer = '/metadata/annotations';
 /**
  * Removes the annotations of other programs. Heddle does not use them, and they may be as long as the resource itself.
  */
-function withoutForeign(annotations: Texts): Texts | undefined {
+function withoutForeign(annotations: TextMap): TextMap | undefined {
   const own = Object.entries(annotations).filter(([name]) => isOwnAnnotation(name));
   return own.length === 0 ? undefined : Object.fromEntries(own);
 }
 
-function readName(name: Json | undefined, pointer: string, stated: StatedObject, report: Report): string | undefined {
+function readName(
+  name: Json | undefined,
+  pointer: string,
+  stated: StatedObject,
+  report: ReportProblem,
+): string | undefined {
   if (name === undefined) {
     report('name_missing', pointer, '`metadata.name` is missing; write the stable name of the object.');
     return undefined;
   }
   if (typeof name !== 'string') {
-    report('name_invalid', pointer, `A name must be a string and is ${describe(name)}; ${quoteHint(stated, pointer)}.`);
+    report(
+      'name_invalid',
+      pointer,
+      `A name must be a string and is ${describeValue(name)}; ${quoteHint(stated, pointer)}.`,
+    );
     return undefined;
   }
   const fault = nameFault(name);
@@ -66,9 +82,9 @@ function readName(name: Json | undefined, pointer: string, stated: StatedObject,
  */
 function readPreviousNames(
   names: Json | undefined,
-  annotations: Texts | undefined,
+  annotations: TextMap | undefined,
   stated: StatedObject,
-  report: Report,
+  report: ReportProblem,
 ): readonly string[] | undefined {
   const listed = readListedNames(names, stated, report);
   const annotated = readAnnotatedNames(annotations?.[previousNamesAnnotation], report);
@@ -82,14 +98,18 @@ function readPreviousNames(
   return listed;
 }
 
-function readListedNames(names: Json | undefined, stated: StatedObject, report: Report): readonly string[] | undefined {
+function readListedNames(
+  names: Json | undefined,
+  stated: StatedObject,
+  report: ReportProblem,
+): readonly string[] | undefined {
   const pointer = '/metadata/previousNames';
   if (names === undefined) return undefined;
   if (!Array.isArray(names)) {
     report(
       'metadata_invalid',
       pointer,
-      `\`previousNames\` must be a list of names and is ${describe(names)}; write \`previousNames: [old-name]\`.`,
+      `\`previousNames\` must be a list of names and is ${describeValue(names)}; write \`previousNames: [old-name]\`.`,
     );
     return undefined;
   }
@@ -97,7 +117,7 @@ function readListedNames(names: Json | undefined, stated: StatedObject, report: 
 }
 
 /** Parses keys that are separated by commas. Spaces around a key are ignored. */
-function readAnnotatedNames(text: string | undefined, report: Report): readonly string[] | undefined {
+function readAnnotatedNames(text: string | undefined, report: ReportProblem): readonly string[] | undefined {
   if (text === undefined) return undefined;
   const names = text.trim() === '' ? [] : text.split(',').map((name) => name.trim());
   for (const name of names) {
@@ -114,15 +134,15 @@ function readTextMap(
   map: Json | undefined,
   pointer: string,
   stated: StatedObject,
-  report: Report,
+  report: ReportProblem,
   isBounded: (name: string) => boolean = () => true,
-): Texts | undefined {
+): TextMap | undefined {
   if (map === undefined) return undefined;
   if (!isJsonObject(map)) {
     report(
       'metadata_invalid',
       pointer,
-      `This must be a map of strings and is ${describe(map)}; write \`name: "text"\` lines, or leave it out.`,
+      `This must be a map of strings and is ${describeValue(map)}; write \`name: "text"\` lines, or leave it out.`,
     );
     return undefined;
   }
@@ -130,19 +150,20 @@ function readTextMap(
   for (const [key, value] of Object.entries(map)) {
     const place = pointerTo(pointer, key);
     const isLong =
-      key.length > longestLabelName || (typeof value === 'string' && value.length > longest.text && isBounded(key));
+      key.length > maxLabelNameLength ||
+      (typeof value === 'string' && value.length > maxLengths.text && isBounded(key));
     if (isLong)
       report(
         'value_too_long',
         place,
-        `\`${truncate(key)}\` is too long; names may have ${longestLabelName} characters and values ${longest.text}.`,
+        `\`${truncate(key)}\` is too long; names may have ${maxLabelNameLength} characters and values ${maxLengths.text}.`,
       );
     else if (typeof value === 'string') texts[key] = value;
     else
       report(
         'metadata_invalid',
         place,
-        `\`${truncate(key)}\` must be a string and is ${describe(value)}; ${quoteHint(stated, place)}.`,
+        `\`${truncate(key)}\` must be a string and is ${describeValue(value)}; ${quoteHint(stated, place)}.`,
       );
   }
   return texts;

@@ -1,4 +1,4 @@
-const longestName = 253;
+const maxNameLength = 253;
 const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 /**
@@ -6,8 +6,8 @@ const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])
  * ASCII, so that no two spellings of one name can clash.
  */
 export function nameFault(name: string): string | undefined {
-  if (name.length > longestName) {
-    return `The name has ${name.length} characters and may have ${longestName}; shorten it.`;
+  if (name.length > maxNameLength) {
+    return `The name has ${name.length} characters and may have ${maxNameLength}; shorten it.`;
   }
   if (subdomain.test(name)) return undefined;
   const better = suggestion(name);

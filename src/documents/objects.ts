@@ -1,18 +1,18 @@
 import { asObject, type Json } from '../lib/json.ts';
 import type { Document } from '../model/document.ts';
 import type { Problem } from '../model/problem.ts';
-import { ownResource } from '../model/sources/own-resources.ts';
+import { describeServerResource } from '../model/sources/own-resources.ts';
 import { checkApiVersion, readEnvelope } from './envelope.ts';
-import { type ForeignValue, foreignObject } from './foreign-value.ts';
+import { describeForeignObject, type ForeignValue } from './foreign-value.ts';
 import { pointerTo } from './position.ts';
-import { checkMembers, isJsonObject, isList, reporter, type StatedObject, type Taken } from './stated.ts';
+import { checkMembers, createReporter, type ItemsResult, isJsonObject, isList, type StatedObject } from './stated.ts';
 
 /** Result of reading a text. */
 export interface ReadResult {
   readonly documents: readonly Document[];
   readonly problems: readonly Problem[];
   /** Foreign objects in the text. Their problems as documents are not part of `problems`. */
-  readonly others: readonly ForeignObject[];
+  readonly foreignObjects: readonly ForeignObject[];
 }
 
 /** An object that is not a Heddle document, such as a resource of another Kubernetes API group. */
@@ -27,7 +27,7 @@ export interface ForeignObject extends ForeignValue {
 export type Item = { readonly document: Document } | { readonly other: ForeignObject };
 
 /** Reads the objects of one YAML document or JSON text: the object itself, or the elements of a `kind: List`. */
-export function readItems(stated: StatedObject): Taken<Item> {
+export function readItems(stated: StatedObject): ItemsResult<Item> {
   const problems: Problem[] = [];
   const objects = isList(stated.value) ? expandList(stated, problems) : [stated];
   const documents = objects.flatMap((object) => readItem(object, problems) ?? []);
@@ -35,25 +35,25 @@ export function readItems(stated: StatedObject): Taken<Item> {
 }
 
 /** Separates the documents from the foreign objects. */
-export function partItems({ documents: items, problems }: Taken<Item>): ReadResult {
+export function separateItems({ documents: items, problems }: ItemsResult<Item>): ReadResult {
   return {
     documents: items.flatMap((item) => ('document' in item ? [item.document] : [])),
     problems,
-    others: items.flatMap((item) => ('other' in item ? [item.other] : [])),
+    foreignObjects: items.flatMap((item) => ('other' in item ? [item.other] : [])),
   };
 }
 
 function readItem(object: StatedObject, problems: Problem[]): Item | undefined {
-  const foreign = foreignObject(object.value);
+  const foreign = describeForeignObject(object.value);
   if (foreign === undefined) {
     const document = readEnvelope(object, problems);
     return document === undefined ? undefined : { document };
   }
   const own: Problem[] = [];
   const document = readEnvelope(object, own);
-  const what = document === undefined ? undefined : ownResource(document.kind);
+  const what = document === undefined ? undefined : describeServerResource(document.kind);
   if (document !== undefined && what !== undefined)
-    reporter(object, own)(
+    createReporter(object, own)(
       'kind_not_declarable',
       '/kind',
       `${document.kind} cannot be a document: it is the resource ${what}; keep it out of the files that are documents`,
@@ -64,7 +64,7 @@ function readItem(object: StatedObject, problems: Problem[]): Item | undefined {
 }
 
 function expandList(stated: StatedObject, problems: Problem[]): readonly StatedObject[] {
-  const report = reporter(stated, problems);
+  const report = createReporter(stated, problems);
   const value = isJsonObject(stated.value) ? stated.value : {};
   checkMembers(value, ['apiVersion', 'kind', 'metadata', 'items'], '', report);
   // kubectl writes lists of any API group as `apiVersion: v1`; the elements carry Heddle's `apiVersion`.
@@ -76,7 +76,7 @@ function expandList(stated: StatedObject, problems: Problem[]): readonly StatedO
   }
   return items.flatMap((item: Json, index) => {
     const pointer = pointerTo('/items', index);
-    if (!isList(item)) return [{ ...stated, value: item, pointer, line: stated.where(pointer).line }];
+    if (!isList(item)) return [{ ...stated, value: item, pointer, line: stated.locate(pointer).line }];
     report('list_invalid', pointer, 'A `kind: List` may not hold another one; write its documents here directly.');
     return [];
   });

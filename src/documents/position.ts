@@ -23,7 +23,7 @@ export function positionAt(parsed: ParsedYaml, offset: number): Position {
 /** Returns the position of a JSON pointer in a YAML document, or the position of its nearest existing ancestor. */
 export function positionOf(parsed: ParsedYaml, root: YamlNode | null, pointer: string): Position {
   let found: Found = { node: root, key: null };
-  for (const step of stepsOf(pointer)) {
+  for (const step of parsePointer(pointer)) {
     const next = follow(found.node, step);
     if (next === undefined) return positionOfFound(parsed, { ...found, ancestor: true });
     found = next;
@@ -38,7 +38,7 @@ interface Found {
   readonly ancestor?: boolean;
 }
 
-function stepsOf(pointer: string): readonly string[] {
+function parsePointer(pointer: string): readonly string[] {
   const [, ...steps] = pointer.split('/');
   return steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
 }

@@ -1,10 +1,10 @@
-import type { Foreign, SourceFile } from '../model/document.ts';
+import type { ForeignContent, SourceFile } from '../model/document.ts';
 import { sortProblems } from '../model/problem.ts';
 import type { ProblemCode } from '../model/problem-codes.ts';
 import { normalizeText } from './digest.ts';
-import { foreignAmong, foreignIn } from './foreign.ts';
+import { describeForeignText, summariseForeignObjects } from './foreign.ts';
 import { describeBytes, limits } from './limits.ts';
-import { partItems, type ReadResult, readItems } from './objects.ts';
+import { type ReadResult, readItems, separateItems } from './objects.ts';
 import { readJsonText } from './yaml/json-text.ts';
 import { readYamlText } from './yaml/yaml-text.ts';
 
@@ -12,8 +12,8 @@ import { readYamlText } from './yaml/yaml-text.ts';
  * Result of reading a text. `foreign` describes its foreign objects; their problems as documents are not part of
  * `problems`.
  */
-export interface ReadText extends Omit<ReadResult, 'others'> {
-  readonly foreign?: Foreign;
+export interface ReadText extends Omit<ReadResult, 'foreignObjects'> {
+  readonly foreign?: ForeignContent;
 }
 
 /**
@@ -23,11 +23,11 @@ export interface ReadText extends Omit<ReadResult, 'others'> {
  */
 export function readFile(file: SourceFile): ReadText {
   const text = normalizeText(file.text);
-  const { documents, problems, others } = readText(text, file.path);
-  const all = sortProblems([...problems, ...others.flatMap((other) => other.problems)]);
-  const whole = documents.length === 0 ? foreignIn(text, all) : undefined;
+  const { documents, problems, foreignObjects } = readText(text, file.path);
+  const all = sortProblems([...problems, ...foreignObjects.flatMap((other) => other.problems)]);
+  const whole = documents.length === 0 ? describeForeignText(text, all) : undefined;
   if (whole !== undefined) return { documents, problems: [], foreign: whole };
-  const foreign = foreignAmong(others);
+  const foreign = summariseForeignObjects(foreignObjects);
   return { documents, problems, ...(foreign === undefined ? {} : { foreign }) };
 }
 
@@ -63,10 +63,10 @@ function readCleanJson(text: string, file: string): ReadResult | undefined {
     const [, item] = /^\/items\/(\d+)$/.exec(pointer) ?? [];
     return { line: itemLines[Number(item)] ?? line, column: 1 };
   };
-  const result = partItems(readItems({ value, file, line, index: 0, pointer: '', where }));
-  return result.problems.length + result.others.length === 0 ? result : undefined;
+  const result = separateItems(readItems({ value, file, line, index: 0, pointer: '', locate: where }));
+  return result.problems.length + result.foreignObjects.length === 0 ? result : undefined;
 }
 
 function refusal(code: ProblemCode, message: string, file: string): ReadResult {
-  return { documents: [], problems: [{ code, message, file, line: 1, column: 1 }], others: [] };
+  return { documents: [], problems: [{ code, message, file, line: 1, column: 1 }], foreignObjects: [] };
 }

@@ -7,15 +7,15 @@ import { digestOfFile } from './digest.ts';
 import { createDuplicateFinder } from './duplicates.ts';
 import { describeBytes, limits } from './limits.ts';
 import type { Position } from './position.ts';
-import type { Asked } from './threads/job.ts';
-import { createParser, type ParsedFile, type ParserOptions, type ReadFor } from './threads/parser.ts';
+import type { PositionQuery } from './threads/job.ts';
+import { createParser, type ParsedFile, type ParserOptions, type ReadCaller } from './threads/parser.ts';
 
 /** Reads source revisions; unchanged files cost only a hash. */
 export interface Reader {
   /** Returns all documents and all problems of one revision. The caller must refuse a revision that has any problem. */
-  read(files: readonly SourceFile[], who?: ReadFor): Promise<ReadRevision>;
+  read(files: readonly SourceFile[], who?: ReadCaller): Promise<ReadRevision>;
   /** Returns the positions of values in a file. */
-  locate(file: SourceFile, asked: readonly Asked[], who?: ReadFor): Promise<readonly Position[]>;
+  locate(file: SourceFile, asked: readonly PositionQuery[], who?: ReadCaller): Promise<readonly Position[]>;
   /** Returns the number of files that were parsed, and of files that were cached, since the start. */
   stats(): { readonly parsed: number; readonly reused: number };
   /** Ends the threads. */
@@ -47,12 +47,12 @@ export function createReader(options: ReaderOptions = {}): Reader {
   const findDuplicates = createDuplicateFinder();
   const counts = { parsed: 0, reused: 0 };
   let closed = false;
-  const parse = async (file: SourceFile, digest: string, who: ReadFor): Promise<ParsedFile> => {
+  const parse = async (file: SourceFile, digest: string, who: ReadCaller): Promise<ParsedFile> => {
     const parsed = await parser.parse(file.text, who);
     cache.set(digest, parsed, parsed.bytes);
     return parsed;
   };
-  const readText = (file: SourceFile, who: ReadFor): ParsedFile | Promise<ParsedFile> => {
+  const readText = (file: SourceFile, who: ReadCaller): ParsedFile | Promise<ParsedFile> => {
     who.signal?.throwIfAborted();
     if (closed) throw new Internal('The reader is closed.');
     const digest = digestOfFile(file);
@@ -76,13 +76,13 @@ type ReadText = (file: SourceFile) => ParsedFile | Promise<ParsedFile>;
 const charactersPerTurn = 4 * 1024 * 1024;
 
 /** Cost of a file in addition to its text, in characters: thousands of empty files also take time. */
-const charactersPerFile = 4096;
+const fileCostCharacters = 4096;
 
 /**
  * The same cost for a file that was not cached, in characters. It is higher because the file may have been parsed
  * without a thread.
  */
-const charactersPerParse = 16_384;
+const parseCostCharacters = 16_384;
 
 async function readRevision(
   files: readonly SourceFile[],
@@ -104,12 +104,12 @@ async function readRevision(
     const text = ahead();
     const isKnown = !(text instanceof Promise);
     const parsed = isKnown ? text : await text;
-    const result = placeIn(file.path, parsed);
+    const result = addFilePath(file.path, parsed);
     byFile.push(result.documents);
     for (const document of result.documents) documents.push(document);
     if (result.foreign !== undefined) foreign.push(result.foreign);
     for (const problem of result.problems) problems.push(problem);
-    characters += file.text.length + (isKnown ? charactersPerFile : charactersPerParse);
+    characters += file.text.length + (isKnown ? fileCostCharacters : parseCostCharacters);
     if (characters < charactersPerTurn) continue;
     // A few files fit into one turn of the event loop. Hashing 64 MiB of files, or parsing thousands, in one turn would
     // hold up requests.
@@ -161,7 +161,7 @@ const placed = new WeakMap<ParsedFile, Map<string, PlacedFile>>();
  * Adds the path of the file to its documents and problems. Returns identical documents for an unchanged file, so that
  * callers can find changes by comparing references.
  */
-function placeIn(file: string, parsed: ParsedFile): PlacedFile {
+function addFilePath(file: string, parsed: ParsedFile): PlacedFile {
   const known = placed.get(parsed) ?? new Map<string, PlacedFile>();
   placed.set(parsed, known);
   const present = known.get(file);

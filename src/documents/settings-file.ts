@@ -8,14 +8,14 @@ import type { StatedObject } from './stated.ts';
 import { readYamlStream } from './yaml/yaml-text.ts';
 
 /** Name of the settings file at the top of a directory of documents. */
-export const directorySettings = 'heddle.yaml';
+export const settingsFileName = 'heddle.yaml';
 
 /**
  * Returns whether a file contains the settings of its directory, and not documents. `relative` is the path of the file
  * in that directory.
  */
 export function isDirectorySettings(relative: string, text: string): boolean {
-  return relative === directorySettings && !/^["']?apiVersion["']?\s*:/m.test(text);
+  return relative === settingsFileName && !/^["']?apiVersion["']?\s*:/m.test(text);
 }
 
 /** Content of a settings file: one map, with the positions of its values. */
@@ -50,11 +50,11 @@ export function readSettingsFile({
     const message = 'A file of settings is a map; write lines such as `log: json`.';
     return { problems: [{ code: 'settings_invalid', message, ...at }] };
   }
-  return { value: value, problemOf: (fault) => placed(stated, file, fault) };
+  return { value, problemOf: (fault) => toProblem(stated, file, fault) };
 }
 
-function placed(stated: StatedObject | undefined, file: string, { code, path, message }: Fault): Problem {
-  const { line, column } = stated?.where(path) ?? { line: 1, column: 1 };
+function toProblem(stated: StatedObject | undefined, file: string, { code, path, message }: Fault): Problem {
+  const { line, column } = stated?.locate(path) ?? { line: 1, column: 1 };
   return { code, message, path, file, line, column };
 }
 

@@ -14,11 +14,11 @@ export interface StatedObject {
   readonly index: number;
   /** JSON pointer of the object inside its YAML document. It is the prefix of the path of each problem. */
   readonly pointer: string;
-  readonly where: (pointer: string) => Position;
+  readonly locate: (pointer: string) => Position;
 }
 
 /** Items that were read from the values of a text, and their problems. */
-export interface Taken<Item> {
+export interface ItemsResult<Item> {
   readonly documents: readonly Item[];
   readonly problems: readonly Problem[];
 }
@@ -29,22 +29,22 @@ export function isList(value: Json): boolean {
 }
 
 /** Adds a problem of an object. `pointer` is relative to the object. */
-export type Report = (code: ProblemCode, pointer: string, message: string) => void;
+export type ReportProblem = (code: ProblemCode, pointer: string, message: string) => void;
 
 /**
  * Maximum length of a path, kind or key in a problem, in characters. Enough for every real path; a key may have
  * megabytes.
  */
-export const longestPath = 1000;
+export const maxPathLength = 1000;
 
 /** Returns a function that adds a problem of the object, with its position and, when known, its kind and key. */
-export function reporter(stated: StatedObject, problems: Problem[]): Report {
+export function createReporter(stated: StatedObject, problems: Problem[]): ReportProblem {
   const named = nameOf(stated.value);
   return (code, pointer, message) => {
     if (problems.length > limits.fileProblems) return;
     const path = stated.pointer + pointer;
-    const { line, column } = stated.where(path);
-    problems.push({ code, message, ...named, path: truncate(path, longestPath), file: stated.file, line, column });
+    const { line, column } = stated.locate(path);
+    problems.push({ code, message, ...named, path: truncate(path, maxPathLength), file: stated.file, line, column });
   };
 }
 
@@ -53,8 +53,8 @@ function nameOf(value: Json): { kind?: string; key?: string } {
   const { kind, metadata } = value;
   const key = isObject(metadata) ? metadata['name'] : undefined;
   return {
-    ...(typeof kind === 'string' && { kind: truncate(kind, longestPath) }),
-    ...(typeof key === 'string' && { key: truncate(key, longestPath) }),
+    ...(typeof kind === 'string' && { kind: truncate(kind, maxPathLength) }),
+    ...(typeof key === 'string' && { key: truncate(key, maxPathLength) }),
   };
 }
 
@@ -63,7 +63,7 @@ export function checkMembers(
   value: JsonObject,
   known: readonly string[],
   pointer: string,
-  report: Report,
+  report: ReportProblem,
   ignored: readonly string[] = [],
 ): void {
   for (const member of Object.keys(value)) {
@@ -82,12 +82,12 @@ export function checkMembers(
 
 /** Returns a hint on how to write as a string a value that YAML read as another type. */
 export function quoteHint(stated: StatedObject, pointer: string): string {
-  const { source } = stated.where(stated.pointer + pointer);
+  const { source } = stated.locate(stated.pointer + pointer);
   return source === undefined ? 'write a text' : `quote it: "${truncate(source)}"`;
 }
 
 /** Describes a value for people, such as `a list`. */
-export function describe(value: Json): string {
+export function describeValue(value: Json): string {
   if (value === null) return 'empty';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') return 'a map';

@@ -16,11 +16,11 @@ export interface WritableDocument {
 
 /** Writes documents as YAML that the strict reader reads back to the same values. */
 export function writeDocuments(documents: readonly WritableDocument[]): string {
-  return runToEnd(writeInSteps(documents));
+  return runToEnd(writeDocumentsInSteps(documents));
 }
 
 /** Like `writeDocuments`, in steps: yields between documents. */
-export function* writeInSteps(documents: readonly WritableDocument[]): Generator<undefined, string> {
+export function* writeDocumentsInSteps(documents: readonly WritableDocument[]): Generator<undefined, string> {
   let text = '';
   for (const [at, document] of documents.entries()) {
     if (at > 0) yield undefined;

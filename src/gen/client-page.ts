@@ -1,7 +1,7 @@
 import { type Row, rows, type StatusRow } from '../api/profile/table.ts';
 import { page, table } from './markdown.ts';
 
-const about = `
+const introduction = `
 Differences between the API as specified and the profile \`compatible\`. [Clients](../clients.md) says how to turn
 it on. Each row has a test with its name in the file of the last column, in
 \`test/api/profile/\`; operations without a row are the same in both, which \`alike.test.ts\` there shows.`;
@@ -9,11 +9,11 @@ it on. Each row has a test with its name in the file of the last column, in
 /** Returns the reference page of the client profile, with every difference from the specification. */
 export function clientPage(): string {
   const cells = rows.map((row) => {
-    const [ours, theirs] = sides(row);
-    return [row.name, ours, theirs, row.clients, code(testOf(row))];
+    const [ours, theirs] = describeBothSides(row);
+    return [row.name, ours, theirs, row.clients, formatCode(testOf(row))];
   });
   const differences = table(['What', 'Specification', 'Profile `compatible`', 'Needed by', 'Test'], cells);
-  return page('Client profile', 'src/api/profile/table.ts', about, differences);
+  return page('Client profile', 'src/api/profile/table.ts', introduction, differences);
 }
 
 /** Returns the name of the file with the test of a row. `rows.test.ts` runs it and checks that the test exists. */
@@ -38,25 +38,25 @@ function testOf({ differs }: Row): string {
 }
 
 /** Returns a difference as two texts: in the specification, and in the profile. */
-function sides(row: Row): readonly [string, string] {
+function describeBothSides(row: Row): readonly [string, string] {
   switch (row.differs) {
     case 'member':
     case 'path':
-      return [code(row.ours), code(row.theirs)];
+      return [formatCode(row.ours), formatCode(row.theirs)];
     case 'word':
       return row.prefix === true
-        ? [`${code(row.member)}: ${code(`${row.ours}…`)}`, code(`${row.theirs}…`)]
-        : [`${code(row.member)}: ${code(row.ours)}`, code(row.theirs)];
+        ? [`${formatCode(row.member)}: ${formatCode(`${row.ours}…`)}`, formatCode(`${row.theirs}…`)]
+        : [`${formatCode(row.member)}: ${formatCode(row.ours)}`, formatCode(row.theirs)];
     case 'text':
-      return [`${code(row.member)} is a number`, 'a text of digits'];
+      return [`${formatCode(row.member)} is a number`, 'a text of digits'];
     case 'default':
-      return [`${code(row.member)} is required`, `absent or \`null\`: ${meaningOf(row.operations)}`];
+      return [`${formatCode(row.member)} is required`, `absent or \`null\`: ${describeMissingMember(row.operations)}`];
     case 'limit':
-      return [`${code(row.member)} within its limits`, `from ${row.least} on; ${row.doc}`];
+      return [`${formatCode(row.member)} within its limits`, `from ${row.min} on; ${row.doc}`];
     case 'status':
-      return statuses(row);
+      return describeStatuses(row);
     case 'operation':
-      return ['not there', `${code(row.operation)}: ${row.doc}`];
+      return ['not there', `${formatCode(row.operation)}: ${row.doc}`];
     case 'guard':
       return [
         `a replace drops the ${row.list} that it leaves out`,
@@ -67,16 +67,16 @@ function sides(row: Row): readonly [string, string] {
   }
 }
 
-function statuses({ from, to, body, none }: StatusRow): readonly [string, string] {
+function describeStatuses({ from, to, body, none }: StatusRow): readonly [string, string] {
   if (none !== undefined) return [`${from} with \`[]\``, `${to}`];
-  return [`${from}`, body === undefined ? `${to}` : `${to} with ${code(JSON.stringify(body))}`];
+  return [`${from}`, body === undefined ? `${to}` : `${to} with ${formatCode(JSON.stringify(body))}`];
 }
 
 /** Returns what a missing member means: a replace keeps the stored value; a creation uses 0. */
-function meaningOf(operations: readonly string[]): string {
+function describeMissingMember(operations: readonly string[]): string {
   return operations.every((name) => name.startsWith('PUT ')) ? 'the stored value stays' : '0';
 }
 
-function code(text: string): string {
+function formatCode(text: string): string {
   return `\`${text}\``;
 }

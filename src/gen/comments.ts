@@ -15,7 +15,7 @@ export function commentFields(text: string, fields: Fields): string {
   const result: string[] = [];
   let levels: readonly Level[] = [];
   for (const line of text.split('\n')) {
-    const { begin, column, name } = placeOf(line);
+    const { begin, column, name } = locateMember(line);
     if (column === 0 && name !== undefined) levels = name === 'spec' ? [{ column: 2, fields, path: '' }] : [];
     else if (name !== undefined) levels = levels.filter((level) => level.column <= column);
     const level = levels.at(-1);
@@ -35,7 +35,7 @@ export function commentFields(text: string, fields: Fields): string {
  * Returns the member that a line begins with. `begin` is the column of its dash or name, `column` the column of its
  * name.
  */
-function placeOf(line: string): { readonly begin: number; readonly column: number; readonly name?: string } {
+function locateMember(line: string): { readonly begin: number; readonly column: number; readonly name?: string } {
   const [, space = '', dash = '', name] = /^( *)(- )?(\w+):(?: |$)/.exec(line) ?? [];
   const place = { begin: space.length, column: space.length + dash.length };
   return name === undefined ? place : { ...place, name };

@@ -8,12 +8,12 @@ export type Files = ReadonlyMap<string, string>;
 export const generatedNotice = 'Written by `npm run gen` from src/kinds; do not edit.';
 
 /** Folders that contain only generated files. */
-const folders = ['crds', 'examples/kinds', 'charts/heddle-crds/files', 'docs/reference'];
+const generatedFolders = ['crds', 'examples/kinds', 'charts/heddle-crds/files', 'docs/reference'];
 
 /** Returns the paths of files that are missing, different, or left over from a deleted declaration. */
 export function findStale(root: string, files: Files): readonly string[] {
   const different = [...files].filter(([path, text]) => readText(root, path) !== text).map(([path]) => path);
-  return [...different, ...leftOver(root, files)].sort();
+  return [...different, ...findLeftovers(root, files)].sort();
 }
 
 /** Writes the files that are out of date, and deletes those that are left over. Returns the paths that changed. */
@@ -38,7 +38,7 @@ function writeText(root: string, path: string, text: string): void {
   writeFileSync(join(root, path), text);
 }
 
-function leftOver(root: string, files: Files): readonly string[] {
-  const present = folders.flatMap((folder) => globSync(`${folder}/*.{yaml,md}`, { cwd: root }));
+function findLeftovers(root: string, files: Files): readonly string[] {
+  const present = generatedFolders.flatMap((folder) => globSync(`${folder}/*.{yaml,md}`, { cwd: root }));
   return present.map((path) => path.replaceAll('\\', '/')).filter((path) => !files.has(path));
 }

@@ -13,16 +13,16 @@ document with every field of each kind.`;
 /** Returns the reference page of kinds: their meaning, endpoints, document defaults and fields. */
 export function kindPage(registry: Registry): string {
   const sections = registry.kinds.map((kind) => kindSection(registry, kind));
-  return page('Kinds', 'src/kinds', introduction, summary(registry), ...sections);
+  return page('Kinds', 'src/kinds', introduction, summaryTable(registry), ...sections);
 }
 
-function summary(registry: Registry): string {
+function summaryTable(registry: Registry): string {
   const rows = registry.kinds.map((kind) => [
     `[\`${kind.name}\`](#${kind.name.toLowerCase()})`,
     kind.doc,
-    endpointsOf(kind),
-    documentsOf(kind),
-    defaultsOf(kind),
+    describeEndpoints(kind),
+    describeDocuments(kind),
+    describeDefaults(kind),
   ]);
   return table(['Kind', 'What it is', 'Endpoints', 'Documents', 'A document may leave out'], rows);
 }
@@ -48,14 +48,14 @@ function explainPath(registry: Registry, name: string): Explanation {
   return found;
 }
 
-function endpointsOf(kind: Kind): string {
+function describeEndpoints(kind: Kind): string {
   if (kind.path === undefined) return 'none';
   const all = ['list', 'create', 'read', 'replace', 'delete'];
   const some = all.every((verb) => kind.verbs.some((offered) => offered === verb)) ? '' : ` (${kind.verbs.join(', ')})`;
   return `\`${kind.path}\`${some}`;
 }
 
-function documentsOf(kind: Kind): string {
+function describeDocuments(kind: Kind): string {
   if (!kind.document.allowed) return `no: ${kind.document.why}`;
   if (kind.singleton !== undefined) return `yes, one, called \`${kind.singleton}\``;
   const { inline, kind: parent } = kind.parent ?? {};
@@ -63,7 +63,7 @@ function documentsOf(kind: Kind): string {
 }
 
 /** Returns the fields that requests must contain but documents may leave out, with their defaults. */
-function defaultsOf(kind: Kind): string {
+function describeDefaults(kind: Kind): string {
   if (!kind.document.allowed) return '';
   return documentDefaults(kind.spec, '')
     .map(([path, value]) => `\`${path}\`: ${value}`)

@@ -16,7 +16,7 @@ export function page(title: string, from: string, ...parts: readonly string[]): 
  * Returns the page with `block` between `<!-- NAME: …-->` and `<!-- /NAME -->`. Throws when the page does not contain
  * these markers.
  */
-export function withBlock(page: string, name: string, block: string): string {
+export function replaceBlock(page: string, name: string, block: string): string {
   const found = new RegExp(`(<!-- ${name}: [^\\n]*-->\\n)[^]*?(<!-- /${name} -->)`);
   if (!found.test(page)) throw new Error(`the page has no markers for its ${name}`);
   return page.replace(found, (_, begin: string, end: string) => `${begin}\n${block}\n${end}`);

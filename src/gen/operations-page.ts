@@ -1,13 +1,13 @@
 import { metrics } from '../api/metrics/declared.ts';
 import { readSettingsFile } from '../documents/settings-file.ts';
 import { asObject, type Json, type JsonObject } from '../lib/json.ts';
-import { table, withBlock } from './markdown.ts';
+import { replaceBlock, table } from './markdown.ts';
 
 /**
  * Returns the operator's page with up-to-date tables of alerts and metrics. The rest of the page is written by hand.
  */
 export function operationsPage(page: string, alertFile: string): string {
-  return withBlock(withBlock(page, 'alerts', alertTable(alertFile)), 'metrics', metricTable());
+  return replaceBlock(replaceBlock(page, 'alerts', alertTable(alertFile)), 'metrics', metricTable());
 }
 
 function metricTable(): string {
@@ -28,14 +28,14 @@ function alertTable(text: string): string {
       `[\`${name}\`](runbooks.md#${name.toLowerCase()})`,
       String(severity),
       String(rule['for'] ?? 'at once'),
-      plain(String(asObject(rule['annotations'])['summary'])),
+      replacePlaceholders(String(asObject(rule['annotations'])['summary'])),
     ];
   });
   return table(['Alert', 'Severity', 'After', 'Says'], rows);
 }
 
 /** Replaces the template expressions of Prometheus: labels by their names in capitals, anything else by `N`. */
-function plain(summary: string): string {
+function replacePlaceholders(summary: string): string {
   return summary
     .replace(/\{\{ \$labels\.(\w+) \}\}/g, (_, label: string) => label.toUpperCase())
     .replace(/\{\{.*?\}\}/g, 'N');

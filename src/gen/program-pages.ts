@@ -15,7 +15,7 @@ export async function commandPage(): Promise<string> {
   const commands = await allCommands(async () => {
     throw new Error('commands are only described here, not run');
   });
-  const rows = commands.map((command) => [`[\`${callOf(command)}\`](#${anchorOf(command)})`, command.summary]);
+  const rows = commands.map((command) => [`[\`${usageOf(command)}\`](#${anchorOf(command)})`, command.summary]);
   const codes = table(['Exit code', 'Meaning'], exitRows);
   const summary = [table(['Command', 'Does'], rows), '## Exit codes', codes];
   return page('Commands', 'src/cli', aboutCommands, ...summary, ...commands.map(commandSection));
@@ -25,7 +25,7 @@ function commandSection(command: Command): string {
   return `## heddle ${command.name}\n\n\`\`\`text\n${commandHelp(command).trim()}\n\`\`\``;
 }
 
-function callOf({ name, argument }: Command): string {
+function usageOf({ name, argument }: Command): string {
   return `heddle ${name}${argument === undefined ? '' : ` ${argument.placeholder}`}`;
 }
 

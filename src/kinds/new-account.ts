@@ -42,7 +42,7 @@ export interface NewObject {
 /**
  * Returns the initial objects of an account: itself, the group `All`, a policy that connects all peers, and an owner.
  */
-export function newAccount(inputs: NewAccountInputs): readonly NewObject[] {
+export function buildAccountObjects(inputs: NewAccountInputs): readonly NewObject[] {
   const all = inputs.newId();
   return [accountObject(inputs, all), allGroup(all), defaultPolicy(inputs.newId(), all), ownerUser(inputs)];
 }

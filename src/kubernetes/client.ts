@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, Agent as PlainAgent, request as requestPlain } from 'node:http';
 import { Agent, request as requestTls } from 'node:https';
-import { isObject, type Json, type JsonObject, membersOf, parseJson } from '../lib/json.ts';
+import { asObjectOrEmpty, isObject, type Json, type JsonObject, parseJson } from '../lib/json.ts';
 import type { Connection } from './connection.ts';
 import { ApiError, Unreachable } from './errors.ts';
 import { isResource, type Resource } from './resource.ts';
@@ -68,18 +68,18 @@ export interface ClientOptions {
 
 /** Creates a client. Sends nothing before the first call. */
 export function createClient(options: ClientOptions): Client {
-  const { connection, fieldManager, pageSize = 500, timeoutMs = 30_000, quietMs = plainQuietMs } = options;
+  const { connection, fieldManager, pageSize = 500, timeoutMs = 30_000, quietMs = defaultQuietMs } = options;
   const { send, close } = createSender(connection, fieldManager, timeoutMs);
-  const ask = async (method: string, path: string, sent?: Sent): Promise<Json> => {
+  const ask = async (method: string, path: string, sent?: SendOptions): Promise<Json> => {
     const response = await send(method, path, sent);
-    const text = await textOf(response, connection.server, timeoutMs);
-    const value = parsed(text);
+    const text = await readText(response, connection.server, timeoutMs);
+    const value = tryParseJson(text);
     const status = response.statusCode ?? 0;
-    if (status < 200 || status > 299) throw refusal(status, response.headers['retry-after'], value ?? text);
+    if (status < 200 || status > 299) throw toApiError(status, response.headers['retry-after'], value ?? text);
     if (value === undefined) throw new Unreachable(`the answer of ${connection.server}${path} is not JSON`);
     return value;
   };
-  const one = async (method: string, path: string, sent?: Sent): Promise<Resource> => {
+  const one = async (method: string, path: string, sent?: SendOptions): Promise<Resource> => {
     const value = await ask(method, path, sent);
     if (isResource(value)) return value;
     throw new Unreachable(`the answer of ${connection.server}${path} is not a Kubernetes object`);
@@ -90,15 +90,15 @@ export function createClient(options: ClientOptions): Client {
     get: (path) => one('GET', path),
     async list(path, from, { signal, size = pageSize } = {}) {
       const next = from === undefined ? '' : `&continue=${encodeURIComponent(from)}`;
-      return pageOf(await ask('GET', `${path}?limit=${size}${next}`, { signal }), path);
+      return parsePage(await ask('GET', `${path}?limit=${size}${next}`, { signal }), path);
     },
     async watch(path, resourceVersion, signal) {
       const query = `watch=true&allowWatchBookmarks=true&resourceVersion=${encodeURIComponent(resourceVersion)}`;
-      const response = await send('GET', `${path}?${query}&timeoutSeconds=${watchSeconds()}`, { signal });
+      const response = await send('GET', `${path}?${query}&timeoutSeconds=${randomWatchSeconds()}`, { signal });
       const status = response.statusCode ?? 0;
       if (status === 200) return eventsOf(response, connection.server, quietMs);
-      const text = await textOf(response, connection.server, timeoutMs);
-      throw refusal(status, response.headers['retry-after'], parsed(text) ?? text);
+      const text = await readText(response, connection.server, timeoutMs);
+      throw toApiError(status, response.headers['retry-after'], tryParseJson(text) ?? text);
     },
     apply: (path, body) =>
       one('PATCH', `${path}?${manager}&force=true`, { body, type: 'application/apply-patch+yaml' }),
@@ -112,7 +112,7 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
-interface Sent {
+interface SendOptions {
   readonly body?: JsonObject;
   readonly type?: string;
   readonly signal?: AbortSignal | undefined;
@@ -123,7 +123,11 @@ function createSender(connection: Connection, fieldManager: string, timeoutMs: n
   const isPlain = connection.server.startsWith('http:');
   const agent = isPlain ? new PlainAgent({ keepAlive: true }) : new Agent({ keepAlive: true });
 
-  const send = async (method: string, path: string, { body, type, signal }: Sent = {}): Promise<IncomingMessage> => {
+  const send = async (
+    method: string,
+    path: string,
+    { body, type, signal }: SendOptions = {},
+  ): Promise<IncomingMessage> => {
     const { tls, headers } = await connection.credentials();
     const text = body === undefined ? undefined : JSON.stringify(body);
     const options = {
@@ -142,13 +146,13 @@ function createSender(connection: Connection, fieldManager: string, timeoutMs: n
     request.on('error', () => undefined);
     request.end(text);
     try {
-      const response = await answerOf(request, timeoutMs);
-      if (response.statusCode === 401) connection.refused();
+      const response = await waitForResponse(request, timeoutMs);
+      if (response.statusCode === 401) connection.discardCredentials();
       return response;
     } catch (error) {
       // The reason may be that the API server did not accept the client certificate.
-      connection.refused();
-      throw unreachable(connection.server, error);
+      connection.discardCredentials();
+      throw toUnreachable(connection.server, error);
     }
   };
   return { send, close: () => agent.destroy() };
@@ -164,7 +168,7 @@ const keepAliveMs = 15_000;
  * Default for `quietMs`. An API server sends a bookmark every minute. A proxy between this server and the API server
  * may keep a connection open that no longer reaches the API server.
  */
-const plainQuietMs = 180_000;
+const defaultQuietMs = 180_000;
 
 async function* eventsOf(response: IncomingMessage, server: string, quietMs: number): AsyncIterable<WatchEvent> {
   const quiet = setTimeout(
@@ -172,9 +176,9 @@ async function* eventsOf(response: IncomingMessage, server: string, quietMs: num
     quietMs,
   );
   try {
-    for await (const line of linesOf(response, () => quiet.refresh())) yield eventOf(line);
+    for await (const line of linesOf(response, () => quiet.refresh())) yield parseEvent(line);
   } catch (error) {
-    throw unreachable(server, error);
+    throw toUnreachable(server, error);
   } finally {
     clearTimeout(quiet);
     response.destroy();
@@ -185,11 +189,11 @@ async function* eventsOf(response: IncomingMessage, server: string, quietMs: num
  * Returns a random duration of a watch, between 300 and 600 seconds, so that watches that begin together do not end
  * together.
  */
-function watchSeconds(): number {
+function randomWatchSeconds(): number {
   return 300 + Math.floor(Math.random() * 300);
 }
 
-async function answerOf(request: ClientRequest, timeoutMs: number): Promise<IncomingMessage> {
+async function waitForResponse(request: ClientRequest, timeoutMs: number): Promise<IncomingMessage> {
   const timer = setTimeout(() => request.destroy(new Error(`no answer within ${timeoutMs / 1000} s`)), timeoutMs);
   try {
     const [response] = await once(request, 'response');
@@ -200,12 +204,12 @@ async function answerOf(request: ClientRequest, timeoutMs: number): Promise<Inco
 }
 
 /** Wraps an error of the connection in `Unreachable`. Returns an `ApiError` or `Unreachable` unchanged. */
-function unreachable(server: string, error: unknown): ApiError | Unreachable {
+function toUnreachable(server: string, error: unknown): ApiError | Unreachable {
   if (error instanceof ApiError || error instanceof Unreachable) return error;
   return new Unreachable(`${server}: ${error instanceof Error ? error.message || error.name : String(error)}`);
 }
 
-async function textOf(response: IncomingMessage, server: string, timeoutMs: number): Promise<string> {
+async function readText(response: IncomingMessage, server: string, timeoutMs: number): Promise<string> {
   const timer = setTimeout(
     () => response.destroy(new Error(`the answer did not end within ${timeoutMs / 1000} s`)),
     timeoutMs,
@@ -215,7 +219,7 @@ async function textOf(response: IncomingMessage, server: string, timeoutMs: numb
     for await (const chunk of response) chunks.push(chunk);
     return Buffer.concat(chunks).toString('utf8');
   } catch (error) {
-    throw unreachable(server, error);
+    throw toUnreachable(server, error);
   } finally {
     clearTimeout(timer);
   }
@@ -237,7 +241,7 @@ async function* linesOf(response: IncomingMessage, heard: () => void): AsyncIter
   }
 }
 
-function parsed(text: string): Json | undefined {
+function tryParseJson(text: string): Json | undefined {
   try {
     return parseJson(text);
   } catch {
@@ -245,7 +249,7 @@ function parsed(text: string): Json | undefined {
   }
 }
 
-function pageOf(value: Json, path: string): Page {
+function parsePage(value: Json, path: string): Page {
   const { items, metadata } = isObject(value) ? value : {};
   const { resourceVersion, continue: next } = isObject(metadata) ? metadata : {};
   if (!Array.isArray(items) || typeof resourceVersion !== 'string' || !items.every(isResource))
@@ -253,27 +257,27 @@ function pageOf(value: Json, path: string): Page {
   return { items, resourceVersion, ...(typeof next === 'string' && next !== '' ? { next } : {}) };
 }
 
-function eventOf(line: string): WatchEvent {
-  const value = parsed(line);
+function parseEvent(line: string): WatchEvent {
+  const value = tryParseJson(line);
   const { type, object } = isObject(value) ? value : {};
-  if (type === 'ERROR' && isObject(object)) throw refusal(Number(object['code']) || 500, undefined, object);
-  if (type === 'BOOKMARK') return { type, resourceVersion: versionOf(object) };
+  if (type === 'ERROR' && isObject(object)) throw toApiError(Number(object['code']) || 500, undefined, object);
+  if (type === 'BOOKMARK') return { type, resourceVersion: bookmarkVersion(object) };
   if ((type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED') && isResource(object)) return { type, object };
   throw new Unreachable(`the watch sent something that is not an event: ${line.slice(0, 100)}`);
 }
 
 /** Returns the version of a bookmark. The object of a bookmark has no other content. */
-function versionOf(object: Json | undefined): string {
-  const { metadata } = membersOf(object);
-  const { resourceVersion } = membersOf(metadata);
+function bookmarkVersion(object: Json | undefined): string {
+  const { metadata } = asObjectOrEmpty(object);
+  const { resourceVersion } = asObjectOrEmpty(metadata);
   if (typeof resourceVersion === 'string' && resourceVersion !== '') return resourceVersion;
   throw new Unreachable('the watch sent a bookmark without a version');
 }
 
 /** Returns the error for a failed request. The body of a failed request is usually an object of the kind `Status`. */
-function refusal(status: number, retryAfter: string | undefined, value: Json): ApiError {
-  const { message, reason, details } = membersOf(typeof value === 'string' ? undefined : value);
-  const { retryAfterSeconds } = membersOf(details);
+function toApiError(status: number, retryAfter: string | undefined, value: Json): ApiError {
+  const { message, reason, details } = asObjectOrEmpty(typeof value === 'string' ? undefined : value);
+  const { retryAfterSeconds } = asObjectOrEmpty(details);
   const seconds = Number(retryAfter ?? retryAfterSeconds);
   return new ApiError({
     status,

@@ -13,7 +13,7 @@ export interface Connection {
   /** Returns the TLS settings and headers for one request. They may change while the connection is in use. */
   credentials(): Promise<Credentials>;
   /** To be called when the API server did not accept the credentials. They are read again for the next request. */
-  refused(): void;
+  discardCredentials(): void;
 }
 
 /** TLS settings and headers of a request. */
@@ -38,7 +38,7 @@ const serviceAccountFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
  * Time after which the files are read again, in milliseconds. The kubelet replaces a token long before it expires;
  * other programs may replace the files at any time.
  */
-const rereadMs = 60_000;
+const maxCacheAgeMs = 60_000;
 
 /**
  * Connects a pod to the API server of its own cluster. Throws `Unreachable` when this process does not run in a pod
@@ -53,7 +53,7 @@ export async function connectInCluster(
       'this server does not run in a cluster (KUBERNETES_SERVICE_HOST is not set); name a kubeconfig file in `kubeconfigFile`',
     );
   const { host, port } = address;
-  const files = createMemory(async (): Promise<Credentials> => {
+  const files = createCache(async (): Promise<Credentials> => {
     const [ca, token] = await Promise.all(['ca.crt', 'token'].map((name) => readServiceAccount(folder, name)));
     return { tls: { ca }, headers: { authorization: `Bearer ${token?.trim()}` } };
   });
@@ -63,16 +63,16 @@ export async function connectInCluster(
     server: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
     namespace: namespace?.trim(),
     credentials: files.read,
-    refused: files.forget,
+    discardCredentials: files.forget,
   };
 }
 
-/** Caches a value for `rereadMs`. */
-function createMemory<Value>(read: (before: Value | undefined) => Promise<Value>) {
+/** Caches a value for `maxCacheAgeMs`. */
+function createCache<Value>(read: (before: Value | undefined) => Promise<Value>) {
   let known: { readonly value: Value; at: number } | undefined;
   return {
     async read(): Promise<Value> {
-      const isFresh = known !== undefined && performance.now() - known.at <= rereadMs;
+      const isFresh = known !== undefined && performance.now() - known.at <= maxCacheAgeMs;
       if (known === undefined || !isFresh) known = { value: await read(known?.value), at: performance.now() };
       return known.value;
     },
@@ -96,7 +96,7 @@ async function readServiceAccount(folder: string, name: string): Promise<string>
  * `Unreachable` when the file cannot be read or names no cluster.
  */
 export async function connectByKubeconfig(file: string, context?: string): Promise<Connection> {
-  const memory = createMemory((before: Kubeconfig | undefined) => readKubeconfig(file, context, before));
+  const memory = createCache((before: Kubeconfig | undefined) => readKubeconfig(file, context, before));
   let { server, namespace } = await memory.read();
   return {
     get server() {
@@ -110,7 +110,7 @@ export async function connectByKubeconfig(file: string, context?: string): Promi
       ({ server, namespace } = found);
       return found.credentials();
     },
-    refused: memory.forget,
+    discardCredentials: memory.forget,
   };
 }
 
@@ -158,7 +158,7 @@ async function readKubeconfig(
       const { ca, cert, key, passphrase, pfx, servername, rejectUnauthorized, headers, auth } = options;
       const basic = typeof auth === 'string' ? { authorization: `Basic ${Buffer.from(auth).toString('base64')}` } : {};
       return {
-        tls: defined({ ca, cert, key, passphrase, pfx, servername, rejectUnauthorized }),
+        tls: withoutUndefined({ ca, cert, key, passphrase, pfx, servername, rejectUnauthorized }),
         headers: { ...basic, ...textHeaders(headers) },
       };
     },
@@ -172,7 +172,7 @@ function textHeaders(headers: RequestOptions['headers']): Readonly<Record<string
   return Object.fromEntries(entries.map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-function defined(
+function withoutUndefined(
   tls: { readonly [Name in keyof Credentials['tls']]: Credentials['tls'][Name] | undefined },
 ): Credentials['tls'] {
   return Object.fromEntries(Object.entries(tls).filter(([, value]) => value !== undefined));

@@ -28,7 +28,7 @@ export function reasonOf(error: unknown): string {
 }
 
 /** Resolves to the object, or to `undefined` when the API server answers 404. */
-export async function unlessAbsent<Value>(found: Promise<Value>): Promise<Value | undefined> {
+export async function ignoreNotFound<Value>(found: Promise<Value>): Promise<Value | undefined> {
   try {
     return await found;
   } catch (error) {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Backoff, pauseMs, plainBackoff } from './backoff.ts';
+import { type Backoff, defaultBackoff, pauseMs } from './backoff.ts';
 import type { Client } from './client.ts';
 import { ApiError, reasonOf } from './errors.ts';
 import { createOutage, type Outage } from './outage.ts';
@@ -58,7 +58,7 @@ export function startReflector(options: ReflectorOptions): Reflector {
   const { client, path, outage = createOutage() } = options;
   const ending = new AbortController();
   const store = createStore(options);
-  const retries = createRetries(options.backoff ?? plainBackoff, ending.signal, outage);
+  const retries = createRetries(options.backoff ?? defaultBackoff, ending.signal, outage);
   const state = createState(options, outage);
   let version = '';
   let step: Step = 'list';
@@ -86,16 +86,16 @@ export function startReflector(options: ReflectorOptions): Reflector {
       }
     } finally {
       // A successful list alone does not reset the failures: the watches after it may fail every time.
-      if (performance.now() - begun >= shortMs) retries.reset();
+      if (performance.now() - begun >= minWatchMs) retries.reset();
     }
     // Without this pause, an API server that ends every watch at once would be queried in a tight loop.
-    if (performance.now() - begun < shortMs) await retries.wait();
+    if (performance.now() - begun < minWatchMs) await retries.wait();
   };
   const fail = async (error: unknown): Promise<void> => {
     const refusal = error instanceof ApiError ? error : undefined;
     step = stepAfter(step, error, isWatching && retries.count() < 2);
     // A first failure that usually resolves itself is not reported as a fault.
-    const isFault = retries.count() > 0 || state.now().state === 'starting' || !mayPass(refusal);
+    const isFault = retries.count() > 0 || state.now().state === 'starting' || !isTransient(refusal);
     if (isFault) state.enter({ state: 'failing', reason: reasonOf(error), status: refusal?.status });
     await retries.wait(error);
   };
@@ -103,7 +103,7 @@ export function startReflector(options: ReflectorOptions): Reflector {
     while (!ending.signal.aborted) {
       try {
         if (step === 'list') await listAll();
-        else if (step === 'compare') step = await compare(client, path, version, ending.signal);
+        else if (step === 'compare') step = await compareVersion(client, path, version, ending.signal);
         else await follow();
       } catch (error) {
         if (!ending.signal.aborted) await fail(error);
@@ -137,7 +137,7 @@ function stepAfter(step: Step, error: unknown, mayGoOn: boolean): Step {
   return step === 'watch' && mayGoOn && !(error instanceof ApiError) ? 'watch' : 'list';
 }
 
-async function compare(
+async function compareVersion(
   client: Pick<Client, 'list'>,
   path: string,
   version: string,
@@ -155,7 +155,7 @@ function createState({ onState, onError }: Pick<ReflectorOptions, 'onState' | 'o
       if (JSON.stringify(next) === JSON.stringify(state)) return;
       const isRecovered = state.state === 'failing' && next.state === 'synced';
       state = next;
-      guard(() => onState(next), onError);
+      runHandler(() => onState(next), onError);
       if (isRecovered) outage.end();
     },
   };
@@ -176,7 +176,7 @@ async function listPages(client: Pick<Client, 'list'>, path: string, signal: Abo
 }
 
 /** Minimum duration of a normal watch, in milliseconds. A shorter watch did not end because its time was over. */
-const shortMs = 1000;
+const minWatchMs = 1000;
 
 function createStore({ keep = (object) => object, onChange, onError }: ReflectorOptions) {
   const objects = new Map<string, Resource>();
@@ -186,7 +186,7 @@ function createStore({ keep = (object) => object, onChange, onError }: Reflector
     const after = found === undefined ? undefined : keep(found);
     if (after === undefined) objects.delete(name);
     else objects.set(name, after);
-    guard(() => onChange({ ...(before && { before }), ...(after && { after }) }), onError);
+    runHandler(() => onChange({ ...(before && { before }), ...(after && { after }) }), onError);
   };
   return {
     objects,
@@ -202,7 +202,7 @@ function createStore({ keep = (object) => object, onChange, onError }: Reflector
  * Whether a failure usually resolves itself: the watch broke off, its version is too old (410), or the client must wait
  * (429).
  */
-function mayPass(refusal: ApiError | undefined): boolean {
+function isTransient(refusal: ApiError | undefined): boolean {
   return refusal === undefined || refusal.status === 410 || refusal.status === 429;
 }
 
@@ -229,7 +229,7 @@ function createRetries(backoff: Backoff, ending: AbortSignal, outage: Outage) {
 }
 
 /** Runs a handler. Passes its error to `onError`, so that the reflector continues. */
-function guard(handle: () => void, onError: (error: unknown) => void): void {
+function runHandler(handle: () => void, onError: (error: unknown) => void): void {
   try {
     handle();
   } catch (error) {

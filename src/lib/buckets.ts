@@ -5,7 +5,7 @@ export interface BucketSize {
 }
 
 interface Bucket {
-  left: number;
+  tokens: number;
   /** Time of the last refill, in milliseconds on a monotonic clock. */
   filledAt: number;
 }
@@ -19,27 +19,27 @@ export interface Buckets {
 }
 
 /** Maximum number of callers to remember. A caller that was dropped starts again with a full bucket. */
-const mostCallers = 100_000;
+const maxCallers = 100_000;
 
 /** Creates buckets of the same size. Each starts full. */
 export function createBuckets({ perMinute, burst }: BucketSize): Buckets {
   const buckets = new Map<string, Bucket>();
   return {
     take(caller, now) {
-      const bucket = buckets.get(caller) ?? { left: burst, filledAt: now };
-      bucket.left = Math.min(burst, bucket.left + ((now - bucket.filledAt) / 60_000) * perMinute);
+      const bucket = buckets.get(caller) ?? { tokens: burst, filledAt: now };
+      bucket.tokens = Math.min(burst, bucket.tokens + ((now - bucket.filledAt) / 60_000) * perMinute);
       bucket.filledAt = now;
       // Moves the caller to the end of the map, so that the least recently seen caller is dropped first.
       buckets.delete(caller);
       buckets.set(caller, bucket);
-      if (buckets.size > mostCallers) buckets.delete(buckets.keys().next().value ?? '');
-      if (bucket.left < 1) return Math.ceil(((1 - bucket.left) / perMinute) * 60);
-      bucket.left -= 1;
+      if (buckets.size > maxCallers) buckets.delete(buckets.keys().next().value ?? '');
+      if (bucket.tokens < 1) return Math.ceil(((1 - bucket.tokens) / perMinute) * 60);
+      bucket.tokens -= 1;
       return 0;
     },
     giveBack(caller) {
       const bucket = buckets.get(caller);
-      if (bucket !== undefined) bucket.left = Math.min(burst, bucket.left + 1);
+      if (bucket !== undefined) bucket.tokens = Math.min(burst, bucket.tokens + 1);
     },
   };
 }

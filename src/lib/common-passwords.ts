@@ -3,7 +3,7 @@
  * 4.4.2 (https://github.com/dropbox/zxcvbn, MIT, Copyright 2012-2016 Dan Wheeler and Dropbox, Inc.), without the
  * shorter ones.
  */
-const list = `
+const listText = `
 password 12345678 123456789 baseball football qwertyuiop 1234567890 superman 1qaz2wsx trustno1 sunshine iloveyou
 computer starwars princess 11111111 corvette 1234qwer internet samantha q1w2e3r4t5 maverick whatever mercedes steelers
 qwer1234 hardcore q1w2e3r4 midnight bigdaddy marlboro password1 1q2w3e4r cocacola jordan23 asdfasdf 12344321 liverpoo
@@ -250,9 +250,9 @@ qwerty77 0102030405 seraphim black123 ducati99 dkflbvbhjdyf 44magnum samantha1 u
 alphaman greyhoun
 `;
 
-const known: ReadonlySet<string> = new Set(list.trim().split(/\s+/));
+const commonPasswords: ReadonlySet<string> = new Set(listText.trim().split(/\s+/));
 
 /** Checks whether a password is one of the most common ones, ignoring letter case. */
 export function isCommonPassword(password: string): boolean {
-  return known.has(password.toLowerCase());
+  return commonPasswords.has(password.toLowerCase());
 }

@@ -17,14 +17,14 @@ export function parseDirectoryHosts(
   const hosts: Record<string, DirectoryHost> = {};
   for (const text of texts) {
     const [, name = '', urls = ''] = /^([^=\s]+)=(.+)$/.exec(text.trim()) ?? [];
-    const [signIn, api = signIn, ...others] = urls.trim().split(/\s+/).map(originOf);
+    const [signIn, api = signIn, ...others] = urls.trim().split(/\s+/).map(parseOrigin);
     if (signIn === undefined || api === undefined || others.length > 0) return { wrong: text };
     hosts[name.toLowerCase()] = { signIn, api };
   }
   return { hosts };
 }
 
-function originOf(text: string): string | undefined {
+function parseOrigin(text: string): string | undefined {
   const url = URL.parse(text);
   const isOrigin = url !== null && ['http:', 'https:'].includes(url.protocol) && url.href === `${url.origin}/`;
   return isOrigin ? url.origin : undefined;

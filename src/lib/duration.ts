@@ -5,8 +5,8 @@ const units = [
   ['ms', 1],
 ] as const;
 
-const number = String.raw`(\d{1,12})(?:\.(\d{1,9}))?`;
-const pattern = new RegExp(`^${units.map(([unit]) => `(?:${number}${unit})?`).join('')}$`);
+const numberPattern = String.raw`(\d{1,12})(?:\.(\d{1,9}))?`;
+const durationPattern = new RegExp(`^${units.map(([unit]) => `(?:${numberPattern}${unit})?`).join('')}$`);
 
 /**
  * Parses a duration such as `2m30s`, `1.5h` or `500ms` and returns it in seconds. Units must be in order from h to ms.
@@ -22,7 +22,7 @@ export function parseDuration(text: string): number | undefined {
  * number.
  */
 function parseMilliseconds(text: string): number | undefined {
-  const match = pattern.exec(text);
+  const match = durationPattern.exec(text);
   if (match === null || text === '') return undefined;
   let total = 0;
   for (const [index, [, size]] of units.entries()) {
@@ -36,7 +36,7 @@ function parseMilliseconds(text: string): number | undefined {
   return Number.isSafeInteger(total) ? total : undefined;
 }
 
-const nanoseconds: Readonly<Record<string, bigint>> = {
+const nanosecondsByUnit: Readonly<Record<string, bigint>> = {
   ns: 1n,
   us: 1000n,
   '\u00b5s': 1000n,
@@ -46,9 +46,9 @@ const nanoseconds: Readonly<Record<string, bigint>> = {
   m: 60_000_000_000n,
   h: 3_600_000_000_000n,
 };
-const goPart = /(\d*)(?:\.(\d*))?(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/y;
+const goPartPattern = /(\d*)(?:\.(\d*))?(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/y;
 /** Maximum of a signed 64-bit integer, in which Go stores durations. */
-const longestGo = 2n ** 63n - 1n;
+const maxGoNanoseconds = 2n ** 63n - 1n;
 
 /**
  * Returns a duration as Go formats it: `90s` becomes `1m30s`, `2m` becomes `2m0s`, `0.5s` becomes `500ms`. Accepts what
@@ -56,7 +56,7 @@ const longestGo = 2n ** 63n - 1n;
  */
 export function canonicalGoDuration(text: string): string | undefined {
   const total = parseGo(text);
-  return total === undefined || total > longestGo ? undefined : formatGo(total);
+  return total === undefined || total > maxGoNanoseconds ? undefined : formatGo(total);
 }
 
 function parseGo(text: string): bigint | undefined {
@@ -64,13 +64,13 @@ function parseGo(text: string): bigint | undefined {
   if (text === '' || text.length > 100) return undefined;
   if (text === '0') return 0n;
   let total = 0n;
-  goPart.lastIndex = 0;
-  while (goPart.lastIndex < text.length) {
-    const match = goPart.exec(text);
+  goPartPattern.lastIndex = 0;
+  while (goPartPattern.lastIndex < text.length) {
+    const match = goPartPattern.exec(text);
     if (match === null) return undefined;
     const [, whole = '', fraction = '', unit = ''] = match;
     if (whole === '' && fraction === '') return undefined;
-    const size = nanoseconds[unit] ?? 0n;
+    const size = nanosecondsByUnit[unit] ?? 0n;
     total += BigInt(whole || 0) * size + (BigInt(fraction || 0) * size) / 10n ** BigInt(fraction.length);
   }
   return total;
@@ -78,9 +78,9 @@ function parseGo(text: string): bigint | undefined {
 
 function formatGo(total: bigint): string {
   if (total === 0n) return '0s';
-  for (const [unit, digits, limit] of smallUnits) if (total < limit) return `${decimal(total, digits)}${unit}`;
+  for (const [unit, digits, limit] of smallUnits) if (total < limit) return `${formatDecimal(total, digits)}${unit}`;
   const minutes = total / 60_000_000_000n;
-  const seconds = `${decimal(total % 60_000_000_000n, 9)}s`;
+  const seconds = `${formatDecimal(total % 60_000_000_000n, 9)}s`;
   if (minutes === 0n) return seconds;
   return minutes < 60n ? `${minutes}m${seconds}` : `${minutes / 60n}h${minutes % 60n}m${seconds}`;
 }
@@ -92,7 +92,7 @@ const smallUnits = [
 ] as const;
 
 /** Formats `value` with its last `digits` digits after the decimal point, without trailing zeros. */
-function decimal(value: bigint, digits: number): string {
+function formatDecimal(value: bigint, digits: number): string {
   const scale = 10n ** BigInt(digits);
   const fraction =
     digits === 0

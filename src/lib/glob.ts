@@ -8,11 +8,11 @@ export interface Glob {
   readonly negated: boolean;
   /** Whether the pattern ends with `/`: it matches only directories, with everything in them, and no files. */
   readonly directoryOnly: boolean;
-  readonly steps: readonly Step[];
+  readonly segments: readonly SegmentPattern[];
 }
 
 /** What one segment of a path must match. `**` matches any number of segments. */
-type Step = '**' | { readonly literal: string } | readonly Token[];
+type SegmentPattern = '**' | { readonly literal: string } | readonly Token[];
 
 type Token =
   | '*'
@@ -21,43 +21,43 @@ type Token =
   | { readonly negated: boolean; readonly ranges: readonly (readonly [from: string, to: string])[] };
 
 /** Called with the number of comparisons made. May throw to stop the matching. */
-export type Spend = (comparisons: number) => void;
+export type SpendComparisons = (comparisons: number) => void;
 
 /** One segment of a path, also split into characters. */
-export interface PathStep {
+export interface PathSegment {
   readonly name: string;
   readonly chars: readonly string[];
 }
 
 /** Splits a path into its segments. */
-export function stepsOfPath(path: string): readonly PathStep[] {
+export function splitPath(path: string): readonly PathSegment[] {
   return path.split('/').map((name) => ({ name, chars: [...name] }));
 }
 
 /** Maximum length of a pattern, in characters. */
-export const longestGlob = 500;
+export const maxGlobLength = 500;
 
 /** Parses one line of a pattern file. Returns `undefined` for a blank line or a comment. */
 export function parseGlob(line: string): Glob | { readonly fault: string } | undefined {
   const text = withoutTrailingBlanks(line);
   if (text === '' || text.startsWith('#')) return undefined;
-  if (text.length > longestGlob) return { fault: `has more than ${longestGlob} characters` };
+  if (text.length > maxGlobLength) return { fault: `has more than ${maxGlobLength} characters` };
   const negated = text.startsWith('!');
   const directoryOnly = text.endsWith('/');
   const body = text.slice(negated ? 1 : 0, directoryOnly ? -1 : undefined);
   if (body === '' || body === '/') return { fault: 'names nothing' };
   const parts = body.replace(/^\//, '').split('/');
-  const steps: Step[] = [];
+  const steps: SegmentPattern[] = [];
   // A pattern without a slash matches in every directory.
   if (!body.includes('/') && body !== '**') steps.push('**');
   for (const part of parts) {
-    const step = parseStep(part);
+    const step = parseSegment(part);
     if (typeof step === 'object' && 'fault' in step) return step;
     if (step !== '**' || steps.at(-1) !== '**') steps.push(step);
   }
   // A trailing `**` matches everything below a directory, but not the directory itself.
   if (steps.at(-1) === '**') steps.push(['*']);
-  return { negated, directoryOnly, steps };
+  return { negated, directoryOnly, segments: steps };
 }
 
 /** Removes trailing blanks, except those escaped by a backslash. */
@@ -68,7 +68,7 @@ function withoutTrailingBlanks(line: string): string {
   return text.slice(0, end);
 }
 
-function parseStep(text: string): Step | { readonly fault: string } {
+function parseSegment(text: string): SegmentPattern | { readonly fault: string } {
   if (text === '**') return '**';
   if (text === '' || text === '.' || text === '..')
     return { fault: `has the segment \`${text}\`, which no file path contains` };
@@ -77,7 +77,7 @@ function parseStep(text: string): Step | { readonly fault: string } {
   for (let at = 0; at < chars.length; at += 1) {
     const char = chars[at] ?? '';
     if (char === '[') {
-      const set = parseSet(chars, at + 1);
+      const set = parseCharacterSet(chars, at + 1);
       if ('fault' in set) return set;
       tokens.push(set.token);
       at = set.end;
@@ -98,7 +98,7 @@ function parseStep(text: string): Step | { readonly fault: string } {
  * Parses the rest of a character set such as `a-z]`. `at` is the index after the opening bracket, `end` the index of
  * the closing one.
  */
-function parseSet(
+function parseCharacterSet(
   chars: readonly string[],
   at: number,
 ): { readonly token: Token; readonly end: number } | { readonly fault: string } {
@@ -125,17 +125,17 @@ function parseSet(
 }
 
 /** Checks whether a path matches the pattern. */
-export function matchesGlob({ steps }: Glob, path: readonly PathStep[], spend: Spend): boolean {
-  return matchList(steps, path, (step) => step === '**', matchStep, spend);
+export function matchesGlob({ segments }: Glob, path: readonly PathSegment[], spend: SpendComparisons): boolean {
+  return matchList(segments, path, (step) => step === '**', matchSegment, spend);
 }
 
-function matchStep(step: Step, { name, chars }: PathStep, spend: Spend): boolean {
+function matchSegment(step: SegmentPattern, { name, chars }: PathSegment, spend: SpendComparisons): boolean {
   if (step === '**') return true;
   if ('literal' in step) return step.literal === name;
   return matchList(step, chars, (token) => token === '*', matchToken, spend);
 }
 
-function matchToken(token: Token, char: string, spend: Spend): boolean {
+function matchToken(token: Token, char: string, spend: SpendComparisons): boolean {
   if (typeof token === 'string') return true;
   if ('char' in token) return token.char === char;
   spend(token.ranges.length);
@@ -151,8 +151,8 @@ function matchList<Part, Item>(
   parts: readonly Part[],
   items: readonly Item[],
   isWildcard: (part: Part) => boolean,
-  matches: (part: Part, item: Item, spend: Spend) => boolean,
-  spend: Spend,
+  matches: (part: Part, item: Item, spend: SpendComparisons) => boolean,
+  spend: SpendComparisons,
 ): boolean {
   let [last, end] = [parts.length, items.length];
   for (; last > 0 && !isWildcard(parts[last - 1] as Part); last -= 1, end -= 1) {

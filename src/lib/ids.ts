@@ -5,8 +5,8 @@ export interface IdInputs {
 }
 
 const alphabet = '0123456789abcdefghijklmnopqrstuv';
-const lastCount = 0xffff;
-const randomBytes = 6;
+const maxCount = 0xffff;
+const randomByteCount = 6;
 
 /**
  * Creates a source of 20-character ids (base32hex of 4 bytes seconds, 2 bytes counter and 6 random bytes). The next id
@@ -16,16 +16,16 @@ const randomBytes = 6;
 export function createIdSource(inputs: IdInputs): () => string {
   let seconds = 0;
   let count = 0;
-  const bytes = new Uint8Array(4 + 2 + randomBytes);
+  const bytes = new Uint8Array(4 + 2 + randomByteCount);
   const view = new DataView(bytes.buffer);
   return () => {
     const now = Math.floor(inputs.now() / 1000);
     if (now > seconds) [seconds, count] = [now, 0];
-    else if (count < lastCount) count += 1;
+    else if (count < maxCount) count += 1;
     else [seconds, count] = [seconds + 1, 0];
     view.setUint32(0, seconds);
     view.setUint16(4, count);
-    bytes.set(inputs.random(randomBytes), 6);
+    bytes.set(inputs.random(randomByteCount), 6);
     return encode(bytes);
   };
 }

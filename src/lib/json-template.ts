@@ -10,7 +10,7 @@ export interface JsonTemplate<Name extends string> {
 }
 
 /** A placeholder for a value. */
-interface Place<Name extends string> {
+interface Placeholder<Name extends string> {
   readonly name: Name;
   /** Name of the member of the value to insert, always as text. Absent: the whole value. */
   readonly member: string | undefined;
@@ -34,13 +34,13 @@ export function parseJsonTemplate<Name extends string>(
 ): JsonTemplate<Name> | TemplateFault {
   // `Object.keys` loses the type of the keys.
   const names = Object.keys(samples) as Name[];
-  const parts: (string | Place<Name>)[] = [];
+  const parts: (string | Placeholder<Name>)[] = [];
   let isQuoted = false;
   let end = 0;
   for (const match of text.matchAll(/\{\{(.*?)\}\}/gs)) {
     const fixed = text.slice(end, match.index);
     isQuoted = isQuotedAfter(fixed, isQuoted);
-    const place = readPlace(match[1] ?? '', names);
+    const place = parsePlaceholder(match[1] ?? '', names);
     if ('fault' in place) return place;
     parts.push(fixed, { ...place, isQuoted });
     end = match.index + match[0].length;
@@ -48,9 +48,9 @@ export function parseJsonTemplate<Name extends string>(
   const rest = text.slice(end);
   if (rest.includes('{{')) return { fault: 'a `{{` has no closing `}}`; add it' };
   const template: JsonTemplate<Name> = {
-    render: (values) => [...parts, rest].map((part) => textOf(part, values)).join(''),
+    render: (values) => [...parts, rest].map((part) => renderPart(part, values)).join(''),
   };
-  const fault = whyNoJson(template.render(samples));
+  const fault = explainInvalidJson(template.render(samples));
   return fault === undefined ? template : { fault };
 }
 
@@ -59,10 +59,10 @@ function isQuotedAfter(fixed: string, before: boolean): boolean {
   return quotes.length % 2 === 0 ? before : !before;
 }
 
-function readPlace<Name extends string>(
+function parsePlaceholder<Name extends string>(
   inner: string,
   names: readonly Name[],
-): Omit<Place<Name>, 'isQuoted'> | TemplateFault {
+): Omit<Placeholder<Name>, 'isQuoted'> | TemplateFault {
   const [, named = '', member] = /^\s*\.(\w+)(?:\.([\w-]+))?\s*$/.exec(inner) ?? [];
   const name = names.find((known) => known === named);
   if (name !== undefined) return { name, member };
@@ -72,7 +72,7 @@ function readPlace<Name extends string>(
   return { fault: `\`{{${inner.slice(0, 60)}}}\` is not a known value; ${hint}` };
 }
 
-function textOf<Name extends string>(part: string | Place<Name>, values: Values<Name>): string {
+function renderPart<Name extends string>(part: string | Placeholder<Name>, values: Values<Name>): string {
   if (typeof part === 'string') return part;
   const { name, member, isQuoted } = part;
   const value = member === undefined ? values[name] : plainText(memberOf(values[name], member));
@@ -87,7 +87,7 @@ function plainText(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-function whyNoJson(text: string): string | undefined {
+function explainInvalidJson(text: string): string | undefined {
   try {
     JSON.parse(text);
     return undefined;

@@ -72,7 +72,7 @@ function isList(value: Json | undefined): value is readonly Json[] {
 }
 
 /** Returns the value as an object, or an empty object when it is not one. */
-export function membersOf(value: Json | undefined): JsonObject {
+export function asObjectOrEmpty(value: Json | undefined): JsonObject {
   return isObject(value) ? value : {};
 }
 
@@ -106,7 +106,7 @@ export function asTexts(value: Json | undefined): readonly string[] {
 }
 
 /** Returns the member names of a record. The record must not have more members than its type declares. */
-export function namesOf<R extends object>(record: R): readonly (keyof R & string)[] {
+export function keysOf<R extends object>(record: R): readonly (keyof R & string)[] {
   // In general a value may have more members than its type. This function is for records that are written out in full.
   return Object.keys(record) as (keyof R & string)[];
 }
@@ -121,6 +121,6 @@ export function isObject(value: unknown): value is { readonly [member: string]: 
 }
 
 /** Appends a name to a JSON pointer (RFC 6901). The name may contain `/` and `~`. */
-export function pointerTo(pointer: string, name: string): string {
+export function appendPointer(pointer: string, name: string): string {
   return `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }

@@ -10,7 +10,7 @@ const contextLines = 3;
  * Maximum number of line pairs to compare, because the comparison needs a table of that size. Beyond it, the differing
  * part is shown as one block.
  */
-const mostPairs = 4_000_000;
+const maxPairs = 4_000_000;
 
 /** Returns the unified diff of two texts without its two header lines; empty when the texts are equal. */
 export function lineDiff(before: string, after: string): string {
@@ -67,7 +67,7 @@ function signed(sign: DiffLine['sign'], lines: readonly string[]): readonly Diff
 
 /** Compares two lists of lines and keeps their longest common subsequence. */
 function compareMiddle(before: readonly string[], after: readonly string[]): readonly DiffLine[] {
-  if (before.length * after.length > mostPairs) return [...signed('-', before), ...signed('+', after)];
+  if (before.length * after.length > maxPairs) return [...signed('-', before), ...signed('+', after)];
   const width = after.length + 1;
   const lengths = new Uint32Array((before.length + 1) * width);
   const length = (old: number, now: number) => lengths[old * width + now] ?? 0;

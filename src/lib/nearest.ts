@@ -8,11 +8,11 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
  * suggested.
  */
 export function nearestAll(word: string, candidates: Iterable<string>, count: number): readonly string[] {
-  if (word.length > longestWord) return [];
+  if (word.length > maxWordLength) return [];
   const ranked: { readonly candidate: string; readonly rank: number }[] = [];
   const lower = word.toLowerCase();
   for (const candidate of new Set(candidates)) {
-    if (candidate === word || candidate.length > longestWord) continue;
+    if (candidate === word || candidate.length > maxWordLength) continue;
     const rank = rankOf(lower, candidate.toLowerCase());
     if (rank !== undefined) ranked.push({ candidate, rank });
   }
@@ -24,10 +24,10 @@ export function nearestAll(word: string, candidates: Iterable<string>, count: nu
  * Maximum length of a word, in characters. The comparison takes time proportional to the product of both lengths, and
  * no mistyped name is longer.
  */
-const longestWord = 256;
+const maxWordLength = 256;
 
-const mostEdits = 4;
-const shortestPrefix = 3;
+const maxEdits = 4;
+const minPrefixLength = 3;
 
 /**
  * Returns the number of edits when it is small for the length (one in three letters), or the worst rank when the word
@@ -35,14 +35,14 @@ const shortestPrefix = 3;
  */
 function rankOf(word: string, candidate: string): number | undefined {
   const longest = Math.max(word.length, candidate.length);
-  const limit = Math.min(mostEdits, Math.max(1, Math.floor(longest / 3)));
+  const limit = Math.min(maxEdits, Math.max(1, Math.floor(longest / 3)));
   const edits = editsWithin(word, candidate, limit);
   if (edits !== undefined && edits < longest) return edits;
-  return word.length >= shortestPrefix && candidate.startsWith(word) ? mostEdits + 1 : undefined;
+  return word.length >= minPrefixLength && candidate.startsWith(word) ? maxEdits + 1 : undefined;
 }
 
 /** Three rows of the distance table, reused for every pair: one hint compares a word with thousands of candidates. */
-const tables = [0, 1, 2].map(() => new Uint16Array(longestWord + 1)) as [Uint16Array, Uint16Array, Uint16Array];
+const distanceRows = [0, 1, 2].map(() => new Uint16Array(maxWordLength + 1)) as [Uint16Array, Uint16Array, Uint16Array];
 
 /**
  * Returns the Damerau–Levenshtein distance (swapped neighbours count once), or `undefined` as soon as it must exceed
@@ -52,7 +52,7 @@ const tables = [0, 1, 2].map(() => new Uint16Array(longestWord + 1)) as [Uint16A
 function editsWithin(a: string, b: string, limit: number): number | undefined {
   if (Math.abs(a.length - b.length) > limit) return undefined;
   const beyond = limit + 1;
-  let [beforeLast, last, current] = tables;
+  let [beforeLast, last, current] = distanceRows;
   for (let column = 0; column <= b.length; column += 1) last[column] = Math.min(column, beyond);
   for (let row = 1; row <= a.length; row += 1) {
     const [from, to] = [Math.max(1, row - limit), Math.min(b.length, row + limit)];

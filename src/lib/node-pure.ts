@@ -12,7 +12,7 @@ export function sha256(text: string): string {
 }
 
 /** Number of characters to hash at once. A short text is hashed in one call, because a `Hash` object costs more. */
-const hashedAtOnce = 16 * 1024;
+const hashChunkLength = 16 * 1024;
 
 /** Returns the SHA-256 of the UTF-8 text that the parts form together, in hexadecimal. Yields after each part. */
 export function* sha256InSteps(parts: Iterable<string>): Generator<undefined, string> {
@@ -20,7 +20,7 @@ export function* sha256InSteps(parts: Iterable<string>): Generator<undefined, st
   let text = '';
   for (const part of parts) {
     text += part;
-    if (text.length >= hashedAtOnce) {
+    if (text.length >= hashChunkLength) {
       sum ??= createHash('sha256');
       sum.update(text);
       text = '';
@@ -59,7 +59,7 @@ export type CertificateResult =
   | { readonly ok: false; readonly fault: 'malformed' | 'several' | 'too_long' };
 
 /** Maximum length of the text of a certificate, in characters. A large certificate has about 8,000. */
-export const longestCertificate = 64 * 1024;
+export const maxCertificateLength = 64 * 1024;
 
 const [certificateBegin, certificateEnd] = ['-----BEGIN CERTIFICATE-----', '-----END CERTIFICATE-----'];
 
@@ -67,7 +67,7 @@ const [certificateBegin, certificateEnd] = ['-----BEGIN CERTIFICATE-----', '----
  * Parses one X.509 certificate in PEM. Text around it is dropped. Does not check whether the certificate has expired.
  */
 export function parseCertificate(text: string): CertificateResult {
-  if (text.length > longestCertificate) return { ok: false, fault: 'too_long' };
+  if (text.length > maxCertificateLength) return { ok: false, fault: 'too_long' };
   const begin = text.indexOf(certificateBegin);
   const mark = begin < 0 ? -1 : text.indexOf(certificateEnd, begin);
   const isWhole = mark >= 0;
@@ -88,17 +88,19 @@ export function parseCertificate(text: string): CertificateResult {
  * chain. All are in PEM; the certificate itself is first in `chain`. Malformed certificates are ignored. Does not check
  * whether certificates have expired.
  */
-export function chainsTo(chain: readonly string[], authorities: readonly string[]): boolean {
-  const roots = readOnce(authorities);
+export function isChainTrusted(chain: readonly string[], authorities: readonly string[]): boolean {
+  const roots = readAuthorities(authorities);
   const [leaf, ...helpers] = chain.map(readCertificate);
   const between = helpers.flat();
   const seen = new Set<X509Certificate>();
   let reached = leaf ?? [];
   while (reached.length > 0) {
-    if (reached.some((certificate) => roots.some((root) => issued(root, certificate)))) return true;
+    if (reached.some((certificate) => roots.some((root) => hasIssued(root, certificate)))) return true;
     for (const certificate of reached) seen.add(certificate);
     const last = reached;
-    reached = between.filter((helper) => !seen.has(helper) && last.some((certificate) => issued(helper, certificate)));
+    reached = between.filter(
+      (helper) => !seen.has(helper) && last.some((certificate) => hasIssued(helper, certificate)),
+    );
   }
   return false;
 }
@@ -107,23 +109,23 @@ export function chainsTo(chain: readonly string[], authorities: readonly string[
  * Checks whether a text contains one or more certificates in PEM, all of them well-formed. Text between them is
  * ignored.
  */
-export function holdsCertificates(text: string): boolean {
+export function containsCertificates(text: string): boolean {
   const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
   return blocks.length > 0 && blocks.every((block) => readCertificate(block).length === 1);
 }
 
 /** Parsed lists of authorities, so that a list is parsed once for all chains that are checked against it. */
-const readLists = new WeakMap<readonly string[], readonly X509Certificate[]>();
+const authoritiesCache = new WeakMap<readonly string[], readonly X509Certificate[]>();
 
-function readOnce(authorities: readonly string[]): readonly X509Certificate[] {
-  const present = readLists.get(authorities);
+function readAuthorities(authorities: readonly string[]): readonly X509Certificate[] {
+  const present = authoritiesCache.get(authorities);
   if (present !== undefined) return present;
   const read = authorities.flatMap(readCertificate);
-  readLists.set(authorities, read);
+  authoritiesCache.set(authorities, read);
   return read;
 }
 
-function issued(authority: X509Certificate, certificate: X509Certificate): boolean {
+function hasIssued(authority: X509Certificate, certificate: X509Certificate): boolean {
   return authority.ca && certificate.checkIssued(authority) && certificate.verify(authority.publicKey);
 }
 

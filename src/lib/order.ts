@@ -1,4 +1,4 @@
-import { isTurn, runToEnd, sortInSteps } from './steps.ts';
+import { runToEnd, shouldYield, sortInSteps } from './steps.ts';
 
 /** The nodes in order, or a cycle in which each node needs the next one and the last needs the first. */
 export type OrderResult<T> =
@@ -17,24 +17,24 @@ export function topologicalOrder<T>(
   needs: (node: T) => Iterable<T>,
   compare: Compare<T>,
 ): OrderResult<T> {
-  return runToEnd(orderInSteps(nodes, needs, compare));
+  return runToEnd(topologicalOrderInSteps(nodes, needs, compare));
 }
 
 /** Same as `topologicalOrder`, but yields at regular intervals. */
-export function* orderInSteps<T>(
+export function* topologicalOrderInSteps<T>(
   nodes: Iterable<T>,
   needs: (node: T) => Iterable<T>,
   compare: Compare<T>,
 ): Generator<undefined, OrderResult<T>> {
   const graph = yield* buildGraph(nodes, needs);
   const order: T[] = [];
-  let layer = [...graph.waitsFor].filter(([, count]) => count === 0).map(([node]) => node);
+  let layer = [...graph.pendingCount].filter(([, count]) => count === 0).map(([node]) => node);
   while (layer.length > 0) {
     const sorted = yield* sortInSteps(layer, compare);
     for (const node of sorted) order.push(node);
     layer = yield* releaseLayer(graph, sorted);
   }
-  if (order.length === graph.waitsFor.size) return { ok: true, order };
+  if (order.length === graph.pendingCount.size) return { ok: true, order };
   return { ok: false, cycle: findCycle(graph, new Set(order), compare) };
 }
 
@@ -42,7 +42,7 @@ interface Graph<T> {
   readonly needs: ReadonlyMap<T, ReadonlySet<T>>;
   readonly neededBy: ReadonlyMap<T, readonly T[]>;
   /** Number of needed nodes that are not in the order yet, by node. Decremented during the sort. */
-  readonly waitsFor: Map<T, number>;
+  readonly pendingCount: Map<T, number>;
 }
 
 function* buildGraph<T>(nodes: Iterable<T>, needsOf: (node: T) => Iterable<T>): Generator<undefined, Graph<T>> {
@@ -55,19 +55,19 @@ function* buildGraph<T>(nodes: Iterable<T>, needsOf: (node: T) => Iterable<T>): 
     for (const needed of needsOf(node)) if (known.has(needed)) own.add(needed);
     for (const needed of own) neededBy.get(needed)?.push(node);
     needs.set(node, own);
-    if (isTurn(needs.size)) yield undefined;
+    if (shouldYield(needs.size)) yield undefined;
   }
   const waitsFor = new Map([...needs].map(([node, own]) => [node, own.size]));
-  return { needs, neededBy, waitsFor };
+  return { needs, neededBy, pendingCount: waitsFor };
 }
 
 function* releaseLayer<T>(graph: Graph<T>, layer: readonly T[]): Generator<undefined, T[]> {
   const released: T[] = [];
   for (const [at, done] of layer.entries()) {
-    if (isTurn(at)) yield undefined;
+    if (shouldYield(at)) yield undefined;
     for (const node of graph.neededBy.get(done) ?? []) {
-      const left = (graph.waitsFor.get(node) ?? 0) - 1;
-      graph.waitsFor.set(node, left);
+      const left = (graph.pendingCount.get(node) ?? 0) - 1;
+      graph.pendingCount.set(node, left);
       if (left === 0) released.push(node);
     }
   }
@@ -79,24 +79,24 @@ function* releaseLayer<T>(graph: Graph<T>, layer: readonly T[]): Generator<undef
  * least needed node at each step must return to a visited node.
  */
 function findCycle<T>(graph: Graph<T>, done: ReadonlySet<T>, compare: Compare<T>): readonly T[] {
-  const left = [...graph.waitsFor.keys()].filter((node) => !done.has(node));
+  const left = [...graph.pendingCount.keys()].filter((node) => !done.has(node));
   const positions = new Map<T, number>();
   const path: T[] = [];
-  let next = least(left, compare);
+  let next = findSmallest(left, compare);
   while (next !== undefined && !positions.has(next)) {
     positions.set(next, path.length);
     path.push(next);
-    next = least(
+    next = findSmallest(
       [...(graph.needs.get(next) ?? [])].filter((node) => !done.has(node)),
       compare,
     );
   }
   const cycle = path.slice(next === undefined ? 0 : positions.get(next));
-  const first = least(cycle, compare);
+  const first = findSmallest(cycle, compare);
   const start = first === undefined ? 0 : cycle.indexOf(first);
   return [...cycle.slice(start), ...cycle.slice(0, start)];
 }
 
-function least<T>(nodes: readonly T[], compare: Compare<T>): T | undefined {
+function findSmallest<T>(nodes: readonly T[], compare: Compare<T>): T | undefined {
   return nodes.length === 0 ? undefined : nodes.reduce((best, node) => (compare(node, best) < 0 ? node : best));
 }

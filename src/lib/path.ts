@@ -1,5 +1,5 @@
 /** Maximum length of a file path, in characters. The same as the maximum of common operating systems. */
-export const longestPath = 4096;
+export const maxPathLength = 4096;
 
 /**
  * Removes empty and `.` segments and resolves `..`: `./config//a.yaml` becomes `config/a.yaml`. The current directory

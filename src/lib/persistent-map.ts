@@ -54,7 +54,7 @@ interface Branch<V> {
 
 type Node<V> = Branch<V> | Leaf<V>;
 
-const deepest = 35;
+const maxShift = 35;
 
 function isLeaf<V>(node: Node<V>): node is Leaf<V> {
   return 'key' in node;
@@ -88,7 +88,7 @@ function find<V>(root: Node<V> | undefined, key: string, hash: number): Leaf<V> 
   let node = root;
   for (let shift = 0; node !== undefined; shift += 5) {
     if (isLeaf(node)) return node.key === key ? node : undefined;
-    if (shift >= deepest) return node.slots.find((slot): slot is Leaf<V> => isLeaf(slot) && slot.key === key);
+    if (shift >= maxShift) return node.slots.find((slot): slot is Leaf<V> => isLeaf(slot) && slot.key === key);
     const bit = bitOf(hash, shift);
     node = (node.bitmap & bit) === 0 ? undefined : node.slots[indexOf(node.bitmap, bit)];
   }
@@ -99,15 +99,15 @@ function find<V>(root: Node<V> | undefined, key: string, hash: number): Leaf<V> 
  * Returns a branch that this edit may change in place: the branch itself if the edit owns it, else a copy that the edit
  * owns.
  */
-function owned<V>(branch: Branch<V>, owner: object): Branch<V> {
+function editableBranch<V>(branch: Branch<V>, owner: object): Branch<V> {
   return branch.owner === owner ? branch : { owner, bitmap: branch.bitmap, slots: branch.slots.slice() };
 }
 
 function insert<V>(node: Node<V> | undefined, leaf: Leaf<V>, shift: number, owner: object): Node<V> {
   if (node === undefined) return leaf;
   if (isLeaf(node)) return node.key === leaf.key ? leaf : join(node, leaf, shift, owner);
-  const branch = owned(node, owner);
-  if (shift >= deepest) {
+  const branch = editableBranch(node, owner);
+  if (shift >= maxShift) {
     const at = branch.slots.findIndex((slot) => isLeaf(slot) && slot.key === leaf.key);
     if (at < 0) branch.slots.push(leaf);
     else branch.slots[at] = leaf;
@@ -126,7 +126,7 @@ function insert<V>(node: Node<V> | undefined, leaf: Leaf<V>, shift: number, owne
 
 /** Returns a branch with two leaves of different keys. */
 function join<V>(first: Leaf<V>, second: Leaf<V>, shift: number, owner: object): Branch<V> {
-  if (shift >= deepest) return { owner, bitmap: 0, slots: [first, second] };
+  if (shift >= maxShift) return { owner, bitmap: 0, slots: [first, second] };
   const left = bitOf(first.hash, shift);
   const right = bitOf(second.hash, shift);
   if (left === right) return { owner, bitmap: left, slots: [join(first, second, shift + 5, owner)] };
@@ -143,16 +143,16 @@ function remove<V>(
 ): Node<V> | undefined {
   if (node === undefined) return undefined;
   if (isLeaf(node)) return node.key === key ? undefined : node;
-  const branch = owned(node, owner);
-  const bit = shift >= deepest ? 0 : bitOf(hash, shift);
+  const branch = editableBranch(node, owner);
+  const bit = shift >= maxShift ? 0 : bitOf(hash, shift);
   const at =
-    shift >= deepest
+    shift >= maxShift
       ? branch.slots.findIndex((slot) => isLeaf(slot) && slot.key === key)
       : (branch.bitmap & bit) === 0
         ? -1
         : indexOf(branch.bitmap, bit);
   if (at < 0) return node;
-  const rest = shift >= deepest ? undefined : remove(branch.slots[at], key, hash, shift + 5, owner);
+  const rest = shift >= maxShift ? undefined : remove(branch.slots[at], key, hash, shift + 5, owner);
   if (rest === undefined) {
     branch.slots.splice(at, 1);
     branch.bitmap &= ~bit;
@@ -176,7 +176,7 @@ function* leaves<V>(node: Node<V> | undefined): IterableIterator<Leaf<V>> {
 /** Adds the keys whose leaves differ. A node that both maps share is skipped, because its content is equal. */
 function collectChanges<V>(before: Node<V> | undefined, after: Node<V> | undefined, shift: number, keys: Set<string>) {
   if (before === after) return;
-  if (before !== undefined && after !== undefined && !isLeaf(before) && !isLeaf(after) && shift < deepest) {
+  if (before !== undefined && after !== undefined && !isLeaf(before) && !isLeaf(after) && shift < maxShift) {
     for (let bits = before.bitmap | after.bitmap; bits !== 0; bits &= bits - 1) {
       const bit = bits & -bits;
       collectChanges(slotAt(before, bit), slotAt(after, bit), shift + 5, keys);

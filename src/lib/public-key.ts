@@ -9,6 +9,6 @@ export function readPublicKey(text: string): string | undefined {
 }
 
 /** Converts a public key to standard base64, which WireGuard tunnels use and peers are stored with. */
-export function tunnelSpelling(key: string): string {
+export function toStandardBase64(key: string): string {
   return Buffer.from(key, 'base64url').toString('base64');
 }

@@ -1,4 +1,4 @@
 /** Quotes a word for a POSIX shell, if it needs quotes. */
-export function shellWord(word: string): string {
+export function quoteShellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -2,7 +2,7 @@
  * Sort keys are strings that are compared character by character. An element without a key is sorted by its id, so ids
  * and keys share one order: `~` is greater and `!` is less than every character of an id.
  */
-const longest = 200;
+const maxKeyLength = 200;
 
 /**
  * Returns keys that increase in the given order. Keeps as many keys as possible, so that moving one element among
@@ -20,7 +20,7 @@ export function increasingKeys(keys: readonly string[]): readonly string[] {
     }
   }
   // Repeated moves to the same place make keys longer. All keys are renumbered when one becomes too long.
-  return result.some((key) => key.length > longest) ? numbered('!', 1, keys.length) : result;
+  return result.some((key) => key.length > maxKeyLength) ? numbered('!', 1, keys.length) : result;
 }
 
 /** Returns a key that is greater than `last` and less than every id created later. */

@@ -10,7 +10,7 @@ export interface SortedMap<V> extends Iterable<Entry<V>> {
   get(key: string): V | undefined;
   keys(): readonly string[];
   /** Iterates over the keys greater than `key`, in order. A caller that stops early pays only for the keys it took. */
-  keysBehind(key: string): Iterable<string>;
+  keysAfter(key: string): Iterable<string>;
   /** Returns the map with changes applied. A change with the value `undefined` deletes the key. */
   with(changes: Iterable<Entry<V | undefined>>): SortedMap<V>;
   /** Returns the keys whose values differ from another map, in order. */
@@ -25,7 +25,7 @@ interface Chunk<V> {
 }
 
 /** Maximum number of entries in a chunk. A larger chunk is split. */
-const mostEntries = 128;
+const maxEntries = 128;
 
 /** Returns the empty map. */
 export function emptySortedMap<V>(): SortedMap<V> {
@@ -42,13 +42,13 @@ class Chunks<V> implements SortedMap<V> {
   }
 
   get lastKey(): string {
-    return lastOf(this.#chunks.at(-1));
+    return lastKeyOf(this.#chunks.at(-1));
   }
 
   get(key: string): V | undefined {
-    const chunk = this.#chunks[this.#placeFor(key)];
+    const chunk = this.#chunks[this.#chunkIndexFor(key)];
     if (chunk === undefined) return undefined;
-    const at = placeOf(chunk, key);
+    const at = indexOfKey(chunk, key);
     return chunk.keys[at] === key ? chunk.values[at] : undefined;
   }
 
@@ -56,11 +56,11 @@ class Chunks<V> implements SortedMap<V> {
     return this.#chunks.flatMap(({ keys }) => keys);
   }
 
-  *keysBehind(key: string): Iterable<string> {
-    for (let place = this.#placeFor(key); place < this.#chunks.length; place++) {
+  *keysAfter(key: string): Iterable<string> {
+    for (let place = this.#chunkIndexFor(key); place < this.#chunks.length; place++) {
       const keys = this.#chunks[place]?.keys ?? [];
       // Only in the first chunk can there be keys that are not greater than `key`.
-      for (let at = firstFrom(keys.length, (from) => (keys[from] ?? '') > key); at < keys.length; at++)
+      for (let at = findFirstIndex(keys.length, (from) => (keys[from] ?? '') > key); at < keys.length; at++)
         yield keys[at] ?? '';
     }
   }
@@ -78,27 +78,27 @@ class Chunks<V> implements SortedMap<V> {
     let [done, from] = [0, 0];
     while (from < sorted.length) {
       // A key greater than all others is added to the last chunk.
-      const at = Math.min(this.#placeFor(sorted[from]?.[0] ?? ''), last);
+      const at = Math.min(this.#chunkIndexFor(sorted[from]?.[0] ?? ''), last);
       const chunk = this.#chunks[at] ?? { keys: [], values: [] };
-      const to = at === last ? sorted.length : firstBeyond(sorted, lastOf(chunk), from);
+      const to = at === last ? sorted.length : firstIndexAfter(sorted, lastKeyOf(chunk), from);
       const edited = editChunk(chunk, sorted.slice(from, to));
       size += edited.keys.length - chunk.keys.length;
-      chunks.push(...this.#chunks.slice(done, at), ...divide(edited));
+      chunks.push(...this.#chunks.slice(done, at), ...splitChunk(edited));
       [done, from] = [at + 1, to];
     }
     return new Chunks([...chunks, ...this.#chunks.slice(done)], size);
   }
 
   /** Returns the index of the first chunk whose last key is not less than `key`: the only chunk that can contain it. */
-  #placeFor(key: string): number {
-    return firstFrom(this.#chunks.length, (at) => lastOf(this.#chunks[at]) >= key);
+  #chunkIndexFor(key: string): number {
+    return findFirstIndex(this.#chunks.length, (at) => lastKeyOf(this.#chunks[at]) >= key);
   }
 
   changedSince(before: SortedMap<V>): readonly string[] {
     if (before === this) return [];
     // `Chunks` is the only class that implements `SortedMap`.
-    const [was, is] = withoutShared((before as Chunks<V>).#chunks, this.#chunks);
-    return compareChunks(joined(was), joined(is));
+    const [was, is] = findUnsharedChunks((before as Chunks<V>).#chunks, this.#chunks);
+    return compareChunks(joinChunks(was), joinChunks(is));
   }
 }
 
@@ -108,20 +108,20 @@ function* entriesOf<V>(chunks: readonly Chunk<V>[]): Generator<Entry<V>, void> {
     for (let at = 0; at < keys.length; at++) yield [keys[at] ?? '', values[at] as V];
 }
 
-function lastOf(chunk: Chunk<unknown> | undefined): string {
+function lastKeyOf(chunk: Chunk<unknown> | undefined): string {
   return chunk?.keys.at(-1) ?? '';
 }
 
 /** Returns the index of a key in a chunk, or the index at which it would be inserted. */
-function placeOf({ keys }: Chunk<unknown>, key: string): number {
-  return firstFrom(keys.length, (at) => (keys[at] ?? '') >= key);
+function indexOfKey({ keys }: Chunk<unknown>, key: string): number {
+  return findFirstIndex(keys.length, (at) => (keys[at] ?? '') >= key);
 }
 
 /**
  * Returns the first index below `length` for which the condition is true, or `length`. The condition must also be true
  * for all later indexes (binary search).
  */
-function firstFrom(length: number, isThere: (at: number) => boolean): number {
+function findFirstIndex(length: number, isThere: (at: number) => boolean): number {
   let [low, high] = [0, length];
   while (low < high) {
     const middle = (low + high) >>> 1;
@@ -132,7 +132,7 @@ function firstFrom(length: number, isThere: (at: number) => boolean): number {
 }
 
 /** Returns the first index, starting at `from`, of an entry whose key is greater than `key`. */
-function firstBeyond(sorted: readonly Entry<unknown>[], key: string, from: number): number {
+function firstIndexAfter(sorted: readonly Entry<unknown>[], key: string, from: number): number {
   let at = from;
   while (at < sorted.length && (sorted[at]?.[0] ?? '') <= key) at++;
   return at;
@@ -149,7 +149,7 @@ function editChunk<V>(chunk: Chunk<V>, changes: readonly Entry<V | undefined>[])
     from = to;
   };
   for (const [at, [key, value]] of changes.entries()) {
-    copyTo(placeOf(chunk, key));
+    copyTo(indexOfKey(chunk, key));
     if (chunk.keys[from] === key) from++;
     if (value === undefined || changes[at + 1]?.[0] === key) continue;
     keys.push(key);
@@ -160,17 +160,17 @@ function editChunk<V>(chunk: Chunk<V>, changes: readonly Entry<V | undefined>[])
 }
 
 /** Splits a chunk that is too large into pieces. Returns an empty list for an empty chunk. */
-function divide<V>(chunk: Chunk<V>): readonly Chunk<V>[] {
+function splitChunk<V>(chunk: Chunk<V>): readonly Chunk<V>[] {
   const { length } = chunk.keys;
-  if (length <= mostEntries) return length === 0 ? [] : [chunk];
-  const pieces = Math.ceil((2 * length) / mostEntries);
+  if (length <= maxEntries) return length === 0 ? [] : [chunk];
+  const pieces = Math.ceil((2 * length) / maxEntries);
   return Array.from({ length: pieces }, (_, at) => {
     const [from, to] = [Math.floor((at * length) / pieces), Math.floor(((at + 1) * length) / pieces)];
     return { keys: chunk.keys.slice(from, to), values: chunk.values.slice(from, to) };
   });
 }
 
-function joined<V>(chunks: readonly Chunk<V>[]): Chunk<V> {
+function joinChunks<V>(chunks: readonly Chunk<V>[]): Chunk<V> {
   const [first] = chunks;
   if (first !== undefined && chunks.length === 1) return first;
   return { keys: chunks.flatMap(({ keys }) => keys), values: chunks.flatMap(({ values }) => values) };
@@ -181,7 +181,7 @@ type Lists<V> = readonly [was: readonly Chunk<V>[], is: readonly Chunk<V>[]];
 /**
  * Returns the chunks that are in only one of the two lists. Usually that is one chunk of each, somewhere in the middle.
  */
-function withoutShared<V>(before: readonly Chunk<V>[], after: readonly Chunk<V>[]): Lists<V> {
+function findUnsharedChunks<V>(before: readonly Chunk<V>[], after: readonly Chunk<V>[]): Lists<V> {
   const most = Math.min(before.length, after.length);
   let head = 0;
   while (head < most && before[head] === after[head]) head++;

@@ -10,15 +10,15 @@ export function runToEnd<Result>(work: Generator<undefined, Result>): Result {
  * Checks whether a generator should yield at this index. It yields every 32 items, because a few items seldom take
  * longer than other work can wait.
  */
-export function isTurn(at: number): boolean {
+export function shouldYield(at: number): boolean {
   return at % 32 === 31;
 }
 
 /** Calls `act` for each item in turn. Yields at regular intervals. */
-export function* eachInSteps<Item>(items: Iterable<Item>, act: (item: Item) => unknown): Generator<undefined, void> {
+export function* forEachInSteps<Item>(items: Iterable<Item>, act: (item: Item) => unknown): Generator<undefined, void> {
   let at = 0;
   for (const item of items) {
-    if (isTurn(at)) yield undefined;
+    if (shouldYield(at)) yield undefined;
     at += 1;
     act(item);
   }
@@ -31,7 +31,7 @@ export function* mapInSteps<From, To>(
 ): Generator<undefined, readonly To[]> {
   const made: To[] = [];
   for (const [at, item] of items.entries()) {
-    if (isTurn(at)) yield undefined;
+    if (shouldYield(at)) yield undefined;
     made.push(become(item, at));
   }
   return made;
@@ -46,8 +46,8 @@ export function* sortInSteps<T>(
   compare: (a: T, b: T) => number,
 ): Generator<undefined, readonly T[]> {
   let sorted: (readonly T[])[] = [];
-  for (let at = 0; at < items.length; at += sortedAtOnce) {
-    sorted.push(items.slice(at, at + sortedAtOnce).sort(compare));
+  for (let at = 0; at < items.length; at += sortPartSize) {
+    sorted.push(items.slice(at, at + sortPartSize).sort(compare));
     yield undefined;
   }
   while (sorted.length > 1) {
@@ -59,7 +59,7 @@ export function* sortInSteps<T>(
   return sorted[0] ?? [];
 }
 
-const sortedAtOnce = 256;
+const sortPartSize = 256;
 
 function* merge<T>(
   left: readonly T[],
@@ -78,13 +78,13 @@ function* merge<T>(
       merged.push(b);
       other += 1;
     }
-    if (merged.length % sortedAtOnce === 0) yield undefined;
+    if (merged.length % sortPartSize === 0) yield undefined;
   }
   return [...merged, ...left.slice(at), ...right.slice(other)];
 }
 
 /** Splits a list into parts of at most `most` items. */
-export function inParts<T>(items: Iterable<T>, most: number): readonly (readonly T[])[] {
+export function splitIntoParts<T>(items: Iterable<T>, most: number): readonly (readonly T[])[] {
   const list = [...items];
   return Array.from({ length: Math.ceil(list.length / most) }, (_, at) => list.slice(at * most, (at + 1) * most));
 }
@@ -93,37 +93,37 @@ export function inParts<T>(items: Iterable<T>, most: number): readonly (readonly
  * A list with more items than this usually has small items, which are written whole. The items of a shorter list are
  * split as well.
  */
-const fewItems = 32;
+const maxItemsToSplit = 32;
 
 /** Maximum depth at which values are split. Deeper values are small. */
-const deepest = 5;
+const maxDepth = 5;
 
 /**
  * A value with fewer parts than this is written at once, in a fraction of a millisecond. Writing it in parts takes ten
  * times as long.
  */
-const fewParts = 1000;
+const minPartsToSplit = 1000;
 
 /** Number of characters that count as one part. */
-const charactersOfPart = 256;
+const charactersPerPart = 256;
 
 /**
  * Returns the same text as `JSON.stringify` for plain data. Writes large values in parts and yields at regular
  * intervals.
  */
 export function* jsonInSteps(value: unknown): Generator<undefined, string> {
-  if (partsLeft(value, fewParts) > 0) return JSON.stringify(value) ?? 'null';
+  if (subtractParts(value, minPartsToSplit) > 0) return JSON.stringify(value) ?? 'null';
   return (yield* textOf(value, 0)) ?? 'null';
 }
 
 /** Subtracts the parts of a value from `parts` and returns the rest. Stops counting when nothing is left. */
-function partsLeft(value: unknown, parts: number): number {
-  if (typeof value === 'string') return parts - 1 - Math.floor(value.length / charactersOfPart);
+function subtractParts(value: unknown, parts: number): number {
+  if (typeof value === 'string') return parts - 1 - Math.floor(value.length / charactersPerPart);
   if (typeof value !== 'object' || value === null) return parts - 1;
   let left = parts - 1;
   for (const member of Array.isArray(value) ? value : Object.values(value)) {
     if (left <= 0) return 0;
-    left = partsLeft(member, left);
+    left = subtractParts(member, left);
   }
   return left;
 }
@@ -133,16 +133,16 @@ function partsLeft(value: unknown, parts: number): number {
  * write `null` in lists.
  */
 function* textOf(value: unknown, depth: number): Generator<undefined, string | undefined> {
-  if (depth < deepest && Array.isArray(value)) return yield* listText(value, depth);
-  if (depth < deepest && isPlain(value)) return yield* objectText(value, depth);
+  if (depth < maxDepth && Array.isArray(value)) return yield* listText(value, depth);
+  if (depth < maxDepth && isPlain(value)) return yield* objectText(value, depth);
   return JSON.stringify(value);
 }
 
 function* listText(items: readonly unknown[], depth: number): Generator<undefined, string> {
   let text = '';
   for (let at = 0; at < items.length; at++) {
-    if (isTurn(at)) yield undefined;
-    const item = items.length > fewItems ? JSON.stringify(items[at]) : yield* textOf(items[at], depth + 1);
+    if (shouldYield(at)) yield undefined;
+    const item = items.length > maxItemsToSplit ? JSON.stringify(items[at]) : yield* textOf(items[at], depth + 1);
     text += `${at === 0 ? '' : ','}${item ?? 'null'}`;
   }
   return `[${text}]`;
@@ -152,7 +152,7 @@ function* objectText(object: object, depth: number): Generator<undefined, string
   let text = '';
   let at = 0;
   for (const [name, member] of Object.entries(object)) {
-    if (isTurn(at++)) yield undefined;
+    if (shouldYield(at++)) yield undefined;
     const part = yield* textOf(member, depth + 1);
     if (part !== undefined) text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${part}`;
   }
@@ -167,10 +167,10 @@ function isPlain(value: unknown): value is object {
 }
 
 /** Default length of a part, in characters. */
-const partCharacters = 256 * 1024;
+const defaultPartLength = 256 * 1024;
 
 /** Splits a text into parts of bounded length. Never splits a surrogate pair. */
-export function* textInParts(text: string, most = partCharacters): Generator<string> {
+export function* splitText(text: string, most = defaultPartLength): Generator<string> {
   for (let at = 0; at < text.length; ) {
     let end = Math.min(at + most, text.length);
     const last = text.charCodeAt(end - 1);

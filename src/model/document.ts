@@ -8,7 +8,7 @@ export const apiVersion = 'heddle.dev/v1';
  * Position of a document. `pointer` is the JSON pointer inside its YAML document (`/items/3` in a `kind: List`, else
  * empty).
  */
-export interface Place {
+export interface DocumentPosition {
   /** Path as the source names it; `-` for a request body. */
   readonly file: string;
   /** Line of the document's first line of content, counted from 1. */
@@ -64,7 +64,7 @@ export interface Document {
   readonly kind: string;
   readonly metadata: Metadata;
   readonly spec: Readonly<Record<string, Json>>;
-  readonly place: Place;
+  readonly place: DocumentPosition;
   /**
    * Line numbers of list entries in the spec, by member, because inline children begin there. Absent when the text has
    * no lines.
@@ -73,7 +73,7 @@ export interface Document {
 }
 
 /** Content of a text that is not meant for Heddle, such as objects of other API groups. */
-export interface Foreign {
+export interface ForeignContent {
   /** Description of the content, as the end of a sentence. */
   readonly holds: string;
   /** Kinds in the content that have no API group. */
@@ -85,7 +85,7 @@ export interface Foreign {
 }
 
 /** A file of a source with foreign content. */
-export interface ForeignFile extends Foreign {
+export interface ForeignFile extends ForeignContent {
   readonly file: string;
 }
 

@@ -1,5 +1,5 @@
-import { type Problem, shortProblem } from './problem.ts';
-import { shortMessage } from './quote.ts';
+import { type Problem, shortenProblem } from './problem.ts';
+import { shortenMessage } from './quote.ts';
 
 /**
  * Base class of the program's exceptions. Invalid input is reported as data (`Problem`); exceptions end a request or a
@@ -9,8 +9,8 @@ export abstract class HeddleError extends Error {
   readonly problems: readonly Problem[];
 
   constructor(message: string, options: { readonly problems?: readonly Problem[]; readonly cause?: unknown } = {}) {
-    super(shortMessage(message), options.cause === undefined ? undefined : { cause: options.cause });
-    this.problems = (options.problems ?? []).map(shortProblem);
+    super(shortenMessage(message), options.cause === undefined ? undefined : { cause: options.cause });
+    this.problems = (options.problems ?? []).map(shortenProblem);
     this.name = new.target.name;
   }
 }

@@ -7,4 +7,4 @@ export interface PasswordCost {
 }
 
 /** Default cost of hashing passwords. It slows down the server and an attacker alike. */
-export const usualPasswordCost: PasswordCost = { memory: 19_456, passes: 2, parallelism: 1 };
+export const defaultPasswordCost: PasswordCost = { memory: 19_456, passes: 2, parallelism: 1 };

@@ -1,5 +1,5 @@
 import type { ProblemCode } from './problem-codes.ts';
-import { shortMessage } from './quote.ts';
+import { shortenMessage } from './quote.ts';
 
 /**
  * One fault of the input. Invalid input is data, not an exception: every function that reads input returns all problems
@@ -25,7 +25,7 @@ export interface Problem {
 }
 
 /** Codes of problems that involve another source. Agreement with that source also solves them. */
-export const contradictions: ReadonlySet<string> = new Set([
+export const contradictionCodes: ReadonlySet<string> = new Set([
   'unit_conflict',
   'scope_overlap',
   'rename_foreign',
@@ -33,8 +33,8 @@ export const contradictions: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns the problem with a message that quotes little of the input. */
-export function shortProblem(problem: Problem): Problem {
-  const message = shortMessage(problem.message);
+export function shortenProblem(problem: Problem): Problem {
+  const message = shortenMessage(problem.message);
   return message === problem.message ? problem : { ...problem, message };
 }
 
@@ -42,7 +42,7 @@ export function shortProblem(problem: Problem): Problem {
 export function sortProblems(problems: readonly Problem[]): readonly Problem[] {
   const text = (value: string | undefined) => value ?? '';
   return problems
-    .map(shortProblem)
+    .map(shortenProblem)
     .sort(
       (a, b) =>
         compare(text(a.file), text(b.file)) ||

@@ -9,15 +9,15 @@ export interface Remote {
   readonly port?: number;
 }
 
-const usualPorts = { https: 443, ssh: 22 };
+const defaultPorts = { https: 443, ssh: 22 };
 
 /** Parses the URL of a repository, or `user@host:path`. Returns `undefined` for anything else. */
 export function parseRemote(url: string): Remote | undefined {
   const [, host] = /^[\w.-]+@([\w.-]+):(?!\/\/)[^\s]+$/.exec(url) ?? [];
-  if (host !== undefined) return { transport: 'ssh', host, port: usualPorts.ssh };
+  if (host !== undefined) return { transport: 'ssh', host, port: defaultPorts.ssh };
   const parsed = URL.parse(url);
   const transport = parsed?.protocol.slice(0, -1);
   if (transport === 'file') return { transport };
   if (parsed === null || (transport !== 'https' && transport !== 'ssh') || parsed.hostname === '') return undefined;
-  return { transport, host: parsed.hostname, port: parsed.port === '' ? usualPorts[transport] : Number(parsed.port) };
+  return { transport, host: parsed.hostname, port: parsed.port === '' ? defaultPorts[transport] : Number(parsed.port) };
 }

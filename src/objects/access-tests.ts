@@ -1,13 +1,13 @@
 import { runTests, type TestReport, testsIn } from '../access/explain/tests.ts';
-import type { Access } from '../access/ruleset/access.ts';
-import { isEnforced, kindOf, partOf, testKind } from '../access/ruleset/object-readers.ts';
+import type { AccessImage } from '../access/ruleset/access.ts';
+import { accessTypeOf, isEnforced, kindOf, testKind } from '../access/ruleset/object-readers.ts';
 import type { Engine } from '../commit/engine.ts';
 import { runInSlices } from '../commit/slices.ts';
 import type { Problem } from '../model/problem.ts';
 import type { ProblemCode } from '../model/problem-codes.ts';
 import type { StoredObject } from '../model/state/object.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
-import type { Outcome, Plan } from '../plan/plan.ts';
+import type { Plan, PlanOutcome } from '../plan/plan.ts';
 
 /** Result of the access tests for a plan. */
 interface Judgement {
@@ -21,7 +21,7 @@ interface Judgement {
  * that the plan changes, and when the plan makes another test fail. Other failing tests are warnings. A result that
  * depends on posture checks is also a warning; for tests of other sources, only when this plan causes it.
  */
-export async function judgePlan(step: AccessStep, plan: Plan, source: string): Promise<Judgement> {
+export async function checkPlanTests(step: AccessImages, plan: Plan, source: string): Promise<Judgement> {
   const reports = await runInSlices(runTests(step.after, testsIn(step.after)));
   const found = reports.filter(({ outcome }) => outcome !== 'pass');
   const changed = new Set(plan.changes.flatMap(({ after }) => after?.id ?? []));
@@ -42,19 +42,23 @@ export async function judgePlan(step: AccessStep, plan: Plan, source: string): P
   };
 }
 
-type Proposed = Extract<Outcome, { readonly ok: true }>;
+type PlannedOutcome = Extract<PlanOutcome, { readonly ok: true }>;
 
 /**
  * Refuses a request that makes an enforced test fail which did not fail before. A request that repairs a failing test
  * passes.
  */
-export function judgeRequest(engine: Engine, before: Snapshot, outcome: Outcome): Outcome | Promise<Outcome> {
-  if (!outcome.ok || !touchesTests(outcome.plan, outcome.next)) return outcome;
-  return judgeEnforced(engine, before, outcome);
+export function checkRequestTests(
+  engine: Engine,
+  before: Snapshot,
+  outcome: PlanOutcome,
+): PlanOutcome | Promise<PlanOutcome> {
+  if (!outcome.ok || !mayChangeTestResults(outcome.plan, outcome.next)) return outcome;
+  return checkEnforcedTests(engine, before, outcome);
 }
 
-async function judgeEnforced(engine: Engine, before: Snapshot, outcome: Proposed): Promise<Outcome> {
-  const step = await accessStep(engine, before, outcome.next);
+async function checkEnforcedTests(engine: Engine, before: Snapshot, outcome: PlannedOutcome): Promise<PlanOutcome> {
+  const step = await readAccessImages(engine, before, outcome.next);
   const reports = await runInSlices(runTests(step.after, testsIn(step.after).filter(isEnforced)));
   const failed = reports.filter((report) => report.outcome === 'fail');
   const was = await outcomesIn(
@@ -70,7 +74,7 @@ async function judgeEnforced(engine: Engine, before: Snapshot, outcome: Proposed
  * Returns the outcomes of these tests in an image, by id of the test. Leaves out tests that the image does not contain.
  */
 async function outcomesIn(
-  image: Access,
+  image: AccessImage,
   tests: readonly StoredObject[],
 ): Promise<ReadonlyMap<string, TestReport['outcome']>> {
   const there = tests.filter(({ id }) => image.state.get(id) !== undefined);
@@ -95,29 +99,29 @@ export function problemOf(code: ProblemCode, { test, message }: TestReport, sour
  * Access images before and after a change of the account, without facts that peers reported: plans do not depend on
  * them.
  */
-export interface AccessStep {
-  readonly before: Access;
-  readonly after: Access;
+export interface AccessImages {
+  readonly before: AccessImage;
+  readonly after: AccessImage;
 }
 
 /** Returns the access images before and after a change. */
-export async function accessStep(engine: Engine, before: Snapshot, next: Snapshot): Promise<AccessStep> {
-  const image = await engine.access.bare(before);
-  return { before: image, after: await engine.access.after(image, before, next) };
+export async function readAccessImages(engine: Engine, before: Snapshot, next: Snapshot): Promise<AccessImages> {
+  const image = await engine.access.withoutObservations(before);
+  return { before: image, after: await engine.access.afterChange(image, before, next) };
 }
 
 /** Returns whether a plan may change which peer reaches which, judged by the kinds of its objects. */
-export function touchesAccess({ changes }: Plan, before: Snapshot, next: Snapshot): boolean {
+export function mayChangeAccess({ changes }: Plan, before: Snapshot, next: Snapshot): boolean {
   const peers = before.countOf(kindOf.peer) + next.countOf(kindOf.peer);
-  return peers > 0 && touchesParts({ changes });
+  return peers > 0 && hasAccessChange({ changes });
 }
 
 /** Returns whether a plan may change the outcome of tests, with or without peers in the account. */
-export function touchesTests({ changes }: Plan, next: Snapshot): boolean {
+export function mayChangeTestResults({ changes }: Plan, next: Snapshot): boolean {
   if (next.countOf(testKind) === 0) return false;
-  return touchesParts({ changes }) || changes.some(({ after }) => after?.kind === testKind);
+  return hasAccessChange({ changes }) || changes.some(({ after }) => after?.kind === testKind);
 }
 
-function touchesParts({ changes }: Pick<Plan, 'changes'>): boolean {
-  return changes.some(({ before, after }) => partOf(after ?? before) !== undefined);
+function hasAccessChange({ changes }: Pick<Plan, 'changes'>): boolean {
+  return changes.some(({ before, after }) => accessTypeOf(after ?? before) !== undefined);
 }

@@ -4,7 +4,7 @@ import { peerDomainOf } from '../model/declare/peer-domain.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 
 /** An endpoint that a host name or an address may refer to. */
-interface Meant {
+interface EndpointMatch {
   readonly id: string;
   /**
    * How exactly the endpoint matches: a narrower range or a longer domain is more exact. 0: it contains every address.
@@ -18,7 +18,7 @@ interface Meant {
  * Leaves out routes to every address: without such a route, a client connects directly.
  */
 export function endpointsAt(state: Snapshot, host: string): readonly string[] {
-  return meantBy(state, host).flatMap(({ id, exactness }) => (exactness > 0 ? [id] : []));
+  return matchEndpoints(state, host).flatMap(({ id, exactness }) => (exactness > 0 ? [id] : []));
 }
 
 /**
@@ -26,19 +26,19 @@ export function endpointsAt(state: Snapshot, host: string): readonly string[] {
  * ones, or the most exact disabled ones when none is enabled.
  */
 export function nearestEndpointsAt(state: Snapshot, host: string): readonly string[] {
-  const all = meantBy(state, host);
+  const all = matchEndpoints(state, host);
   const enabled = all.filter((meant) => meant.enabled);
   const chosen = enabled.length > 0 ? enabled : all;
   const most = chosen.reduce((largest, { exactness }) => Math.max(largest, exactness), 0);
   return chosen.flatMap(({ id, exactness }) => (exactness === most ? [id] : []));
 }
 
-function meantBy(state: Snapshot, text: string): readonly Meant[] {
+function matchEndpoints(state: Snapshot, text: string): readonly EndpointMatch[] {
   const host = canonicalAddress(text) ?? text.toLowerCase();
   const [account] = state.ofKind('Account');
   const domain = `.${peerDomainOf(account)}`;
   const named = host.endsWith(domain) ? state.lookUp(kindOf.peer, 'label', host.slice(0, -domain.length)) : [];
-  const addressed = ['ip', 'ipv6'].flatMap((family) => state.holderOf(kindOf.peer, family, host) ?? []);
+  const addressed = ['ip', 'ipv6'].flatMap((family) => state.findByUnique(kindOf.peer, family, host) ?? []);
   const peers = [...named, ...addressed].map(({ id }) => ({ id, exactness: Number.POSITIVE_INFINITY, enabled: true }));
   const resources = state.ofKind(kindOf.resource).map((object) => {
     const { address, enabled } = readResource(object);

@@ -2,7 +2,7 @@ import { kindOf } from '../access/ruleset/object-readers.ts';
 import { InvalidInput, NotFound } from '../model/errors.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 import { nearestEndpointsAt } from './endpoints-at.ts';
-import { findAmong } from './find-object.ts';
+import { findObjectOfKinds } from './find-object.ts';
 
 const endKinds = [kindOf.peer, kindOf.group, kindOf.resource, kindOf.route];
 
@@ -13,7 +13,7 @@ const endKinds = [kindOf.peer, kindOf.group, kindOf.resource, kindOf.route];
  */
 export function findEndpoint(state: Snapshot, text: string): string {
   try {
-    return findAmong(state, text, endKinds).id;
+    return findObjectOfKinds(state, text, endKinds).id;
   } catch (error) {
     if (!(error instanceof NotFound)) throw error;
     return findByAddress(state, text) ?? raise(error);

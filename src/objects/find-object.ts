@@ -33,7 +33,7 @@ function findNamed(state: Snapshot, kind: Kind, name: string): StoredObject {
  * Returns the object of these kinds that a text names: a key, a former key, an id or a display name, also with its kind
  * in front. Throws `NotFound`, and `InvalidInput` when several objects have the name.
  */
-export function findAmong(state: Snapshot, text: string, names: readonly string[]): StoredObject {
+export function findObjectOfKinds(state: Snapshot, text: string, names: readonly string[]): StoredObject {
   const kinds = names.map((name) => state.registry.get(name));
   const at = text.indexOf('/');
   const only = kinds.find(({ name }) => name === text.slice(0, Math.max(at, 0)));

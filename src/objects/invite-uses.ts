@@ -1,7 +1,7 @@
-import { readInvited } from '../db/accounts/invites.ts';
+import { readInvitedEmails } from '../db/accounts/invites.ts';
 import type { AccountAccess } from '../db/database.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
-import { type Outcome, subjectOf } from '../plan/plan.ts';
+import { type PlanOutcome, subjectOf } from '../plan/plan.ts';
 
 /** Uses of objects by entities that are not objects, such as invites. By id of the used object, as text for people. */
 export type OtherUses = ReadonlyMap<string, readonly string[]>;
@@ -13,8 +13,8 @@ export type OtherUses = ReadonlyMap<string, readonly string[]>;
 export async function planWithInvites(
   database: AccountAccess,
   before: Snapshot,
-  plan: (alsoUsedBy?: OtherUses) => Promise<Outcome>,
-): Promise<Outcome> {
+  plan: (alsoUsedBy?: OtherUses) => Promise<PlanOutcome>,
+): Promise<PlanOutcome> {
   const first = await plan();
   if (!first.ok) return first;
   const leaving = first.plan.changes
@@ -33,6 +33,6 @@ export async function usedByInvites(
   ids: readonly string[],
 ): Promise<OtherUses> {
   if (ids.length === 0) return new Map();
-  const invited = await readInvited(database, account, ids);
+  const invited = await readInvitedEmails(database, account, ids);
   return new Map([...invited].map(([id, emails]) => [id, emails.map((email) => `invite: ${email}`)]));
 }

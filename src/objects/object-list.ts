@@ -4,10 +4,10 @@ import type { ObjectStatus } from '../model/declare/object-status.ts';
 import { isSuspended } from '../model/sources/settings.ts';
 import type { StoredObject } from '../model/state/object.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
-import type { ObjectStanding } from '../operations/config/objects.ts';
+import type { ListedObject } from '../operations/config/objects.ts';
 import { isAllowed } from '../plan/checks/authorize.ts';
 import type { PendingClaim } from '../plan/ownership/claims-of-others.ts';
-import { type Found, objectStatus } from '../plan/ownership/drift.ts';
+import { objectStatus, type PlanFindings } from '../plan/ownership/drift.ts';
 import { findObject } from './find-object.ts';
 import { readClaims } from './pending-claims.ts';
 
@@ -24,22 +24,22 @@ export interface ObjectFilter {
 /** The objects of an account at a revision. */
 export interface ObjectList {
   readonly revision: number;
-  readonly objects: readonly ObjectStanding[];
+  readonly objects: readonly ListedObject[];
 }
 
 /** Returns the objects of kinds that the caller may read, sorted by kind and name, with the status of each. */
 export async function listObjects(engine: Engine, call: Call, filter: ObjectFilter): Promise<ObjectList> {
-  const state = await engine.snapshots.at(call.account, call.revision);
-  const found = foundIn(state, (await readClaims(engine.database, call.account)).list);
+  const state = await engine.snapshots.atLeast(call.account, call.revision);
+  const found = planFindingsIn(state, (await readClaims(engine.database, call.account)).list);
   const now = engine.now();
-  const objects = chooseObjects(state, readableBy(state, call), filter)
-    .map((object) => standingOf(object, objectStatus(state, object, now, found)))
+  const objects = chooseObjects(state, createKindReadCheck(state, call), filter)
+    .map((object) => listedObjectOf(object, objectStatus(state, object, now, found)))
     .filter(({ status }) => filter.status === undefined || status === filter.status);
   return { revision: state.revision, objects: objects.sort(byKindAndName) };
 }
 
 /** Returns a function that checks whether a caller may read objects of a kind. */
-export function readableBy(state: Snapshot, { actor }: Pick<Call, 'actor'>): (kind: Kind) => boolean {
+export function createKindReadCheck(state: Snapshot, { actor }: Pick<Call, 'actor'>): (kind: Kind) => boolean {
   return (kind) => isAllowed(state, actor, kind.module, 'read');
 }
 
@@ -47,8 +47,8 @@ export function readableBy(state: Snapshot, { actor }: Pick<Call, 'actor'>): (ki
  * Returns a function that checks whether a caller may see changes of a kind, by name of the kind. Changes of a kind
  * that the program does not contain any more are visible only to owners.
  */
-export function readableNames(state: Snapshot, call: Pick<Call, 'actor'>): (kind: string) => boolean {
-  const names = new Set(state.registry.kinds.filter(readableBy(state, call)).map(({ name }) => name));
+export function createKindNameReadCheck(state: Snapshot, call: Pick<Call, 'actor'>): (kind: string) => boolean {
+  const names = new Set(state.registry.kinds.filter(createKindReadCheck(state, call)).map(({ name }) => name));
   const seesAll = isAllowed(state, call.actor, 'accounts', 'update');
   return (kind) => names.has(kind) || (seesAll && state.registry.find(kind) === undefined);
 }
@@ -65,7 +65,7 @@ function chooseObjects(
 }
 
 /** Returns the findings of the last plans of sources. A suspended source has no conflicts. */
-function foundIn(state: Snapshot, claimed: readonly PendingClaim[]): Found {
+function planFindingsIn(state: Snapshot, claimed: readonly PendingClaim[]): PlanFindings {
   const awake = claimed.filter(({ source }) => !isSuspended(state.settingsOf(source)));
   return {
     conflicted: new Set(awake.flatMap(({ units }) => units.map(({ kind, key }) => `${kind}/${key}`))),
@@ -74,7 +74,7 @@ function foundIn(state: Snapshot, claimed: readonly PendingClaim[]): Found {
   };
 }
 
-function standingOf(object: StoredObject, status: ObjectStatus): ObjectStanding {
+function listedObjectOf(object: StoredObject, status: ObjectStatus): ListedObject {
   const { kind, key, aliases = [], name, id, owner, declared, updatedRevision } = object;
   const places = declared.map(({ source, file, line }) => ({ source, file, line }));
   return {
@@ -88,7 +88,7 @@ function standingOf(object: StoredObject, status: ObjectStatus): ObjectStanding 
   };
 }
 
-function byKindAndName(a: ObjectStanding, b: ObjectStanding): number {
-  const name = ({ kind, key, name: display, id }: ObjectStanding) => `${kind}\n${key ?? display}\n${id}`;
+function byKindAndName(a: ListedObject, b: ListedObject): number {
+  const name = ({ kind, key, name: display, id }: ListedObject) => `${kind}\n${key ?? display}\n${id}`;
   return name(a) < name(b) ? -1 : 1;
 }

@@ -6,10 +6,10 @@ import type { Kind } from '../model/declare/kind.ts';
 import { Conflict, type ConflictReason, InvalidInput, NotAllowed, NotFound } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
 import { canonicalSpec } from '../model/schema/normalize.ts';
-import { contentOf } from '../model/state/members.ts';
-import { type StoredObject, uncommitted } from '../model/state/object.ts';
+import { contentFromSpec } from '../model/state/members.ts';
+import { type StoredObject, uncommittedMembers } from '../model/state/object.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
-import { approvalsOf } from '../plan/finish.ts';
+import { approvalReasonsOf } from '../plan/finish.ts';
 import { planRenewal } from '../plan/requests/renew.ts';
 import {
   planCreate,
@@ -18,20 +18,20 @@ import {
   type RequestContext,
   type RequestOutcome,
 } from '../plan/requests/requests.ts';
-import { judgeRequest } from './access-tests.ts';
+import { checkRequestTests } from './access-tests.ts';
 import { type OtherUses, usedByInvites } from './invite-uses.ts';
 import { type OverrideRequest, startBreakGlass } from './overrides.ts';
 import { readableProblems } from './readable-problems.ts';
 import { withCommits } from './with-commits.ts';
 
 /** An object, and the state from which it was read. */
-export interface Found {
+export interface ObjectWithState {
   readonly object: StoredObject;
   readonly state: Snapshot;
 }
 
 /** Result of a write: the current object (or the deleted one), and the unknown members of the body. */
-export interface Written extends Found {
+export interface WriteResult extends ObjectWithState {
   readonly ignored: readonly string[];
   /** Notices for the caller about the result. */
   readonly notices?: readonly string[];
@@ -55,7 +55,7 @@ export interface WriteOptions {
  * A state of the account, with the requested objects: all of them, or the objects after an id. The objects are
  * collected lazily.
  */
-export interface Listed {
+export interface ListResult {
   readonly state: Snapshot;
   objects(behind?: string): Iterable<StoredObject>;
 }
@@ -64,16 +64,22 @@ export interface Listed {
  * Lists all objects of a kind, sorted by id; for a child kind, the objects of one parent. Throws `NotFound` when the
  * parent does not exist.
  */
-export async function listObjects(engine: Engine, call: Call, kind: Kind, parent?: string): Promise<Listed> {
-  const state = await engine.snapshots.at(call.account, call.revision);
-  if (parent === undefined) return { state, objects: (behind) => state.ofKindBehind(kind.name, behind) };
+export async function listObjects(engine: Engine, call: Call, kind: Kind, parent?: string): Promise<ListResult> {
+  const state = await engine.snapshots.atLeast(call.account, call.revision);
+  if (parent === undefined) return { state, objects: (behind) => state.ofKindAfter(kind.name, behind) };
   requireParent(state, kind, parent);
   return { state, objects: (behind = '') => state.childrenOf(parent, kind.name).filter(({ id }) => id > behind) };
 }
 
 /** Returns one object by id. Throws `NotFound`, also when the object belongs to another parent. */
-export async function readObject(engine: Engine, call: Call, kind: Kind, id: string, parent?: string): Promise<Found> {
-  const state = await engine.snapshots.at(call.account, call.revision);
+export async function readObject(
+  engine: Engine,
+  call: Call,
+  kind: Kind,
+  id: string,
+  parent?: string,
+): Promise<ObjectWithState> {
+  const state = await engine.snapshots.atLeast(call.account, call.revision);
   return { object: impliedObject(engine, state, kind) ?? requireObject(state, kind, id, parent), state };
 }
 
@@ -85,8 +91,8 @@ export async function createObject(
   body: JsonObject,
   options: WriteOptions,
   parent?: string,
-): Promise<Written> {
-  const timed = await dated(engine, call, options);
+): Promise<WriteResult> {
+  const timed = await withOverrideTime(engine, call, options);
   return await write(engine, call, kind, (state) => {
     if (parent !== undefined) requireParent(state, kind, parent);
     return planCreate(contextOf(engine, call, state, timed), kind, body, parent);
@@ -102,13 +108,13 @@ export async function replaceObject(
   body: JsonObject,
   options: WriteOptions,
   parent?: string,
-): Promise<Written> {
-  const timed = await dated(engine, call, options);
-  const disapprovalIn = kind.withoutEchoes && (await engine.access.disapprovals(call.account));
+): Promise<WriteResult> {
+  const timed = await withOverrideTime(engine, call, options);
+  const disapprovalIn = kind.dropEchoes && (await engine.access.readDisapprovals(call.account));
   const statedIn = (state: Snapshot, object: StoredObject): JsonObject => {
-    if (disapprovalIn === undefined || kind.withoutEchoes === undefined) return body;
+    if (disapprovalIn === undefined || kind.dropEchoes === undefined) return body;
     const disapproval = (peer: string) => disapprovalIn(state, peer);
-    return kind.withoutEchoes(body, object, state.seen({ now: engine.now(), viewer: call.actor.id, disapproval }));
+    return kind.dropEchoes(body, object, state.viewedAs({ now: engine.now(), viewer: call.actor.id, disapproval }));
   };
   return await write(engine, call, kind, (state) => {
     const object = impliedObject(engine, state, kind) ?? requireObject(state, kind, id, parent);
@@ -124,8 +130,8 @@ export async function renewObject(
   kind: Kind,
   id: string,
   options: WriteOptions,
-): Promise<Written> {
-  const timed = await dated(engine, call, options);
+): Promise<WriteResult> {
+  const timed = await withOverrideTime(engine, call, options);
   return await write(engine, call, kind, (state) => {
     const object = requireObject(state, kind, id, undefined);
     requireVersion(object, options);
@@ -141,8 +147,8 @@ export async function deleteObject(
   id: string,
   options: WriteOptions,
   parent?: string,
-): Promise<Written> {
-  const timed = await dated(engine, call, options);
+): Promise<WriteResult> {
+  const timed = await withOverrideTime(engine, call, options);
   return await write(engine, call, kind, (state, database) => {
     const end = (alsoUsedBy: OtherUses): RequestOutcome => {
       const object = requireObject(state, kind, id, parent);
@@ -159,12 +165,12 @@ export async function write(
   call: Call,
   kind: Kind,
   plan: (state: Snapshot, database: AccountAccess) => RequestOutcome | Promise<RequestOutcome>,
-): Promise<Written> {
+): Promise<WriteResult> {
   let outcome: RequestOutcome | undefined;
   const propose: Propose = (state, database) => {
     const judge = (planned: RequestOutcome) => {
       outcome = planned;
-      return judgeRequest(engine, state, planned);
+      return checkRequestTests(engine, state, planned);
     };
     const planned = plan(state, database);
     return planned instanceof Promise ? planned.then(judge) : judge(planned);
@@ -172,7 +178,7 @@ export async function write(
   const committed = await engine.committer.mutate({ ...call, propose });
   if (!committed.ok) {
     const problems = await withCommits(engine, call.account, committed.problems);
-    throw refusalOf(readableProblems(committed.state, call, problems));
+    throw errorForProblems(readableProblems(committed.state, call, problems));
   }
   const id = outcome?.id ?? '';
   const object = committed.after.get(id) ?? committed.before.get(id) ?? impliedObject(engine, committed.after, kind);
@@ -181,16 +187,16 @@ export async function write(
     object,
     state: committed.after,
     ignored: outcome?.ignored ?? [],
-    notices: committed.plan.changes.flatMap((change) => approvalsOf(committed.before, change)),
+    notices: committed.plan.changes.flatMap((change) => approvalReasonsOf(committed.before, change)),
     outputs: committed.plan.outputs.get(id) ?? {},
   };
 }
 
 /** Adds the database's time to an override, because overrides begin and end by the database's clock. */
-async function dated(engine: Engine, { account }: Call, options: WriteOptions): Promise<WriteOptions> {
+async function withOverrideTime(engine: Engine, { account }: Call, options: WriteOptions): Promise<WriteOptions> {
   const { breakGlass } = options;
   if (breakGlass === undefined) return options;
-  return { ...options, breakGlass: { ...breakGlass, since: await engine.time(engine.database, account) } };
+  return { ...options, breakGlass: { ...breakGlass, since: await engine.databaseTime(engine.database, account) } };
 }
 
 /** Returns the context in which a request is planned. */
@@ -228,11 +234,11 @@ function requireObject(state: Snapshot, kind: Kind, id: string, parent: string |
 
 /** Returns the default object of a kind that always has one, while none is stored. */
 function impliedObject(engine: Engine, state: Snapshot, kind: Kind): StoredObject | undefined {
-  if (kind.implied !== true || state.countOf(kind.name) > 0) return undefined;
-  const content = contentOf(kind.spec, canonicalSpec(kind, {}).spec);
+  if (kind.alwaysExists !== true || state.countOf(kind.name) > 0) return undefined;
+  const content = contentFromSpec(kind.spec, canonicalSpec(kind, {}).spec);
   return {
     ...{ id: engine.newId(), kind: kind.name, name: '', derived: {}, ...content },
-    ...uncommitted(engine.now()),
+    ...uncommittedMembers(engine.now()),
   };
 }
 
@@ -272,7 +278,7 @@ const conflicts: Readonly<Record<string, ConflictReason>> = {
  * Returns the error for problems: `NotAllowed` when one of them is about permissions, `Conflict` when all of them are
  * conflicts, and otherwise `InvalidInput`.
  */
-export function refusalOf(problems: readonly Problem[]): InvalidInput | Conflict | NotAllowed {
+export function errorForProblems(problems: readonly Problem[]): InvalidInput | Conflict | NotAllowed {
   const [first] = problems;
   const reason = first === undefined ? undefined : conflicts[first.code];
   const message = summaryOf(problems);

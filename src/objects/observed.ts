@@ -6,26 +6,30 @@ import { readDomainFindings } from '../db/proxy/domains.ts';
 import { readProxyStatus } from '../db/proxy/proxies.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
 import type { Kind } from '../model/declare/kind.ts';
-import type { Observed } from '../model/state/observed.ts';
+import type { ObservationLookup } from '../model/state/observed.ts';
 
 /**
  * Returns the current observations about the objects of a kind, which are stored outside revisions. Returns `undefined`
  * for kinds without observations.
  */
-export async function readObserved(engine: Engine, kind: Kind, account: string): Promise<Observed | undefined> {
-  if (kind.observed === 'peers') return observedIn(await engine.presence.at(account));
+export async function readObserved(
+  engine: Engine,
+  kind: Kind,
+  account: string,
+): Promise<ObservationLookup | undefined> {
+  if (kind.observed === 'peers') return observedIn(await engine.presence.read(account));
   if (kind.observed === 'people') return observedOfPeople(engine, account);
   if (kind.observed === 'integrations') return observedOfIntegrations(engine, account);
   return kind.observed === 'proxies' ? observedByProxies(engine, account) : undefined;
 }
 
-async function observedOfPeople({ database }: Engine, account: string): Promise<Observed> {
+async function observedOfPeople({ database }: Engine, account: string): Promise<ObservationLookup> {
   const logins = await readLogins(database, account);
   const known = new Map(logins.map(({ user, at }) => [user, { last_login: at.toISOString() }] as const));
   return (id) => known.get(id);
 }
 
-async function observedOfIntegrations({ database }: Engine, account: string): Promise<Observed> {
+async function observedOfIntegrations({ database }: Engine, account: string): Promise<ObservationLookup> {
   const known = await readSyncs(database, account);
   return (id) => {
     const at = known.get(id);
@@ -33,7 +37,7 @@ async function observedOfIntegrations({ database }: Engine, account: string): Pr
   };
 }
 
-async function observedByProxies({ database }: Engine, account: string): Promise<Observed> {
+async function observedByProxies({ database }: Engine, account: string): Promise<ObservationLookup> {
   const [{ clusters, services }, domains] = await Promise.all([
     readProxyStatus(database, account),
     readDomainFindings(database, account),

@@ -31,7 +31,7 @@ export function startBreakGlass(
 }
 
 /** Actor of changes that the clock causes. */
-const clock: Actor = { type: 'system', id: 'sys', name: 'system' };
+const clockActor: Actor = { type: 'system', id: 'sys', name: 'system' };
 
 /**
  * Ends the overrides of an account that have expired by the database's clock. Returns the committed plan, or
@@ -40,11 +40,11 @@ const clock: Actor = { type: 'system', id: 'sys', name: 'system' };
 export async function endOverrides(engine: Engine, account: string, lease?: Lease): Promise<Plan | undefined> {
   const { newId, planEnvironment } = engine;
   const state = await engine.snapshots.fresh(account);
-  const now = await engine.time(engine.database, account);
+  const now = await engine.databaseTime(engine.database, account);
   const due = planExpiry({ snapshot: state, now, newId, planEnvironment });
   if (due.ok && isEmptyPlan(due.plan)) return undefined;
   const committed = await engine.committer.mutate({
-    ...{ account, actor: clock, revision: state.revision },
+    ...{ account, actor: clockActor, revision: state.revision },
     ...(lease === undefined ? {} : { lease }),
     propose: (snapshot) => planExpiry({ snapshot, now, newId, planEnvironment }),
   });

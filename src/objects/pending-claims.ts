@@ -29,27 +29,27 @@ export const noClaims: PendingClaims = { sequence: 0, list: [] };
 
 /** Reads the unmet claims of the account's sources. */
 export async function readClaims(database: AccountAccess, account: string): Promise<PendingClaims> {
-  return claimsIn(await listClaims(database, account));
+  return fromStoredClaims(await listClaims(database, account));
 }
 
 /**
  * Plans with the claims of the account. When the snapshot states that there are none, no query is needed: the commit is
  * refused if there are claims by then, and a plan without a commit is made again with the current claims.
  */
-export async function planAmongClaims<Planned>(
+export async function planWithClaims<Planned>(
   database: AccountAccess,
-  { account, unclaimed }: Snapshot,
+  { account, noClaimsSequence }: Snapshot,
   plan: (claims: PendingClaims) => Promise<Planned>,
   isCommitted: (planned: Planned) => boolean,
 ): Promise<Planned> {
-  if (unclaimed === undefined) return plan(await readClaims(database, account));
-  const planned = await plan({ sequence: unclaimed, list: [] });
+  if (noClaimsSequence === undefined) return plan(await readClaims(database, account));
+  const planned = await plan({ sequence: noClaimsSequence, list: [] });
   if (isCommitted(planned)) return planned;
   const claims = await readClaims(database, account);
-  return claims.sequence === unclaimed ? planned : plan(claims);
+  return claims.sequence === noClaimsSequence ? planned : plan(claims);
 }
 
-function claimsIn({ sequence, sources }: StoredClaims): PendingClaims {
+function fromStoredClaims({ sequence, sources }: StoredClaims): PendingClaims {
   // The functions below wrote these values, and the loops of sources wrote the keys.
   return {
     sequence,
@@ -58,7 +58,7 @@ function claimsIn({ sequence, sources }: StoredClaims): PendingClaims {
 }
 
 /** Unmet claims of a source whose documents were refused or wait for an approval. */
-export interface Refused {
+export interface UnmetClaims {
   /** Revision on which the documents were planned. */
   readonly revision: number;
   readonly lacks: Omit<PendingClaim, 'source'>;
@@ -73,21 +73,25 @@ export interface Refused {
  * Stores the unmet claims of a source, so that other sources refuse to decide against it, or stores that it has none.
  * Writes nothing when other documents of the source were applied in the meantime, because they are its claims now.
  */
-export async function noteClaims(
+export async function storeClaims(
   engine: Engine,
   account: string,
   source: string,
-  { revision, lacks, lapse }: Refused,
+  { revision, lacks, lapse }: UnmetClaims,
 ): Promise<void> {
   const isClaim = lacks.keys.length + lacks.units.length > 0;
   const before = find(await readClaims(engine.database, account), source);
   // Unchanged claims are not written again, but a repeated push renews its claims.
-  if (equalJson(noteOf(mergedNote(before, lacks)), noteOf(before ?? {})) && !(isClaim && lapse !== undefined)) return;
-  await engine.database.holding(account, async (held) => {
+  if (
+    equalJson(withoutEmptyLists(mergeClaims(before, lacks)), withoutEmptyLists(before ?? {})) &&
+    !(isClaim && lapse !== undefined)
+  )
+    return;
+  await engine.database.withAccountLock(account, async (held) => {
     if (await hasNewerRevision(held, account, source, revision)) return;
     const present = find(await readClaims(held, account), source);
-    const claims = noteOf(mergedNote(present, lacks));
-    if (!equalJson(claims, noteOf(present ?? {})))
+    const claims = withoutEmptyLists(mergeClaims(present, lacks));
+    if (!equalJson(claims, withoutEmptyLists(present ?? {})))
       await putClaims(held, account, { source, claims, at: engine.now(), lapse: isClaim ? lapse : undefined });
     else if (lapse !== undefined) await renewClaims(held, account, { source, lapse });
   });
@@ -102,7 +106,7 @@ function find({ list }: PendingClaims, source: string): PendingClaim | undefined
  * and `pending` of the last plan are kept. Units that were taken by force are kept too, unless the source has no unmet
  * claims.
  */
-function mergedNote(before: PendingClaim | undefined, lacks: Omit<PendingClaim, 'source'>): Partial<PendingClaim> {
+function mergeClaims(before: PendingClaim | undefined, lacks: Omit<PendingClaim, 'source'>): Partial<PendingClaim> {
   const { blocked = before?.blocked ?? [], pending = before?.pending ?? [], keys, units } = lacks;
   const evicted = keys.length + units.length === 0 ? [] : (before?.evicted ?? []);
   return { keys, units, blocked, pending, evicted };
@@ -119,21 +123,21 @@ export function claimsAfter(
   at: string,
 ): readonly ClaimUpdate[] {
   const { source = '' } = plan;
-  const own = { source, claims: noteOf(postponedIn(plan)), at };
+  const own = { source, claims: withoutEmptyLists(postponedIn(plan)), at };
   const known = list.find((one) => one.source === source);
-  const isSame = equalJson(own.claims, noteOf(known ?? {}));
+  const isSame = equalJson(own.claims, withoutEmptyLists(known ?? {}));
   const evictions = Map.groupBy(evictionsOf(registry, plan), (eviction) => eviction.source);
   const others = [...evictions].map(([other, lost]) => {
     const before = list.find((one) => one.source === other);
     const units = [...(before?.evicted ?? []), ...lost.map(({ unit }) => unit)];
     const evicted = [...new Map(units.map((unit) => [canonicalJson({ ...unit }), unit])).values()];
-    return { source: other, claims: noteOf({ ...before, evicted }), at };
+    return { source: other, claims: withoutEmptyLists({ ...before, evicted }), at };
   });
   return [...(isSame ? [] : [own]), ...others];
 }
 
 /** Returns the lists that are not empty. */
-function noteOf({
+function withoutEmptyLists({
   keys = [],
   units = [],
   blocked = [],

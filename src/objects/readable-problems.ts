@@ -3,22 +3,25 @@ import type { Problem } from '../model/problem.ts';
 import type { SourceStatus } from '../model/sources/status.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 import { isAllowed } from '../plan/checks/authorize.ts';
-import { kindOfReferrer, type Referrer, restText } from '../plan/checks/referrers.ts';
-import { readableBy, readableNames } from './object-list.ts';
+import { kindOfReferrer, omittedReferrersPattern, type ReferrerText } from '../plan/checks/referrers.ts';
+import { createKindNameReadCheck, createKindReadCheck } from './object-list.ts';
 
 type Reader = Pick<Call, 'actor'>;
 
 /** Returns a function that hides those users of an object that the reader may not read. Their number replaces them. */
-function readableUsers(state: Snapshot, reader: Reader): (users: readonly Referrer[]) => readonly Referrer[] {
-  const mayRead = readableBy(state, reader);
+function createReferrerFilter(
+  state: Snapshot,
+  reader: Reader,
+): (users: readonly ReferrerText[]) => readonly ReferrerText[] {
+  const mayRead = createKindReadCheck(state, reader);
   const kinds = new Map(state.registry.kinds.map((kind) => [kind.name.toLowerCase(), kind]));
-  const isReadable = (user: Referrer): boolean => {
+  const isReadable = (user: ReferrerText): boolean => {
     const kind = kinds.get(kindOfReferrer(user));
     // Invites are not objects. A caller who may read users may read invites.
     return kind === undefined ? isAllowed(state, reader.actor, 'users', 'read') : mayRead(kind);
   };
   return (users) => {
-    const named = users.filter((user) => restText.test(user) || isReadable(user));
+    const named = users.filter((user) => omittedReferrersPattern.test(user) || isReadable(user));
     const hidden = users.length - named.length;
     if (hidden === 0) return users;
     return [...named, `${hidden} ${hidden === 1 ? 'object' : 'objects'} that you may not read`];
@@ -26,11 +29,11 @@ function readableUsers(state: Snapshot, reader: Reader): (users: readonly Referr
 }
 
 /** Returns a function that removes names that the reader may not read from `usedBy`. */
-export function hideUsers(
+export function createUsedByFilter(
   state: Snapshot,
   reader: Reader,
-): <Shown extends { readonly usedBy?: readonly Referrer[] | undefined }>(shown: Shown) => Shown {
-  const readable = readableUsers(state, reader);
+): <Shown extends { readonly usedBy?: readonly ReferrerText[] | undefined }>(shown: Shown) => Shown {
+  const readable = createReferrerFilter(state, reader);
   return (shown) => (shown.usedBy === undefined ? shown : { ...shown, usedBy: readable(shown.usedBy) });
 }
 
@@ -38,7 +41,7 @@ export function hideUsers(
  * Returns the problems as the reader may see them: messages do not name objects of a kind that the reader may not read.
  */
 export function readableProblems(state: Snapshot, reader: Reader, problems: readonly Problem[]): readonly Problem[] {
-  const readable = readableUsers(state, reader);
+  const readable = createReferrerFilter(state, reader);
   return problems.map((problem) => {
     const { usedBy, message } = problem;
     if (usedBy === undefined) return problem;
@@ -56,7 +59,7 @@ export function readableProblems(state: Snapshot, reader: Reader, problems: read
  * their number.
  */
 function readableFindings(state: Snapshot, reader: Reader, problems: readonly Problem[]): readonly Problem[] {
-  const isReadable = readableNames(state, reader);
+  const isReadable = createKindNameReadCheck(state, reader);
   const shown = problems.filter(({ kind }) => kind === undefined || isReadable(kind));
   const hidden = problems.length - shown.length;
   const readable = readableProblems(state, reader, shown);
@@ -65,26 +68,29 @@ function readableFindings(state: Snapshot, reader: Reader, problems: readonly Pr
   return [...readable, { code: 'problems_hidden', message }];
 }
 
-const refusedText = 'its documents were refused because of objects that you may not read; ask a user who may read them';
+const hiddenRefusalText =
+  'its documents were refused because of objects that you may not read; ask a user who may read them';
 
 /**
  * Returns the status of a source as the reader may see it: reasons of refusals do not name objects of a kind that the
  * reader may not read.
  */
 export function readableStatus(state: Snapshot, reader: Reader, status: SourceStatus): SourceStatus {
-  const mayRead = readableBy(state, reader);
+  const mayRead = createKindReadCheck(state, reader);
   if (state.registry.kinds.every(mayRead)) return status;
   const { problems = [] } = status;
   const shown = readableFindings(state, reader, problems);
   const isHidden = shown.some(({ code }) => code === 'problems_hidden');
   // The objects of an earlier refusal are not recorded, so its message is hidden.
-  const history = status.history.map((entry) => (isRefusal(entry.result) ? { ...entry, message: refusedText } : entry));
+  const history = status.history.map((entry) =>
+    isRefusal(entry.result) ? { ...entry, message: hiddenRefusalText } : entry,
+  );
   const found = { ...status, history, ...(problems.length === 0 ? {} : { problems: shown }) };
   if (!isHidden) return found;
   const conditions = status.conditions.map((condition) =>
-    condition.message === status.message ? { ...condition, message: refusedText } : condition,
+    condition.message === status.message ? { ...condition, message: hiddenRefusalText } : condition,
   );
-  return { ...found, conditions, message: refusedText };
+  return { ...found, conditions, message: hiddenRefusalText };
 }
 
 function isRefusal(state: SourceStatus['state']): boolean {

@@ -2,7 +2,7 @@ import { serviceModes } from '../model/declare/service-words.ts';
 import { optional, text, time } from '../model/operation/fields.ts';
 import { defineOperation } from '../model/operation/operation.ts';
 import { integer, object, oneOf, string } from '../model/schema/field.ts';
-import { ofSession, outside } from './agent.ts';
+import { agentDocPrefix, sessionDeclaration } from './agent.ts';
 
 const path = '/agent/services';
 
@@ -26,7 +26,7 @@ const example = {
   expires_at: '2026-12-02T00:10:00.000Z',
 };
 
-const session = `${outside} \`Authorization: Peer <session>\`.`;
+const session = `${agentDocPrefix} \`Authorization: Peer <session>\`.`;
 const allowed = `${session} The account must allow it with \`peer_expose_enabled\` and \`peer_expose_groups\`.`;
 
 const params = { serviceId: string({ doc: 'The id of the service.' }) };
@@ -34,7 +34,7 @@ const params = { serviceId: string({ doc: 'The id of the service.' }) };
 /** Operations by which peers expose, renew and withdraw services. */
 export const agentServices = {
   expose: defineOperation({
-    ...ofSession,
+    ...sessionDeclaration,
     id: 'exposeService',
     method: 'POST',
     path,
@@ -59,7 +59,7 @@ export const agentServices = {
     example: { body: { port: 8080, password: 'correct horse' }, answer: example },
   }),
   renew: defineOperation({
-    ...ofSession,
+    ...sessionDeclaration,
     id: 'renewService',
     method: 'POST',
     path: `${path}/{serviceId}/renew`,
@@ -71,7 +71,7 @@ export const agentServices = {
     example: { params: { serviceId: example.id }, answer: example },
   }),
   withdraw: defineOperation({
-    ...ofSession,
+    ...sessionDeclaration,
     id: 'withdrawService',
     method: 'DELETE',
     path: `${path}/{serviceId}`,

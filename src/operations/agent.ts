@@ -3,9 +3,9 @@ import { defineOperation } from '../model/operation/operation.ts';
 import { boolean, integer, list, mapOf, object, string } from '../model/schema/field.ts';
 
 /** First sentence of the description of every agent operation. */
-export const outside = 'Used by machines; not part of the management interface.';
+export const agentDocPrefix = 'Used by machines; not part of the management interface.';
 
-const ofAgent = {
+const agentDeclaration = {
   method: 'POST',
   tag: 'agent',
   /** Proof that the request comes from the machine. */
@@ -13,14 +13,14 @@ const ofAgent = {
 } as const;
 
 /** Declarations that all operations of peers with a session share. */
-export const ofSession = {
-  tag: ofAgent.tag,
+export const sessionDeclaration = {
+  tag: agentDeclaration.tag,
   access: { open: 'needs the session of a peer and a proof by its key' },
-  parameters: ofAgent.parameters,
+  parameters: agentDeclaration.parameters,
   errors: ['unauthenticated', 'not_allowed'],
 } as const;
 
-const word = (doc: string) => optional(text(doc));
+const optionalText = (doc: string) => optional(text(doc));
 
 const certificate = object(
   {
@@ -37,20 +37,22 @@ const address = object(
   { doc: '' },
 );
 
-const facts = {
-  system: word('The operating system in one word: `linux`, `darwin`, `windows`, `android`, `ios` or another.'),
-  system_version: word('Its version.'),
-  os: word('Name and version of the operating system for display. Default: made from `system` and `system_version`.'),
-  kernel_version: word('The version of its kernel.'),
-  version: word('The version of the client.'),
-  ui_version: word('The version of its user interface.'),
-  serial_number: word('The serial number of the machine.'),
+const peerFacts = {
+  system: optionalText('The operating system in one word: `linux`, `darwin`, `windows`, `android`, `ios` or another.'),
+  system_version: optionalText('Its version.'),
+  os: optionalText(
+    'Name and version of the operating system for display. Default: made from `system` and `system_version`.',
+  ),
+  kernel_version: optionalText('The version of its kernel.'),
+  version: optionalText('The version of the client.'),
+  ui_version: optionalText('The version of its user interface.'),
+  serial_number: optionalText('The serial number of the machine.'),
   network_addresses: optional(list(address, { doc: '' })),
   local_flags: optional(mapOf(boolean({ doc: '' }), { doc: '' })),
   processes: optional(list(text('Path of a running executable.'), { doc: '' })),
   certificates: optional(list(certificate, { doc: '' })),
 };
-const ownFacts = optional(object(facts, { doc: '', schema: 'PeerFacts' }));
+const optionalPeerFacts = optional(object(peerFacts, { doc: '', schema: 'PeerFacts' }));
 
 const session = object(
   {
@@ -87,9 +89,9 @@ export const agent = {
     method: 'POST',
     path: '/agent/challenge',
     access: { open: 'shows no data of any account' },
-    tag: ofAgent.tag,
+    tag: agentDeclaration.tag,
     summary: 'Request a challenge for enrolment',
-    doc: `${outside} With the answer to the challenge, an enrolling machine proves that it has the key of the tunnel.`,
+    doc: `${agentDocPrefix} With the answer to the challenge, an enrolling machine proves that it has the key of the tunnel.`,
     answer: object(
       {
         challenge: string({ doc: 'Challenge, to be sent back unchanged.' }),
@@ -108,16 +110,16 @@ export const agent = {
     },
   }),
   enrol: defineOperation({
-    ...ofAgent,
+    ...agentDeclaration,
     id: 'enrolPeer',
     path: '/agent/enrol',
     access: { open: 'needs a proof by the key of the machine, and a setup key or the token of a user' },
     summary: 'Become a peer',
-    doc: `${outside} The machine is admitted by a setup key, or by the user with the token in \`Authorization\`.`,
+    doc: `${agentDocPrefix} The machine is admitted by a setup key, or by the user with the token in \`Authorization\`.`,
     uncheckedBody: {
-      setup_key: word('Setup key. Absent when a user signs the machine in.'),
+      setup_key: optionalText('Setup key. Absent when a user signs the machine in.'),
       hostname: text('Host name of the machine.'),
-      name: word('Display name. Default: the host name.'),
+      name: optionalText('Display name. Default: the host name.'),
       wg_pub_key: text('The public X25519 key of the tunnel, base64.'),
       tunnel_proof: object(
         {
@@ -129,7 +131,7 @@ export const agent = {
         { doc: '' },
       ),
       extra_dns_labels: optional(list(text('Additional DNS label; the setup key must allow it.'), { doc: '' })),
-      facts: ownFacts,
+      facts: optionalPeerFacts,
     },
     answer: session,
     noStore: true,
@@ -144,37 +146,37 @@ export const agent = {
     },
   }),
   login: defineOperation({
-    ...ofAgent,
+    ...agentDeclaration,
     id: 'logInPeer',
     path: '/agent/login',
     access: { open: 'needs a proof by the key of the peer' },
     summary: 'Get a session',
-    doc: `${outside} A peer with an expired login must send the token of its user in \`Authorization\`.`,
-    uncheckedBody: { wg_pub_key: tunnelKey, facts: ownFacts },
+    doc: `${agentDocPrefix} A peer with an expired login must send the token of its user in \`Authorization\`.`,
+    uncheckedBody: { wg_pub_key: tunnelKey, facts: optionalPeerFacts },
     answer: session,
     noStore: true,
     errors: ['unauthenticated', 'not_allowed', 'not_found'],
     example: { body: { wg_pub_key: key }, answer: sessionExample },
   }),
   reportFacts: defineOperation({
-    ...ofSession,
+    ...sessionDeclaration,
     id: 'reportFacts',
     method: 'POST',
     path: '/agent/facts',
     summary: 'Report facts about the machine',
-    doc: `${outside} Replaces what was reported before. \`Authorization: Peer <session>\`.`,
-    uncheckedBody: facts,
+    doc: `${agentDocPrefix} Replaces what was reported before. \`Authorization: Peer <session>\`.`,
+    uncheckedBody: peerFacts,
     example: {
       body: { system: 'linux', system_version: '13', version: '1.4.2', processes: ['/usr/sbin/sshd'] },
     },
   }),
   reportTraffic: defineOperation({
-    ...ofSession,
+    ...sessionDeclaration,
     id: 'reportTraffic',
     method: 'POST',
     path: '/agent/traffic',
     summary: 'Report traffic',
-    doc: `${outside} Further members of a record are \`source_port\`, \`destination_port\`, \`…_resource_id\`, \`policy_id\`, \`icmp_type\`, \`icmp_code\` and the counters \`rx_bytes\`, \`rx_packets\`, \`tx_bytes\`, \`tx_packets\`. Records are stored only while the account enables it; \`dropped\` contains the reason why none is stored. \`Authorization: Peer <session>\`.`,
+    doc: `${agentDocPrefix} Further members of a record are \`source_port\`, \`destination_port\`, \`…_resource_id\`, \`policy_id\`, \`icmp_type\`, \`icmp_code\` and the counters \`rx_bytes\`, \`rx_packets\`, \`tx_bytes\`, \`tx_packets\`. Records are stored only while the account enables it; \`dropped\` contains the reason why none is stored. \`Authorization: Peer <session>\`.`,
     uncheckedBody: {
       batch: string({
         doc: 'Id of the report, unique for the peer. A repeated report is stored only once.',
@@ -187,8 +189,8 @@ export const agent = {
             window_start: time({ doc: 'Start of the time window.' }),
             window_end: time({ doc: 'End of the time window.' }),
             protocol: optional(integer({ doc: 'IP protocol number.' })),
-            direction: word('`INGRESS` or `EGRESS`.'),
-            connection_type: word('`P2P` or `ROUTED`.'),
+            direction: optionalText('`INGRESS` or `EGRESS`.'),
+            connection_type: optionalText('`P2P` or `ROUTED`.'),
             source_ip: text('Source address.'),
             destination_ip: text('Destination address.'),
             events: list(
@@ -213,7 +215,7 @@ export const agent = {
           ),
           { doc: '' },
         ),
-        dropped: word('Reason why nothing of the report was stored.'),
+        dropped: optionalText('Reason why nothing of the report was stored.'),
       },
       { doc: 'Result of a traffic report.', schema: 'TrafficReportAnswer' },
     ),

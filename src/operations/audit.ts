@@ -20,7 +20,7 @@ const event = object(
   { doc: 'Audit event of the account.', schema: 'AuditEvent' },
 );
 
-const facts = {
+const commonDeclaration = {
   method: 'GET',
   access: { module: 'events', operation: 'read' },
   summary: 'List the audit events of the account',
@@ -41,7 +41,7 @@ const facts = {
 
 /** Operations that list the audit log. */
 export const audit = {
-  list: defineOperation({ ...facts, id: 'listAuditEvents', path: '/api/events/audit' }),
+  list: defineOperation({ ...commonDeclaration, id: 'listAuditEvents', path: '/api/events/audit' }),
   /** Path that older clients use. */
-  listByAlias: defineOperation({ ...facts, id: 'listEvents', path: '/api/events' }),
+  listByAlias: defineOperation({ ...commonDeclaration, id: 'listEvents', path: '/api/events' }),
 };

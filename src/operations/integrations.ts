@@ -4,8 +4,8 @@ import { defineOperation } from '../model/operation/operation.ts';
 import { boolean, integer, list, object, oneOf, string } from '../model/schema/field.ts';
 import { plan } from './config/plan.ts';
 
-const directory = '/api/integrations/directory-idp/{id}';
-const scim = '/api/integrations/scim-idp/{id}';
+const directoryPath = '/api/integrations/directory-idp/{id}';
+const scimPath = '/api/integrations/scim-idp/{id}';
 const params = { id: integer({ doc: 'The id of the integration.' }) };
 
 /** Entry of the log of a sync, as `GET …/logs` shows it. */
@@ -39,7 +39,7 @@ export const integrations = {
   sync: defineOperation({
     id: 'syncDirectoryIntegration',
     method: 'POST',
-    path: `${directory}/sync`,
+    path: `${directoryPath}/sync`,
     access: { module: 'idp', operation: 'update' },
     summary: 'Sync users and groups with the directory now',
     doc: 'The answer contains the result; a sync that takes longer than 25 seconds continues after the answer. With `dry_run`, the directory is only read, and the answer shows what would change.',
@@ -54,12 +54,12 @@ export const integrations = {
     ),
     example: { answer: { result: '25 users and 4 groups were read: 3 created, 1 changed, 0 deleted' } },
   }),
-  listDirectoryLogs: defineOperation({ ...logs, id: 'listDirectoryIntegrationLogs', path: `${directory}/logs` }),
-  listScimLogs: defineOperation({ ...logs, id: 'listScimIntegrationLogs', path: `${scim}/logs` }),
+  listDirectoryLogs: defineOperation({ ...logs, id: 'listDirectoryIntegrationLogs', path: `${directoryPath}/logs` }),
+  listScimLogs: defineOperation({ ...logs, id: 'listScimIntegrationLogs', path: `${scimPath}/logs` }),
   renewToken: defineOperation({
     id: 'renewScimIntegrationToken',
     method: 'POST',
-    path: `${scim}/token`,
+    path: `${scimPath}/token`,
     access: { module: 'idp', operation: 'update' },
     summary: 'Make a new token for the provider',
     doc: 'The old token stops working. The new token is shown only once.',

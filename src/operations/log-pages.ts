@@ -1,12 +1,12 @@
 import { optional, time } from '../model/operation/fields.ts';
 import { type Field, integer, list } from '../model/schema/field.ts';
 
-const lastPage = 1_000_000_000;
+const maxPage = 1_000_000_000;
 
 /** Returns the query parameters that select a page of a log. */
 export function pageFields({ usual, most, sizeDoc }: { usual: number; most: number; sizeDoc: string }) {
   return {
-    page: integer({ doc: 'The page, from 1.', minimum: 1, maximum: lastPage, default: 1 }),
+    page: integer({ doc: 'The page, from 1.', minimum: 1, maximum: maxPage, default: 1 }),
     page_size: integer({ doc: sizeDoc, minimum: 1, maximum: most, clamp: true, default: usual }),
   };
 }

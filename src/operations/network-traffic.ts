@@ -4,17 +4,17 @@ import { integer, list, object, oneOf, string } from '../model/schema/field.ts';
 import { pageFields, pageOf, rangeFields } from './log-pages.ts';
 
 /** Enum values of traffic events. */
-export const trafficWords = {
+export const trafficEnums = {
   type: ['TYPE_UNKNOWN', 'TYPE_START', 'TYPE_END', 'TYPE_DROP'],
   direction: ['DIRECTION_UNKNOWN', 'INGRESS', 'EGRESS'],
   connection_type: ['P2P', 'ROUTED'],
 } as const;
 
-const ends = ['UNKNOWN', 'PEER', 'HOST_RESOURCE', 'SUBNET_RESOURCE', 'DOMAIN_RESOURCE', 'ROUTE'] as const;
+const endpointTypes = ['UNKNOWN', 'PEER', 'HOST_RESOURCE', 'SUBNET_RESOURCE', 'DOMAIN_RESOURCE', 'ROUTE'] as const;
 
 const endFields = {
   id: string({ doc: 'Id of the peer or resource; empty when it is neither.' }),
-  type: oneOf(ends, { doc: 'Type of the endpoint.' }),
+  type: oneOf(endpointTypes, { doc: 'Type of the endpoint.' }),
   name: string({ doc: 'Its name.' }),
   geo_location: object(
     { city_name: string({ doc: 'The city.' }), country_code: string({ doc: 'The country.' }) },
@@ -26,7 +26,7 @@ const endFields = {
 };
 
 const event = object(
-  { type: oneOf(trafficWords.type, { doc: 'What happened.' }), timestamp: time({ doc: 'When it happened.' }) },
+  { type: oneOf(trafficEnums.type, { doc: 'What happened.' }), timestamp: time({ doc: 'When it happened.' }) },
   { doc: 'One event.' },
 );
 
@@ -53,7 +53,7 @@ const record = object(
       { doc: 'ICMP type and code.' },
     ),
     protocol: integer({ doc: 'The number of the IP protocol.' }),
-    direction: oneOf(trafficWords.direction, { doc: 'Direction, as seen from the reporting peer.' }),
+    direction: oneOf(trafficEnums.direction, { doc: 'Direction, as seen from the reporting peer.' }),
     rx_bytes: integer({ doc: 'Bytes received; 0 while counters are off.' }),
     rx_packets: integer({ doc: 'Packets received.' }),
     tx_bytes: integer({ doc: 'Bytes sent.' }),
@@ -89,11 +89,11 @@ export const networkTraffic = {
       source_id: optional(string({ doc: 'Id of the peer or resource that the traffic came from.' })),
       destination_id: optional(string({ doc: 'Id of the peer or resource that the traffic was sent to.' })),
       protocol: optional(integer({ doc: 'The number of the IP protocol.', minimum: 0, maximum: 255 })),
-      type: optional(oneOf(trafficWords.type, { doc: 'Only flows with an event of this type.' })),
+      type: optional(oneOf(trafficEnums.type, { doc: 'Only flows with an event of this type.' })),
       connection_type: optional(
-        oneOf(trafficWords.connection_type, { doc: 'Whether the traffic is between peers or through a routing peer.' }),
+        oneOf(trafficEnums.connection_type, { doc: 'Whether the traffic is between peers or through a routing peer.' }),
       ),
-      direction: optional(oneOf(trafficWords.direction, { doc: 'Direction, as seen from the reporting peer.' })),
+      direction: optional(oneOf(trafficEnums.direction, { doc: 'Direction, as seen from the reporting peer.' })),
       search: optional(
         string({
           doc: 'Part of the user’s e-mail address, or of the name or address of an endpoint; case is ignored.',

@@ -2,7 +2,7 @@ import { activities } from '../model/declare/activities.ts';
 import { optional, time } from '../model/operation/fields.ts';
 import { defineOperation } from '../model/operation/operation.ts';
 import { list, mapOf, object, string } from '../model/schema/field.ts';
-import { sample } from './config/deliveries.ts';
+import { sampleResult } from './config/deliveries.ts';
 
 const keys = object(
   {
@@ -35,7 +35,7 @@ const keysExample = {
   ],
 };
 
-const channels = '/api/integrations/notifications/channels';
+const channelsPath = '/api/integrations/notifications/channels';
 
 /** Operations on notifications: event types, samples, and the keys that sign them. */
 export const notifications = {
@@ -52,12 +52,12 @@ export const notifications = {
   testChannel: defineOperation({
     id: 'testNotificationChannel',
     method: 'POST',
-    path: `${channels}/{channelId}/test`,
+    path: `${channelsPath}/{channelId}/test`,
     access: { module: 'notifications', operation: 'update' },
     summary: 'Send a sample to a channel',
     doc: 'The answer shows whether the receiver accepted it. The sample is the audit event of this request; a disabled channel gets it too.',
     params: { channelId: string({ doc: 'The id of the channel.' }) },
-    answer: sample,
+    answer: sampleResult,
     example: { answer: { delivered: false, message: 'hooks.example.com answers 503' } },
   }),
   rotateKey: defineOperation({

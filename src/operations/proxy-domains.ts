@@ -12,7 +12,7 @@ export const proxyDomains = {
     doc: 'Starts the check and does not wait for it: `status` and `message` of the domain show the result.',
     params: { domainId: string({ doc: 'The id of the domain.' }) },
     status: 202,
-    starts: true,
+    hasSideEffects: true,
     errors: ['not_found'],
     example: {},
   }),

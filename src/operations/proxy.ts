@@ -21,26 +21,27 @@ const refusals = object(
   { doc: 'Rejected items of a report.', schema: 'ProxyReportAnswer' },
 );
 
-const outside = 'Used by reverse proxies, with `Authorization: Bearer nbx_…`; not part of the management interface.';
+const proxyDocPrefix =
+  'Used by reverse proxies, with `Authorization: Bearer nbx_…`; not part of the management interface.';
 
-const facts = {
+const commonDeclaration = {
   method: 'POST',
   access: { open: 'wants a proxy token' },
   tag: 'proxy',
   errors: ['unauthenticated', 'not_found'],
 } as const;
 
-const sign = { ...facts, body: { proxy_id: proxyId }, bodySchema: 'ProxySign' } as const;
+const proxyIdDeclaration = { ...commonDeclaration, body: { proxy_id: proxyId }, bodySchema: 'ProxySign' } as const;
 const example = { proxy_id: 'bern-1' };
 
 /** Operations that reverse proxies call to register, to follow their services and to report status. */
 export const proxy = {
   register: defineOperation({
-    ...facts,
+    ...commonDeclaration,
     id: 'registerProxy',
     path: '/proxy/register',
     summary: 'Register a proxy',
-    doc: `${outside} Creates the cluster of the address if it does not exist, and sets its abilities.`,
+    doc: `${proxyDocPrefix} Creates the cluster of the address if it does not exist, and sets its abilities.`,
     body: {
       proxy_id: proxyId,
       address: string({ doc: 'Domain below which its cluster offers services.', minLength: 1, maxLength: 255 }),
@@ -84,40 +85,40 @@ export const proxy = {
     },
   }),
   heartbeat: defineOperation({
-    ...sign,
+    ...proxyIdDeclaration,
     id: 'hearProxy',
     path: '/proxy/heartbeat',
     summary: 'Send a heartbeat of a proxy',
-    doc: `${outside} A proxy that sends no heartbeat for two minutes is treated as disconnected.`,
+    doc: `${proxyDocPrefix} A proxy that sends no heartbeat for two minutes is treated as disconnected.`,
     example: { body: example },
   }),
   disconnect: defineOperation({
-    ...sign,
+    ...proxyIdDeclaration,
     id: 'disconnectProxy',
     path: '/proxy/disconnect',
     summary: 'Report that a proxy disconnects',
-    doc: `${outside} The proxy is then treated as disconnected, and removed from the mesh until it registers again.`,
+    doc: `${proxyDocPrefix} The proxy is then treated as disconnected, and removed from the mesh until it registers again.`,
     example: { body: example },
   }),
   services: defineOperation({
-    ...facts,
+    ...commonDeclaration,
     id: 'followServices',
     method: 'GET',
     path: '/proxy/services',
     summary: 'Follow the services of a cluster',
-    doc: `${outside} Sends a \`state\` event with every service of the cluster and the secrets that the proxy has to check, then \`change\` events. A proxy in the mesh also gets the \`peers\` that may reach it, as a full list whenever they change. The proxy is connected as long as the stream lasts.`,
+    doc: `${proxyDocPrefix} Sends a \`state\` event with every service of the cluster and the secrets that the proxy has to check, then \`change\` events. A proxy in the mesh also gets the \`peers\` that may reach it, as a full list whenever they change. The proxy is connected as long as the stream lasts.`,
     query: { proxy_id: string({ doc: 'The proxy.', maxLength: 64 }) },
     answer: string({ doc: '' }),
     answerType: 'text/event-stream',
-    uncached: true,
+    withoutEtag: true,
     example: { answer: 'id: 18\nevent: state\ndata: {"revision":18,"services":[]}\n\n' },
   }),
   serviceStatus: defineOperation({
-    ...facts,
+    ...commonDeclaration,
     id: 'reportServices',
     path: '/proxy/service-status',
     summary: 'Report the status of services',
-    doc: `${outside} It makes no revision.`,
+    doc: `${proxyDocPrefix} It makes no revision.`,
     body: {
       proxy_id: proxyId,
       services: list(
@@ -145,11 +146,11 @@ export const proxy = {
 /** Operation with which reverse proxies report the requests that they served. */
 export const proxyLogs = {
   report: defineOperation({
-    ...facts,
+    ...commonDeclaration,
     id: 'reportRequests',
     path: '/proxy/access-logs',
     summary: 'Report requests',
-    doc: `${outside} Answered when the records are stored. 503 when too many records wait to be stored: send the same report again.`,
+    doc: `${proxyDocPrefix} Answered when the records are stored. 503 when too many records wait to be stored: send the same report again.`,
     body: {
       proxy_id: proxyId,
       batch: string({

@@ -6,13 +6,13 @@ const health = object(
   { doc: 'Health of the server.', schema: 'Health' },
 );
 
-const facts = { method: 'GET', tag: 'server' } as const;
-const described = { ...facts, access: { module: 'config', operation: 'read' } } as const;
+const commonDeclaration = { method: 'GET', tag: 'server' } as const;
+const configReadDeclaration = { ...commonDeclaration, access: { module: 'config', operation: 'read' } } as const;
 
 /** Operations about the server itself: home page, health, metrics and API reference. */
 export const server = {
   home: defineOperation({
-    ...facts,
+    ...commonDeclaration,
     id: 'readHome',
     path: '/',
     access: { open: 'shows only where people find the objects that links in mails and webhooks refer to' },
@@ -23,7 +23,7 @@ export const server = {
     example: { answer: '<!doctype html>' },
   }),
   health: defineOperation({
-    ...facts,
+    ...commonDeclaration,
     id: 'readHealth',
     path: '/healthz',
     access: { open: 'shows only that the process answers' },
@@ -32,7 +32,7 @@ export const server = {
     example: { answer: { status: 'ok' } },
   }),
   readiness: defineOperation({
-    ...facts,
+    ...commonDeclaration,
     id: 'readReadiness',
     path: '/readyz',
     access: { open: 'shows only that the database answers' },
@@ -41,7 +41,7 @@ export const server = {
     example: { answer: { status: 'ready' } },
   }),
   metrics: defineOperation({
-    ...facts,
+    ...commonDeclaration,
     id: 'readMetrics',
     path: '/metrics',
     // The metrics name accounts and their sources.
@@ -52,7 +52,7 @@ export const server = {
     example: { answer: '# TYPE heddle_config_revisions_total counter\nheddle_config_revisions_total 17\n' },
   }),
   reference: defineOperation({
-    ...described,
+    ...configReadDeclaration,
     id: 'readReference',
     path: '/docs',
     summary: 'Read this document as a page',
@@ -61,7 +61,7 @@ export const server = {
     example: { answer: '<!doctype html>' },
   }),
   description: defineOperation({
-    ...described,
+    ...configReadDeclaration,
     id: 'readOpenApi',
     path: '/api/openapi.json',
     summary: 'Read this document',

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../lib/json.ts';
 import { defineOperation } from '../model/operation/operation.ts';
-import { type Format, list, longest, object, string } from '../model/schema/field.ts';
+import { type Format, list, maxLengths, object, string } from '../model/schema/field.ts';
 import { tunnelKey } from './tunnel-key.ts';
 
 /** The traffic that one rule allows. */
@@ -43,7 +43,7 @@ export const temporaryAccess = {
     doc: 'Reserves a peer with this key, which can reach only this peer, by these rules. The reserved peer becomes usable when the caller enrols with the key (`POST /agent/enrol`), which proves that the key is theirs; until then, any other holder of the key can still enrol with it. The peer and its policies are deleted 30 s after it disconnects, or after 10 minutes when it never connects.',
     params: { peerId: string({ doc: 'The id of the peer.' }) },
     body: {
-      name: string({ doc: 'The host name of the new peer.', minLength: 1, maxLength: longest.name }),
+      name: string({ doc: 'The host name of the new peer.', minLength: 1, maxLength: maxLengths.name }),
       wg_pub_key: string({ doc: 'The public X25519 key of its tunnel, base64.', format: tunnelKey }),
       rules: list(string({ doc: '', format: temporaryRule }), {
         doc: `Traffic that the new peer may send. ${grammar}`,

@@ -1,6 +1,6 @@
 import { optional, time } from '../model/operation/fields.ts';
 import { defineOperation } from '../model/operation/operation.ts';
-import { boolean, integer, list, longest, object, string } from '../model/schema/field.ts';
+import { boolean, integer, list, maxLengths, object, string } from '../model/schema/field.ts';
 
 const path = '/api/users/{userId}/tokens';
 
@@ -30,7 +30,7 @@ const tokenId = string({ doc: 'The id of the token.' });
 
 /** Body of a request for a new token. */
 export const tokenRequest = {
-  name: string({ doc: 'Name of the token.', minLength: 1, maxLength: longest.name }),
+  name: string({ doc: 'Name of the token.', minLength: 1, maxLength: maxLengths.name }),
   expires_in: integer({ doc: 'Lifetime in days.', minimum: 1, maximum: 365 }),
   plan_only: boolean({
     doc: 'Whether it may only read and plan. Other servers do not have this field.',
@@ -39,12 +39,12 @@ export const tokenRequest = {
 };
 
 // Every user manages their own tokens; the feature checks whose token it is.
-const facts = { access: 'anyone', tag: 'users' } as const;
+const commonDeclaration = { access: 'anyone', tag: 'users' } as const;
 
 /** Operations on personal access tokens: the caller's own tokens, and tokens of service users. */
 export const tokens = {
   list: defineOperation({
-    ...{ id: 'listTokens', method: 'GET', path, ...facts },
+    ...{ id: 'listTokens', method: 'GET', path, ...commonDeclaration },
     summary: 'List the tokens of a user',
     doc: 'Your own, or those of a service user.',
     params: { userId },
@@ -52,7 +52,7 @@ export const tokens = {
     example: { answer: [example] },
   }),
   create: defineOperation({
-    ...{ id: 'createToken', method: 'POST', path, ...facts },
+    ...{ id: 'createToken', method: 'POST', path, ...commonDeclaration },
     summary: 'Make a token',
     doc: 'For yourself, or for a service user. The value is shown only once. If you signed in at this server more than 15 minutes ago, you must sign in again; this does not apply to personal access tokens.',
     params: { userId },
@@ -68,14 +68,14 @@ export const tokens = {
     },
   }),
   read: defineOperation({
-    ...{ id: 'readToken', method: 'GET', path: `${path}/{tokenId}`, ...facts },
+    ...{ id: 'readToken', method: 'GET', path: `${path}/{tokenId}`, ...commonDeclaration },
     summary: 'Read a token',
     params: { userId, tokenId },
     answer: token,
     example: { answer: example },
   }),
   delete: defineOperation({
-    ...{ id: 'deleteToken', method: 'DELETE', path: `${path}/{tokenId}`, ...facts },
+    ...{ id: 'deleteToken', method: 'DELETE', path: `${path}/{tokenId}`, ...commonDeclaration },
     summary: 'Delete a token',
     doc: 'It stops working at once. As for making a token, a sign-in at this server must not be older than 15 minutes.',
     params: { userId, tokenId },

@@ -1,4 +1,4 @@
-import { readPublicKey, tunnelSpelling } from '../lib/public-key.ts';
+import { readPublicKey, toStandardBase64 } from '../lib/public-key.ts';
 import type { Format } from '../model/schema/field.ts';
 
 /** Format of the public key of a tunnel. A key has only one spelling. */
@@ -8,6 +8,6 @@ export const tunnelKey: Format = {
     const key = readPublicKey(text);
     return key === undefined
       ? { fault: 'this is not an X25519 key; write its 32 bytes in base64' }
-      : { value: tunnelSpelling(key) };
+      : { value: toStandardBase64(key) };
   },
 };

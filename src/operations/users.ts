@@ -5,7 +5,7 @@ import { string } from '../model/schema/field.ts';
 const path = '/api/users/{userId}';
 const params = { userId: string({ doc: 'The id of the user.' }) };
 
-const shown = {
+const exampleUser = {
   ...{ id: 'ch8i4ug6lnn4g9hqv7p0', email: 'ana@example.com', name: 'Ana Lima', role: 'owner', status: 'active' },
   ...{ last_login: '0001-01-01T00:00:00Z', auto_groups: [], is_current: true, is_service_user: false },
   ...{ is_blocked: false, pending_approval: false, issued: 'api' },
@@ -34,7 +34,7 @@ export const users = {
     errors: ['not_found'],
     example: {
       answer: {
-        ...shown,
+        ...exampleUser,
         permissions: {
           is_restricted: false,
           modules: { groups: { read: true, create: true, update: true, delete: true } },
@@ -64,7 +64,7 @@ export const users = {
     answer: objectOfKind('User'),
     headers: ['ETag'],
     errors: ['conflict', 'invalid'],
-    example: { answer: { ...shown, role: 'user', is_current: false } },
+    example: { answer: { ...exampleUser, role: 'user', is_current: false } },
   }),
   reject: defineOperation({
     id: 'rejectUser',

@@ -10,7 +10,7 @@ export interface Trust {
  * Trusts these authorities (PEM) in addition to those that this machine trusts. They are parsed once, and not for each
  * connection.
  */
-export function trustIn(authorities: string | undefined): Trust {
+export function trustAuthorities(authorities: string | undefined): Trust {
   if (authorities === undefined) return {};
   return { secureContext: createSecureContext({ ca: [...getCACertificates('default'), authorities] }) };
 }

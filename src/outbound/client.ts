@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { Agent, buildConnector, type Dispatcher, errors } from 'undici';
 import { codeOf } from '../lib/error-code.ts';
 import type { AllowList } from '../lib/net/public-address.ts';
-import { namesHost } from '../lib/net/public-address.ts';
+import { containsHost } from '../lib/net/public-address.ts';
 import { certificateFault, type Trust } from './certificates.ts';
 import { OutboundFailure } from './failure.ts';
 import type { Target } from './guard.ts';
@@ -41,8 +41,8 @@ export interface Client {
   close(): Promise<void>;
 }
 
-const usualTimeoutMs = 30_000;
-const usualBytes = 1024 * 1024;
+const defaultTimeoutMs = 30_000;
+const defaultMaxBytes = 1024 * 1024;
 
 /** Creates a client that opens its connections with `connect`, which checks every address. */
 export function createClient(connect: Connect, { allow, userAgent, trust }: ClientOptions): Client {
@@ -84,13 +84,13 @@ function createAgent(connect: Connect, namedBy: Target['namedBy'], trust: Trust)
 /** Throws `OutboundFailure` unless the URL is https, or plain http to a host that the operator named or allowed. */
 function refuseScheme({ url, namedBy }: OutboundRequest, allow: AllowList): void {
   if (url.protocol === 'https:') return;
-  if (url.protocol === 'http:' && (namedBy === 'operator' || namesHost(allow, url.hostname))) return;
+  if (url.protocol === 'http:' && (namedBy === 'operator' || containsHost(allow, url.hostname))) return;
   const message = `${url.hostname} is given with ${url.protocol}//, and only https:// is allowed; the operator can allow plain http to this host with HEDDLE_OUTBOUND_ALLOW`;
   throw new OutboundFailure('refused', message);
 }
 
 async function exchange(agent: Agent, request: OutboundRequest, userAgent: string): Promise<OutboundAnswer> {
-  const { url, method = 'GET', headers = {}, body, timeoutMs = usualTimeoutMs, maxBytes = usualBytes } = request;
+  const { url, method = 'GET', headers = {}, body, timeoutMs = defaultTimeoutMs, maxBytes = defaultMaxBytes } = request;
   const signal = AbortSignal.timeout(timeoutMs);
   try {
     const answer = await agent.request({

@@ -1,10 +1,10 @@
 import { createConnection, isIP, type Socket } from 'node:net';
 import { codeOf } from '../lib/error-code.ts';
-import { type AllowList, plainHost } from '../lib/net/public-address.ts';
+import { type AllowList, normalizeHost } from '../lib/net/public-address.ts';
 import type { Trust } from './certificates.ts';
 import { OutboundFailure } from './failure.ts';
 import { checkedAddresses, type Lookup, type Target } from './guard.ts';
-import { isExcepted, openTunnel, type TunnelOptions, type UpstreamProxy } from './upstream-proxy.ts';
+import { isExcluded, openTunnel, type TunnelOptions, type UpstreamProxy } from './upstream-proxy.ts';
 
 /** Settings by which connections to other hosts are opened. */
 export interface DialOptions {
@@ -18,15 +18,15 @@ export interface DialOptions {
 
 /** Connects to a target, directly or through the proxy, at an address that was checked. Throws `OutboundFailure`. */
 export async function dial(target: Target, options: DialOptions): Promise<Socket> {
-  const host = plainHost(target.host);
+  const host = normalizeHost(target.host);
   // The timer must be cleared once the target is connected: an abort after that would close the open connection.
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), options.connectMs);
   try {
-    return await Promise.race([connect({ ...target, host }, options, late.signal), aborted(late.signal)]);
+    return await Promise.race([connect({ ...target, host }, options, late.signal), rejectOnAbort(late.signal)]);
   } catch (error) {
     if (error instanceof OutboundFailure) throw error;
-    if (!late.signal.aborted) throw unreachable(host, error);
+    if (!late.signal.aborted) throw unreachableFailure(host, error);
     const message = `${host} was not reached within ${options.connectMs / 1000} s`;
     throw new OutboundFailure('timeout', message, { cause: error });
   } finally {
@@ -38,18 +38,20 @@ async function connect(target: Target, options: DialOptions, signal: AbortSignal
   const { host, port } = target;
   const { trust } = options;
   const proxy =
-    options.proxy !== undefined && !isExcepted(options.proxy.except, host, port) ? options.proxy : undefined;
-  if (proxy?.isGuard === true) return openTunnel(proxy, authorityOf(host, port), { signal, trust });
+    options.proxy !== undefined && !isExcluded(options.proxy.exclusions, host, port) ? options.proxy : undefined;
+  if (proxy?.checksHosts === true) return openTunnel(proxy, authorityOf(host, port), { signal, trust });
   const addresses = await checkedAddresses(target, options.allow, options.lookup);
   signal.throwIfAborted();
-  return proxy === undefined ? open(host, port, addresses, signal) : tunnel(proxy, port, addresses, { signal, trust });
+  return proxy === undefined
+    ? connectToAny(host, port, addresses, signal)
+    : connectThroughProxy(proxy, port, addresses, { signal, trust });
 }
 
 /**
  * Opens a tunnel through the proxy to the first checked address that answers. The proxy gets an address instead of the
  * name, because the address that it would resolve the name to is not checked.
  */
-async function tunnel(
+async function connectThroughProxy(
   proxy: UpstreamProxy,
   port: number,
   [address = '', ...others]: readonly string[],
@@ -59,12 +61,12 @@ async function tunnel(
     return await openTunnel(proxy, authorityOf(address, port), options);
   } catch (error) {
     if (others.length === 0 || options.signal.aborted) throw error;
-    return tunnel(proxy, port, others, options);
+    return connectThroughProxy(proxy, port, others, options);
   }
 }
 
 /** Connects to the first of the addresses that answers. */
-function open(host: string, port: number, addresses: readonly string[], signal: AbortSignal): Promise<Socket> {
+function connectToAny(host: string, port: number, addresses: readonly string[], signal: AbortSignal): Promise<Socket> {
   const found = addresses.map((address) => ({ address, family: isIP(address) }));
   const socket = createConnection({
     ...{ host, port, noDelay: true, autoSelectFamily: true },
@@ -84,11 +86,11 @@ function open(host: string, port: number, addresses: readonly string[], signal: 
   });
 }
 
-function aborted(signal: AbortSignal): Promise<never> {
+function rejectOnAbort(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
 }
 
-function unreachable(host: string, cause: unknown): OutboundFailure {
+function unreachableFailure(host: string, cause: unknown): OutboundFailure {
   const code = codeOf(cause) ?? 'no reason given';
   return new OutboundFailure('unreachable', `${host} does not answer (${code})`, { cause });
 }

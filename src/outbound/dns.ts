@@ -6,13 +6,13 @@ import type { DnsLookups } from '../lib/net/dns-lookups.ts';
 const limits = { timeout: 2000, tries: 2 };
 
 /** Maximum duration of a look-up across all name servers, in milliseconds. */
-const usualDeadlineMs = 10_000;
+const defaultDeadlineMs = 10_000;
 
 /** Maximum number of records of a name that are returned. */
-const mostRecords = 100;
+const maxRecords = 100;
 
 /** Error codes with which DNS reports that there is no such record: a result, not a failure. */
-const nothing: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA']);
+const noRecordCodes: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA']);
 
 /** Name servers and deadline of look-ups. */
 export interface DnsOptions {
@@ -34,7 +34,7 @@ export function createDnsLookups(options: DnsOptions = {}): DnsLookups {
 }
 
 async function lookUp(
-  { servers = [], deadlineMs = usualDeadlineMs }: DnsOptions,
+  { servers = [], deadlineMs = defaultDeadlineMs }: DnsOptions,
   ask: (resolver: Resolver) => Promise<readonly string[]>,
 ): Promise<readonly string[]> {
   // Each look-up has a separate resolver: a cached answer would hide a record that was just added.
@@ -42,9 +42,9 @@ async function lookUp(
   if (servers.length > 0) resolver.setServers(servers);
   const deadline = setTimeout(() => resolver.cancel(), deadlineMs);
   try {
-    return (await ask(resolver)).slice(0, mostRecords);
+    return (await ask(resolver)).slice(0, maxRecords);
   } catch (error) {
-    if (nothing.has(codeOf(error))) return [];
+    if (noRecordCodes.has(codeOf(error))) return [];
     throw error;
   } finally {
     clearTimeout(deadline);

@@ -1,5 +1,5 @@
 /** Outcome of a request to another host, as metrics count it. */
-export type Outcome =
+export type OutboundOutcome =
   | 'ok'
   | 'refused'
   | 'unresolved'
@@ -11,9 +11,9 @@ export type Outcome =
 
 /** A request to another host that failed. The message names the host, and never a path, a header or a secret. */
 export class OutboundFailure extends Error {
-  readonly outcome: Exclude<Outcome, 'ok'>;
+  readonly outcome: Exclude<OutboundOutcome, 'ok'>;
 
-  constructor(outcome: Exclude<Outcome, 'ok'>, message: string, options?: ErrorOptions) {
+  constructor(outcome: Exclude<OutboundOutcome, 'ok'>, message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = 'OutboundFailure';
     this.outcome = outcome;

@@ -1,6 +1,6 @@
 import { lookup as lookUp } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { type AllowList, isAllowed, notPublic, plainHost } from '../lib/net/public-address.ts';
+import { type AllowList, describeNonPublic, isAllowed, normalizeHost } from '../lib/net/public-address.ts';
 import { OutboundFailure } from './failure.ts';
 
 /** Resolves a host name to its addresses. */
@@ -28,14 +28,14 @@ export const systemLookup: Lookup = async (host) => (await lookUp(host, { all: t
  * name again: a second answer of the resolver would be unchecked. Throws `OutboundFailure`.
  */
 export async function checkedAddresses(target: Target, allow: AllowList, lookup: Lookup): Promise<readonly string[]> {
-  const host = plainHost(target.host);
+  const host = normalizeHost(target.host);
   const isName = isIP(host) === 0;
-  const addresses = isName ? await resolve(target, host, lookup) : [host];
+  const addresses = isName ? await resolveHost(target, host, lookup) : [host];
   if (target.namedBy === 'operator' || target.alsoAllowed?.has(host)) return addresses;
   const allowed = addresses.filter((address) => isAllowed(allow, host, address));
   if (allowed.length > 0) return allowed;
-  const why = refusal(host, addresses[0] ?? '');
-  throw isName ? closed(host, 'refused', why) : why;
+  const why = addressRefusal(host, addresses[0] ?? '');
+  throw isName ? noPublicAddressFailure(host, 'refused', why) : why;
 }
 
 /**
@@ -43,35 +43,35 @@ export async function checkedAddresses(target: Target, allow: AllowList, lookup:
  * this machine (`localhost`). Returns `undefined` for all other hosts.
  */
 export function refusalByName(named: string, allow: AllowList): string | undefined {
-  const host = plainHost(named);
+  const host = normalizeHost(named);
   const address = isIP(host) > 0 ? host : /^(.+\.)?localhost$/.test(host) ? '127.0.0.1' : undefined;
   if (address === undefined || isAllowed(allow, host, address)) return undefined;
-  return refusal(host, address).message;
+  return addressRefusal(host, address).message;
 }
 
 /** Returns the failure that states why a host is refused, and how the operator can allow it. */
-function refusal(host: string, address: string): OutboundFailure {
+function addressRefusal(host: string, address: string): OutboundFailure {
   const what = host === address ? host : `${host} (${address})`;
   return new OutboundFailure(
     'refused',
-    `${what} is ${notPublic(address)}, which this server does not connect to for its users; the operator can allow it with HEDDLE_OUTBOUND_ALLOW`,
+    `${what} is ${describeNonPublic(address)}, which this server does not connect to for its users; the operator can allow it with HEDDLE_OUTBOUND_ALLOW`,
   );
 }
 
-async function resolve({ namedBy }: Target, host: string, lookup: Lookup): Promise<readonly string[]> {
+async function resolveHost({ namedBy }: Target, host: string, lookup: Lookup): Promise<readonly string[]> {
   try {
     const addresses = await lookup(host);
     if (addresses.length > 0) return addresses;
   } catch (cause) {
-    throw unresolved(namedBy, host, cause);
+    throw unresolvedFailure(namedBy, host, cause);
   }
-  throw unresolved(namedBy, host, undefined);
+  throw unresolvedFailure(namedBy, host, undefined);
 }
 
-function unresolved(namedBy: Target['namedBy'], host: string, cause: unknown): OutboundFailure {
+function unresolvedFailure(namedBy: Target['namedBy'], host: string, cause: unknown): OutboundFailure {
   const message = `the name ${host} has no address; check the name`;
   const why = new OutboundFailure('unresolved', message, { cause });
-  return namedBy === 'operator' ? why : closed(host, 'unresolved', why);
+  return namedBy === 'operator' ? why : noPublicAddressFailure(host, 'unresolved', why);
 }
 
 /**
@@ -79,7 +79,11 @@ function unresolved(namedBy: Target['namedBy'], host: string, cause: unknown): O
  * or resolves to an internal address, and it contains no address: users could otherwise read the names of the
  * operator's network. The cause contains the reason.
  */
-function closed(host: string, outcome: 'refused' | 'unresolved', cause: OutboundFailure): OutboundFailure {
+function noPublicAddressFailure(
+  host: string,
+  outcome: 'refused' | 'unresolved',
+  cause: OutboundFailure,
+): OutboundFailure {
   return new OutboundFailure(
     outcome,
     `${host} has no address that this server connects to for its users; check the name, or let the operator allow it with HEDDLE_OUTBOUND_ALLOW`,

@@ -1,6 +1,6 @@
 import { createTransport } from 'nodemailer';
 import { codeOf } from '../lib/error-code.ts';
-import { certificateFault, trustIn } from './certificates.ts';
+import { certificateFault, trustAuthorities } from './certificates.ts';
 import { MailFailure, type MailRefusal } from './mail-failure.ts';
 
 /** A mail, and the addresses that it is sent to. */
@@ -42,12 +42,16 @@ export interface MailTransport {
 }
 
 /** Timeout of each step of the mail server, in milliseconds. */
-const patience = 5000;
+const stepTimeoutMs = 5000;
 
 /** Creates a transport. Connects only when the first mail is sent. */
 export function createMailTransport({ url, from, authorities, pool = false }: MailSettings): MailTransport {
-  const timeouts = { connectionTimeout: patience, greetingTimeout: patience, socketTimeout: 2 * patience };
-  const security = { ...(demandsTls(url) ? { requireTLS: true } : {}), tls: { ...trustIn(authorities) } };
+  const timeouts = {
+    connectionTimeout: stepTimeoutMs,
+    greetingTimeout: stepTimeoutMs,
+    socketTimeout: 2 * stepTimeoutMs,
+  };
+  const security = { ...(demandsTls(url) ? { requireTLS: true } : {}), tls: { ...trustAuthorities(authorities) } };
   const options = { url, ...timeouts, ...security, disableFileAccess: true, disableUrlAccess: true };
   const transport = pool ? createTransport({ ...options, pool: true, maxConnections: 2 }) : createTransport(options);
   const { host } = new URL(url);
@@ -84,10 +88,10 @@ function demandsTls(url: string): boolean {
 /** Translates an error of the mail library. The message omits the URL, which may contain a password. */
 function failureOf(cause: unknown, host: string): MailFailure {
   const code = codeOf(cause);
-  const answered = answerOf(cause);
+  const answered = responseCodeOf(cause);
   const isFinal = answered >= 500;
   const failed = (refusal: MailRefusal, message: string) => new MailFailure(refusal, message, { cause });
-  const fault = certificateFault(originalCodeOf(cause)) ?? (code === 'ETLS' ? noTls : undefined);
+  const fault = certificateFault(originalCodeOf(cause)) ?? (code === 'ETLS' ? noTlsMessage : undefined);
   if (fault !== undefined) return failed('insecure', `the mail server ${host} ${fault}`);
   if (code === 'EAUTH')
     return failed('credentials', `the mail server ${host} refuses the user and password of this server`);
@@ -99,7 +103,7 @@ function failureOf(cause: unknown, host: string): MailFailure {
   return failed('away', `the mail server ${host} ${why}`);
 }
 
-const noTls =
+const noTlsMessage =
   'offers no TLS, and nothing is sent without TLS; the operator can write smtps:// in HEDDLE_SMTP_URL, or append ?ignoreTLS=true when the network in between is trusted';
 
 /** Returns the error code of the socket, which the library replaces by a code of its own in `code`. */
@@ -108,6 +112,6 @@ function originalCodeOf(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-function answerOf(error: unknown): number {
+function responseCodeOf(error: unknown): number {
   return typeof error === 'object' && error !== null && 'responseCode' in error ? Number(error.responseCode) : 0;
 }

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
-import { tracedCall } from '../telemetry/span.ts';
-import { trustIn } from './certificates.ts';
+import { tracedClientCall } from '../telemetry/span.ts';
+import { trustAuthorities } from './certificates.ts';
 import { type Client, type ClientOptions, createClient, type OutboundAnswer, type OutboundRequest } from './client.ts';
 import { dial } from './dial.ts';
-import { OutboundFailure, type Outcome } from './failure.ts';
+import { OutboundFailure, type OutboundOutcome } from './failure.ts';
 import { checkedAddresses, type Lookup, refusalByName, systemLookup, type Target } from './guard.ts';
 import { createTunnelServer, type Passage } from './tunnel-server.ts';
 import type { UpstreamProxy } from './upstream-proxy.ts';
@@ -14,7 +14,7 @@ export type Purpose = 'directory' | 'endpoint_security' | 'git' | 'sign_in' | 's
 /** Result of one request or connection to another host. */
 export interface OutboundEvent {
   readonly purpose: Purpose;
-  readonly outcome: Outcome;
+  readonly outcome: OutboundOutcome;
   readonly seconds: number;
   /** Part of the failure that its message hides from users. For the log only. */
   readonly detail?: string;
@@ -49,17 +49,17 @@ export interface Outbound {
   close(): Promise<void>;
 }
 
-const usualConnectMs = 10_000;
+const defaultConnectTimeoutMs = 10_000;
 
 /** Creates the access to other hosts. Opens nothing before the first use. */
 export function createOutbound(options: OutboundOptions): Outbound {
-  const { allow, proxy, lookup = systemLookup, connectMs = usualConnectMs, observe } = options;
-  const trust = trustIn(options.authorities);
+  const { allow, proxy, lookup = systemLookup, connectMs = defaultConnectTimeoutMs, observe } = options;
+  const trust = trustAuthorities(options.authorities);
   const connect = (target: Target): Promise<Socket> => dial(target, { allow, proxy, lookup, connectMs, trust });
   const client = createClient(connect, { ...options, trust });
   const counted = async <Value>(purpose: Purpose, work: () => Promise<Value>): Promise<Value> => {
     const begin = performance.now();
-    const note = (outcome: Outcome, more: Pick<OutboundEvent, 'detail'> = {}) =>
+    const note = (outcome: OutboundOutcome, more: Pick<OutboundEvent, 'detail'> = {}) =>
       observe?.({ purpose, outcome, seconds: (performance.now() - begin) / 1000, ...more });
     try {
       const value = await work();
@@ -99,7 +99,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
 function sendTraced(client: Client, purpose: Purpose, request: OutboundRequest): Promise<OutboundAnswer> {
   const { url, method = 'GET', headers = {} } = request;
   const about = { 'heddle.purpose': purpose, 'http.request.method': method, 'server.address': url.hostname };
-  return tracedCall(`${method} ${purpose}`, about, async (span) => {
+  return tracedClientCall(`${method} ${purpose}`, about, async (span) => {
     const isContinued = span !== undefined && ['webhook', 'streaming'].includes(purpose);
     const more = isContinued ? { headers: { traceparent: span.traceparent, ...headers } } : {};
     const answer = await client.send({ ...request, ...more });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { plainHost } from '../lib/net/public-address.ts';
+import { normalizeHost } from '../lib/net/public-address.ts';
 import type { Target } from './guard.ts';
 
 /** A local proxy for one run of a program that opens its connections itself. It connects to one target only. */
@@ -22,7 +22,7 @@ export interface TunnelServer<Purpose> {
   close(): Promise<void>;
 }
 
-interface Run<Purpose> {
+interface ProxiedRun<Purpose> {
   readonly purpose: Purpose;
   readonly target: Target;
   readonly sockets: Set<Duplex>;
@@ -33,14 +33,14 @@ interface Run<Purpose> {
 type Connect<Purpose> = (purpose: Purpose, target: Target) => Promise<Socket>;
 
 /** Maximum number of open connections per run. A program that fetches documents never needs more. */
-const mostConnections = 16;
+const maxConnections = 16;
 const idleMs = 120_000;
 
 /**
  * Creates the proxy. It starts to listen when the first run is opened. `connect` checks the target and connects to it.
  */
 export function createTunnelServer<Purpose>(connect: Connect<Purpose>): TunnelServer<Purpose> {
-  const runs = new Map<string, Run<Purpose>>();
+  const runs = new Map<string, ProxiedRun<Purpose>>();
   let listening: Promise<{ readonly server: Server; readonly port: number }> | undefined;
   const listen = async () => {
     const server = createServer((_request, response) => response.writeHead(405).end());
@@ -58,7 +58,7 @@ export function createTunnelServer<Purpose>(connect: Connect<Purpose>): TunnelSe
       const { port } = await listening;
       const secret = randomBytes(24).toString('hex');
       const credential = `Basic ${Buffer.from(`run:${secret}`).toString('base64')}`;
-      const run: Run<Purpose> = { purpose, target, sockets: new Set(), reason: undefined };
+      const run: ProxiedRun<Purpose> = { purpose, target, sockets: new Set(), reason: undefined };
       runs.set(credential, run);
       return {
         proxyUrl: `http://run:${secret}@127.0.0.1:${port}`,
@@ -79,16 +79,16 @@ export function createTunnelServer<Purpose>(connect: Connect<Purpose>): TunnelSe
   };
 }
 
-interface Asked {
+interface ConnectRequest {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
   readonly head: Buffer;
 }
 
 async function serve<Purpose>(
-  runs: ReadonlyMap<string, Run<Purpose>>,
+  runs: ReadonlyMap<string, ProxiedRun<Purpose>>,
   connect: Connect<Purpose>,
-  { request, socket, head }: Asked,
+  { request, socket, head }: ConnectRequest,
 ): Promise<void> {
   socket.on('error', () => socket.destroy());
   const run = runs.get(request.headers['proxy-authorization'] ?? '');
@@ -97,19 +97,19 @@ async function serve<Purpose>(
     return;
   }
   const asked = request.url ?? '';
-  if (!leadsTo(run.target, asked)) {
+  if (!isTarget(run.target, asked)) {
     run.reason = `it redirects to another host, ${asked.slice(0, 200)}, which is not followed; write the address that it redirects to into \`url\``;
     answer(socket, '403 Forbidden');
     return;
   }
-  if (run.sockets.size >= mostConnections) {
+  if (run.sockets.size >= maxConnections) {
     answer(socket, '429 Too Many Requests');
     return;
   }
   run.sockets.add(socket);
   socket.once('close', () => run.sockets.delete(socket));
   try {
-    join(socket, await connect(run.purpose, run.target), head);
+    pipeSockets(socket, await connect(run.purpose, run.target), head);
   } catch (error) {
     run.reason = error instanceof Error ? error.message : String(error);
     answer(socket, '502 Bad Gateway');
@@ -117,12 +117,12 @@ async function serve<Purpose>(
 }
 
 /** Whether the authority of a CONNECT request names the target. */
-function leadsTo({ host, port }: Target, authority: string): boolean {
+function isTarget({ host, port }: Target, authority: string): boolean {
   const [, name = '', portText = ''] = /^(.+):(\d{1,5})$/.exec(authority) ?? [];
-  return plainHost(name) === plainHost(host) && Number(portText) === port;
+  return normalizeHost(name) === normalizeHost(host) && Number(portText) === port;
 }
 
-function join(socket: Duplex, other: Socket, head: Buffer): void {
+function pipeSockets(socket: Duplex, other: Socket, head: Buffer): void {
   const end = () => {
     socket.destroy();
     other.destroy();

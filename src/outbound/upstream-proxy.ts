@@ -3,7 +3,7 @@ import { request as secureRequest } from 'node:https';
 import { isIP, type Socket } from 'node:net';
 import { codeOf } from '../lib/error-code.ts';
 import { contains, parseAddress, parseCidr } from '../lib/net/address.ts';
-import { plainHost } from '../lib/net/public-address.ts';
+import { normalizeHost } from '../lib/net/public-address.ts';
 import type { Trust } from './certificates.ts';
 import { OutboundFailure } from './failure.ts';
 
@@ -12,12 +12,12 @@ export interface UpstreamProxy {
   /** `http://` or `https://`, with credentials if the proxy requires them. */
   readonly url: string;
   /** Hosts that are reached without the proxy, as `NO_PROXY` lists them. */
-  readonly except: readonly string[];
+  readonly exclusions: readonly string[];
   /**
    * True when the proxy resolves names and decides which hosts may be reached. False: this server resolves the names
    * and checks the addresses.
    */
-  readonly isGuard: boolean;
+  readonly checksHosts: boolean;
 }
 
 /**
@@ -34,11 +34,11 @@ export function readProxy(
   const except = read('NO_PROXY').split(/[\s,]+/);
   // Like curl and Git, reads a proxy without a scheme as plain http.
   const whole = url.includes('://') ? url : `http://${url}`;
-  return { url: whole, except: except.filter((entry) => entry !== ''), isGuard: guard === 'proxy' };
+  return { url: whole, exclusions: except.filter((entry) => entry !== ''), checksHosts: guard === 'proxy' };
 }
 
 /** Whether a host is reached without the proxy. */
-export function isExcepted(except: readonly string[], host: string, port: number): boolean {
+export function isExcluded(except: readonly string[], host: string, port: number): boolean {
   return except.some((entry) => {
     const [, name = entry, portText] = /^(.+?):(\d{1,5})$/.exec(isIP(entry) === 6 ? '' : entry) ?? [];
     if (portText !== undefined && Number(portText) !== port) return false;
@@ -46,7 +46,7 @@ export function isExcepted(except: readonly string[], host: string, port: number
     const range = parseCidr(name);
     const address = parseAddress(host);
     if (range.ok) return address !== undefined && contains(range.cidr, address);
-    const suffix = plainHost(name).replace(/^\*?\./, '');
+    const suffix = normalizeHost(name).replace(/^\*?\./, '');
     return host === suffix || host.endsWith(`.${suffix}`);
   });
 }
@@ -66,7 +66,7 @@ export function openTunnel(proxy: UpstreamProxy, authority: string, { signal, tr
   const authorization =
     url.username === '' ? {} : { 'proxy-authorization': `Basic ${Buffer.from(credentials).toString('base64')}` };
   const request = (url.protocol === 'https:' ? secureRequest : plainRequest)({
-    host: plainHost(url.hostname),
+    host: normalizeHost(url.hostname),
     port: url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port),
     ...{
       method: 'CONNECT',

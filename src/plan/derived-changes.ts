@@ -1,15 +1,15 @@
 import type { Json } from '../lib/json.ts';
-import { isTurn } from '../lib/steps.ts';
+import { shouldYield } from '../lib/steps.ts';
 import type { Actor } from '../model/declare/actor.ts';
-import type { DerivedChange, Step } from '../model/declare/mutation.ts';
+import type { DerivedChange, ObjectChange } from '../model/declare/mutation.ts';
 import { canonicalSpec } from '../model/schema/normalize.ts';
-import { contentOf, withMembers } from '../model/state/members.ts';
-import { type StoredObject, uncommitted } from '../model/state/object.ts';
+import { contentFromSpec, withMemberEdits } from '../model/state/members.ts';
+import { type StoredObject, uncommittedMembers } from '../model/state/object.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 import type { Edit } from './finish.ts';
 
 /** Maximum number of rounds of derived changes. More indicates a cycle in the declarations. */
-const mostRounds = 8;
+const maxRounds = 8;
 
 /** External inputs of derived changes. */
 interface DerivingInput {
@@ -39,23 +39,23 @@ export function* withDerivedChanges(
     fresh.clear();
   }
   for (let rounds = 0; round.length > 0; rounds++) {
-    if (rounds === mostRounds)
+    if (rounds === maxRounds)
       throw new Error(`derived changes of ${subject(round[0] as Edit).kind} do not come to an end`);
     const context = { newId, ...(actor === undefined ? {} : { actor }) };
     yield* catchUp();
     const written = new Set<string>();
     const following: Edit[] = [];
     for (const [at, edit] of round.entries()) {
-      if (isTurn(at)) yield undefined;
-      let followers = followersOf(snapshot, edit, state, context);
+      if (shouldYield(at)) yield undefined;
+      let followers = derivedChangesOf(snapshot, edit, state, context);
       // Another edit of this round already changed the same object. The derived changes are computed again on the
       // updated state, so that they do not undo it.
-      if (followers.some((follower) => written.has(targetOf(follower)))) {
+      if (followers.some((follower) => written.has(targetIdOf(follower)))) {
         yield* catchUp();
         written.clear();
-        followers = followersOf(snapshot, edit, state, context);
+        followers = derivedChangesOf(snapshot, edit, state, context);
       }
-      for (const follower of followers) written.add(targetOf(follower));
+      for (const follower of followers) written.add(targetIdOf(follower));
       const more = followers.flatMap((follower) => addDerivedChange(snapshot, byId, follower, now));
       for (const one of more) {
         fresh.set(subject(one).id, one);
@@ -69,7 +69,7 @@ export function* withDerivedChanges(
 
 function* haveDerivedChanges(snapshot: Snapshot, edits: readonly Edit[]): Generator<undefined, boolean> {
   for (const [at, edit] of edits.entries()) {
-    if (isTurn(at)) yield undefined;
+    if (shouldYield(at)) yield undefined;
     if (hasDerivedChanges(snapshot, edit)) return true;
   }
   return false;
@@ -89,11 +89,11 @@ function isEmptyList(value: Json | undefined): boolean {
   return Array.isArray(value) && value.length === 0;
 }
 
-function followersOf(
+function derivedChangesOf(
   snapshot: Snapshot,
   edit: Edit,
   state: Snapshot,
-  context: Pick<Step, 'newId' | 'actor'>,
+  context: Pick<ObjectChange, 'newId' | 'actor'>,
 ): readonly DerivedChange[] {
   const kind = snapshot.registry.get(subject(edit).kind);
   const { before, after, given } = edit;
@@ -119,7 +119,7 @@ function* stateAfter(state: Snapshot, byId: ReadonlyMap<string, Edit>): Generato
 }
 
 /** Returns the id of the object that a derived change affects. */
-function targetOf(follower: DerivedChange): string {
+function targetIdOf(follower: DerivedChange): string {
   if ('remove' in follower) return follower.remove.id;
   return 'add' in follower ? follower.add.id : follower.change.id;
 }
@@ -150,7 +150,10 @@ function editOf(snapshot: Snapshot, follower: DerivedChange, now: string): Edit 
   if ('add' in follower) return { after: newObject(snapshot, follower.add, now) };
   const { change, spec = change.spec, members = {}, derived } = follower;
   const kind = snapshot.registry.get(change.kind);
-  const moved = Object.entries(members).reduce((object, [field, edits]) => withMembers(object, field, edits), change);
+  const moved = Object.entries(members).reduce(
+    (object, [field, edits]) => withMemberEdits(object, field, edits),
+    change,
+  );
   const after = {
     ...moved,
     spec,
@@ -173,7 +176,7 @@ function newObject(
   now: string,
 ): StoredObject {
   const kind = snapshot.registry.get(name);
-  const content = contentOf(kind.spec, canonicalSpec(kind, spec).spec);
+  const content = contentFromSpec(kind.spec, canonicalSpec(kind, spec).spec);
   return {
     id,
     kind: name,
@@ -181,7 +184,7 @@ function newObject(
     name: String(content.spec[kind.nameField] ?? ''),
     ...content,
     derived,
-    ...uncommitted(now),
+    ...uncommittedMembers(now),
   };
 }
 

@@ -3,7 +3,7 @@ import { sha256, sha256InSteps } from '../lib/node-pure.ts';
 import { emptyEnvironment, type PlanEnvironment } from '../model/declare/plan-environment.ts';
 import type { Registry } from '../model/declare/registry.ts';
 import type { Fields } from '../model/schema/field.ts';
-import { mapSecrets, mapUnitSecrets, placeOf, type SecretPath } from '../model/schema/secret-fields.ts';
+import { mapSecrets, mapUnitSecrets, type SecretPath, sealPlaceOf } from '../model/schema/secret-fields.ts';
 import { completeSpec } from '../model/state/members.ts';
 import { mapSides } from '../model/state/units.ts';
 import { type Change, type Claim, subjectOf } from './plan.ts';
@@ -65,7 +65,7 @@ function claimOf(input: DigestInput, claim: Claim, created: ReadonlyMap<string, 
     ...identity(claim, created),
     stated: claim.after.declared.map(({ source, stated }) => [
       source,
-      portable(input.comparison.spec(fieldsOf(input, claim), claim.after.id, stated), created),
+      withPlaceholders(input.comparison.spec(fieldsOf(input, claim), claim.after.id, stated), created),
     ]),
   };
 }
@@ -86,10 +86,10 @@ function effectOf(input: DigestInput, change: Change, created: ReadonlyMap<strin
   const fields = fieldsOf(input, change);
   const { comparison } = input;
   if (action === 'create' && after !== undefined)
-    return { spec: portable(comparison.spec(fields, after.id, completeSpec(after)), created) };
+    return { spec: withPlaceholders(comparison.spec(fields, after.id, completeSpec(after)), created) };
   const { id } = subjectOf(change);
   const compared = units.map((unit) => mapSides(unit, (value) => comparison.unit(fields, id, unit.path, value)));
-  const moved = compared.map((unit) => asObject(portable({ ...unit }, created)));
+  const moved = compared.map((unit) => asObject(withPlaceholders({ ...unit }, created)));
   return { units: moved.sort((a, b) => (String(a['path']) < String(b['path']) ? -1 : 1)) };
 }
 
@@ -115,28 +115,31 @@ function identity(change: Change | Claim, created: ReadonlyMap<string, string>):
  * Returns the value with assigned ids replaced by placeholders. Lists that contained such an id are sorted again,
  * because they were sorted by id.
  */
-export function portable(value: Json, created: ReadonlyMap<string, string>): Json {
+export function withPlaceholders(value: Json, created: ReadonlyMap<string, string>): Json {
   if (created.size === 0) return value;
   if (typeof value === 'string') return replaceId(value, created);
   if (typeof value !== 'object' || value === null) return value;
-  return Array.isArray(value) ? portableItems(value, created) : portableMembers(value as JsonObject, created);
+  return Array.isArray(value)
+    ? itemsWithPlaceholders(value, created)
+    : membersWithPlaceholders(value as JsonObject, created);
 }
 
 // Loops instead of callbacks: V8 would inline the callbacks of this recursion into each other again and again.
-function portableItems(values: readonly Json[], created: ReadonlyMap<string, string>): Json {
+function itemsWithPlaceholders(values: readonly Json[], created: ReadonlyMap<string, string>): Json {
   const items: Json[] = [];
   let isMoved = false;
   for (const value of values) {
-    const item = portable(value, created);
+    const item = withPlaceholders(value, created);
     isMoved ||= typeof item === 'string' && item !== value;
     items.push(item);
   }
   return isMoved ? items.sort((a, b) => (String(a) < String(b) ? -1 : 1)) : items;
 }
 
-function portableMembers(value: JsonObject, created: ReadonlyMap<string, string>): JsonObject {
+function membersWithPlaceholders(value: JsonObject, created: ReadonlyMap<string, string>): JsonObject {
   const members: Record<string, Json> = {};
-  for (const name of Object.keys(value)) members[replaceId(name, created)] = portable(value[name] as Json, created);
+  for (const name of Object.keys(value))
+    members[replaceId(name, created)] = withPlaceholders(value[name] as Json, created);
   return members;
 }
 
@@ -165,7 +168,7 @@ export function createComparison(
 ): Comparison {
   const by = (object: string) => (text: string, path: SecretPath) =>
     // An unsealed text gets the same fingerprint as when it is sealed.
-    vault.fingerprint(text, placeOf(account, object, path));
+    vault.fingerprint(text, sealPlaceOf(account, object, path));
   return {
     spec: (fields, object, spec) => mapSecrets(fields, spec, by(object)),
     unit: (fields, object, path, value) => mapUnitSecrets(fields, path, value, by(object)),
@@ -176,16 +179,16 @@ export function createComparison(
  * Version of the planner. Increase it when the same input leads to another plan, when the meaning of the digest
  * changes, or when plans are stored in another form.
  */
-const planner = 5;
+const plannerVersion = 5;
 
-const known = new WeakMap<Registry, string>();
+const engineVersionCache = new WeakMap<Registry, string>();
 
 /**
  * Returns the version of what plans depend on apart from their input: the planner and the declarations of the kinds.
  * Plans of another version are re-created.
  */
 export function engineVersionOf(registry: Registry): string {
-  const present = known.get(registry);
+  const present = engineVersionCache.get(registry);
   if (present !== undefined) return present;
   const kinds = registry.kinds.map(({ name, spec, document, singleton, parent }) => ({
     name,
@@ -194,13 +197,13 @@ export function engineVersionOf(registry: Registry): string {
     singleton,
     parent,
   }));
-  const version = `${planner}.${sha256(JSON.stringify(kinds, declaredOnly)).slice(0, 16)}`;
-  known.set(registry, version);
+  const version = `${plannerVersion}.${sha256(JSON.stringify(kinds, omitDocsAndFunctions)).slice(0, 16)}`;
+  engineVersionCache.set(registry, version);
   return version;
 }
 
 /** `JSON.stringify` replacer that omits documentation texts and functions, which cannot be compared. */
-function declaredOnly(member: string, value: unknown): unknown {
+function omitDocsAndFunctions(member: string, value: unknown): unknown {
   if (member === 'doc' || typeof value === 'function') return undefined;
   return value instanceof RegExp ? value.source : value;
 }

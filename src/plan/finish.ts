@@ -1,27 +1,35 @@
 import { equalJson, type JsonObject, sortedJson } from '../lib/json.ts';
-import { isTurn, mapInSteps, runToEnd } from '../lib/steps.ts';
+import { mapInSteps, runToEnd, shouldYield } from '../lib/steps.ts';
 import type { Actor } from '../model/declare/actor.ts';
 import type { GeneratorInput, Kind } from '../model/declare/kind.ts';
 import { emptyEnvironment, type PlanEnvironment } from '../model/declare/plan-environment.ts';
-import type { Place } from '../model/document.ts';
+import type { DocumentPosition } from '../model/document.ts';
 import type { Problem } from '../model/problem.ts';
 import { withEntryIds, withListOrder } from '../model/schema/entries.ts';
 import { type Normalized, withGivenDefaults } from '../model/schema/normalize.ts';
-import { movedMembers, noContent, withMemberOrder } from '../model/state/members.ts';
+import { changedMembers, emptyContent, withMemberOrder } from '../model/state/members.ts';
 import type { StoredObject } from '../model/state/object.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
-import { diffUnits, isHandover } from '../model/state/units.ts';
-import { checkRules, type Locate, type StepInput } from './checks/rules.ts';
+import { diffUnits, isOwnershipOnly } from '../model/state/units.ts';
+import { checkRules, type FaultLocator, type StepInput } from './checks/rules.ts';
 import { withDerivedChanges } from './derived-changes.ts';
 import { createComparison, digestOf, engineVersionOf } from './digest.ts';
 import { orderChanges } from './order.ts';
-import { type Change, type Claim, type Counts, type Move, type Outcome, subjectOf, type TrippedGuard } from './plan.ts';
+import {
+  type Change,
+  type Claim,
+  type DeclarationMove,
+  type PlanCounts,
+  type PlanOutcome,
+  subjectOf,
+  type TrippedGuard,
+} from './plan.ts';
 
 /** One object before and after the change (`after` absent: deleted). Not checked by the rules yet. */
 export interface Edit {
   readonly before?: StoredObject;
   readonly after?: StoredObject;
-  readonly place?: Place | undefined;
+  readonly place?: DocumentPosition | undefined;
   readonly resets?: readonly string[];
   readonly claimed?: readonly string[];
   /**
@@ -48,9 +56,9 @@ export interface FinishInput {
   readonly source?: string;
   readonly options?: JsonObject;
   readonly warnings?: readonly Problem[];
-  readonly moves?: readonly Move[];
+  readonly moves?: readonly DeclarationMove[];
   /** Turns a fault into a problem at its place in the input. */
-  readonly locate: Locate;
+  readonly locate: FaultLocator;
   /** Returns the guards that the changes trip. Absent for requests, which never need an approval. */
   guards?(changes: readonly Change[]): Generator<undefined, readonly TrippedGuard[]>;
   /** True when the plan returns to an earlier state. */
@@ -68,12 +76,12 @@ export interface FinishInput {
 }
 
 /** Checks the edits as one step from the snapshot to the next, and returns the plan. */
-export function finishPlan(input: FinishInput): Outcome {
+export function finishPlan(input: FinishInput): PlanOutcome {
   return runToEnd(finishInSteps(input));
 }
 
 /** Same as `finishPlan`, as a generator that yields now and then. */
-export function* finishInSteps(input: FinishInput): Generator<undefined, Outcome> {
+export function* finishInSteps(input: FinishInput): Generator<undefined, PlanOutcome> {
   const { snapshot } = input;
   const { now = '1970-01-01T00:00:00.000Z', planEnvironment = emptyEnvironment } = input;
   const changes: Change[] = [];
@@ -83,12 +91,12 @@ export function* finishInSteps(input: FinishInput): Generator<undefined, Outcome
   const following = { now, newId: input.newId, actor: input.actor };
   const edits = yield* withDerivedChanges(snapshot, input.edits, following);
   for (const [at, edit] of edits.entries()) {
-    if (isTurn(at)) yield undefined;
+    if (shouldYield(at)) yield undefined;
     const complete =
       edit.before === undefined
         ? initialize(input, edit, generator, outputs)
-        : settled(input, renewed(input, edit, generator, outputs));
-    sortEdit(input, complete, changes, claims);
+        : settleEdit(input, renewEdit(input, edit, generator, outputs));
+    classifyEdit(input, complete, changes, claims);
   }
   const revision = snapshot.revision + (changes.length + claims.length > 0 ? 1 : 0);
   const next = yield* snapshot.withInSteps(
@@ -111,7 +119,7 @@ export function* finishInSteps(input: FinishInput): Generator<undefined, Outcome
   const guards = yield* guardsOf(input, ordered.changes);
   const withWarnings: Change[] = [];
   for (const [at, change] of ordered.changes.entries()) {
-    if (isTurn(at)) yield undefined;
+    if (shouldYield(at)) yield undefined;
     withWarnings.push({ ...change, risks: warningsOf(snapshot, change) });
   }
   const { account } = snapshot;
@@ -142,7 +150,7 @@ export function* finishInSteps(input: FinishInput): Generator<undefined, Outcome
   return { ok: true, plan, next };
 }
 
-function settled({ settle }: FinishInput, edit: Edit): Edit {
+function settleEdit({ settle }: FinishInput, edit: Edit): Edit {
   if (settle === undefined || edit.before === undefined || edit.after === undefined) return edit;
   return { ...edit, after: settle(edit.before, edit.after) };
 }
@@ -151,7 +159,7 @@ function settled({ settle }: FinishInput, edit: Edit): Edit {
  * Replaces the generated values of an object if the edit renews them, and collects the values that are shown once in
  * `outputs`.
  */
-function renewed(
+function renewEdit(
   { snapshot }: FinishInput,
   edit: Edit,
   generatorInput: GeneratorInput,
@@ -183,7 +191,7 @@ function initialize(
   return { ...edit, after: { ...after, derived: { ...maker, ...after.derived, ...generated?.derived } } };
 }
 
-function sortEdit({ snapshot, newId }: FinishInput, edit: Edit, changes: Change[], claims: Claim[]): void {
+function classifyEdit({ snapshot, newId }: FinishInput, edit: Edit, changes: Change[], claims: Claim[]): void {
   const { before, after } = edit;
   // A request that changes nothing may still have derived changes.
   if (before !== undefined && after === before) return;
@@ -192,14 +200,16 @@ function sortEdit({ snapshot, newId }: FinishInput, edit: Edit, changes: Change[
   const fields = kind.spec;
   const internal = edit.internal === undefined ? {} : { internal: edit.internal };
   const stamped =
-    after === undefined ? undefined : withEntryIds(kind, stamp(snapshot, before, arranged(kind, edit, after)), newId);
+    after === undefined
+      ? undefined
+      : withEntryIds(kind, stampRevision(snapshot, before, withOrderedLists(kind, edit, after)), newId);
   if (before === undefined && stamped !== undefined) {
     changes.push({
       ...internal,
       action: 'create',
       after: stamped,
       ...(edit.replaces === undefined ? {} : { replaces: edit.replaces }),
-      units: diffUnits(fields, noContent, stamped),
+      units: diffUnits(fields, emptyContent, stamped),
       resets: [],
       risks: [],
       ...place,
@@ -213,7 +223,7 @@ function sortEdit({ snapshot, newId }: FinishInput, edit: Edit, changes: Change[
       kind.parent === undefined && before.key !== undefined && stamped.key !== undefined && before.key !== stamped.key;
     const moved = before.parent !== stamped.parent || renamed || !equalJson(before.derived, stamped.derived);
     const reordered = !equalJson(before.sortKeys, stamped.sortKeys);
-    if (moved || reordered || units.some((unit) => !isHandover(fields, unit)))
+    if (moved || reordered || units.some((unit) => !isOwnershipOnly(fields, unit)))
       changes.push({
         ...internal,
         action: 'update',
@@ -230,7 +240,11 @@ function sortEdit({ snapshot, newId }: FinishInput, edit: Edit, changes: Change[
 }
 
 /** Orders the lists of an object: new elements are placed after the existing ones. */
-function arranged(kind: Kind, { before, written, arranged: isArranged }: Edit, after: StoredObject): StoredObject {
+function withOrderedLists(
+  kind: Kind,
+  { before, written, arranged: isArranged }: Edit,
+  after: StoredObject,
+): StoredObject {
   if (isArranged === true) return after;
   const lists = { lists: written?.order ?? {}, whole: false };
   const ordered = withMemberOrder(kind, before, withListOrder(kind.spec, before, after, lists), lists);
@@ -238,12 +252,12 @@ function arranged(kind: Kind, { before, written, arranged: isArranged }: Edit, a
   // A document that repeats the stored values changes nothing, not even which defaults responses show.
   const isChanged = (name: string) =>
     name in written.spec &&
-    (!equalJson(before?.spec[name], after.spec[name]) || movedMembers(before, after, name).length > 0);
+    (!equalJson(before?.spec[name], after.spec[name]) || changedMembers(before, after, name).length > 0);
   return withGivenDefaults(ordered, written.given, isChanged);
 }
 
 /** Gives the object the number of the revision that the plan will make. */
-function stamp(snapshot: Snapshot, before: StoredObject | undefined, after: StoredObject): StoredObject {
+function stampRevision(snapshot: Snapshot, before: StoredObject | undefined, after: StoredObject): StoredObject {
   const revision = snapshot.revision + 1;
   return {
     ...after,
@@ -259,7 +273,7 @@ function claimAction(before: StoredObject, after: StoredObject): Claim['action']
   return after.declared === before.declared && after.key === before.key ? 'override' : 'restate';
 }
 
-function countsOf(changes: readonly Change[], claims: readonly Claim[]): Counts {
+function countsOf(changes: readonly Change[], claims: readonly Claim[]): PlanCounts {
   const count = (action: Change['action']) => changes.filter((change) => change.action === action).length;
   return { create: count('create'), update: count('update'), delete: count('delete'), claims: claims.length };
 }
@@ -273,12 +287,12 @@ function* guardsOf(
   changes: readonly Change[],
 ): Generator<undefined, readonly TrippedGuard[]> {
   if (guards === undefined) return [];
-  const asked = (yield* mapInSteps(changes, (change) => approvalsOf(snapshot, change))).flat();
+  const asked = (yield* mapInSteps(changes, (change) => approvalReasonsOf(snapshot, change))).flat();
   return [...(yield* guards(changes)), ...asked.map((message) => ({ guard: 'sensitive' as const, message }))];
 }
 
 /** Returns the reasons why a change needs an approval, as sentences. Empty when it needs none. */
-export function approvalsOf({ registry }: Snapshot, change: Pick<Change, 'before' | 'after'>): readonly string[] {
+export function approvalReasonsOf({ registry }: Snapshot, change: Pick<Change, 'before' | 'after'>): readonly string[] {
   return registry.get(subjectOf(change).kind).approvals?.(change.before, change.after) ?? [];
 }
 

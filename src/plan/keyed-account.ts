@@ -3,26 +3,26 @@ import type { Snapshot } from '../model/state/snapshot.ts';
 import type { Edit } from './finish.ts';
 
 /** The account as the documents see it: its objects have the keys that the documents give them. */
-export interface Base {
+export interface KeyedAccount {
   readonly snapshot: Snapshot;
   /** Ids of the objects that differ from the account. */
   readonly moved: ReadonlySet<string>;
 }
 
 /** Maximum number of former keys that an object keeps. */
-export const mostAliases = 20;
+export const maxAliases = 20;
 
 /** Returns the account with objects and their children under new keys. The previous keys are kept as former keys. */
-export function withKeys(account: Snapshot, keys: ReadonlyMap<string, string>): Base {
+export function withKeys(account: Snapshot, keys: ReadonlyMap<string, string>): KeyedAccount {
   const put = [...keys].flatMap(([id, key]) => {
     const object = account.get(id);
-    return object === undefined ? [] : renamed(account, object, key);
+    return object === undefined ? [] : withNewKey(account, object, key);
   });
   if (put.length === 0) return { snapshot: account, moved: new Set() };
   return { snapshot: account.with({ put, remove: [] }), moved: new Set(put.map(({ id }) => id)) };
 }
 
-function renamed(account: Snapshot, object: StoredObject, key: string): readonly StoredObject[] {
+function withNewKey(account: Snapshot, object: StoredObject, key: string): readonly StoredObject[] {
   const former = object.key;
   if (former === undefined || former === key) return [];
   const children = account.registry
@@ -30,7 +30,7 @@ function renamed(account: Snapshot, object: StoredObject, key: string): readonly
     .flatMap((kind) => account.childrenOf(object.id, kind.name))
     .flatMap((child) =>
       child.key?.startsWith(`${former}/`) === true
-        ? renamed(account, child, `${key}${child.key.slice(former.length)}`)
+        ? withNewKey(account, child, `${key}${child.key.slice(former.length)}`)
         : [],
     );
   return [{ ...object, key, aliases: aliasesWith(object.aliases, former, key) }, ...children];
@@ -38,10 +38,10 @@ function renamed(account: Snapshot, object: StoredObject, key: string): readonly
 
 /**
  * Appends a key to the former keys of an object, so that references by that key still resolve. Keeps the last
- * `mostAliases`.
+ * `maxAliases`.
  */
 function aliasesWith(aliases: readonly string[] = [], former: string, key?: string): readonly string[] {
-  return [...aliases.filter((alias) => alias !== key && alias !== former), former].slice(-mostAliases);
+  return [...aliases.filter((alias) => alias !== key && alias !== former), former].slice(-maxAliases);
 }
 
 /**
@@ -57,7 +57,7 @@ export function withKeyIf(isKept: boolean, { key, ...object }: StoredObject): St
  * Converts edits of the base to edits of the account. Adds an edit for each object that differs in the base, such as by
  * its key, even when the documents change nothing else of it.
  */
-export function editsOfAccount(account: Snapshot, base: Base, edits: readonly Edit[]): readonly Edit[] {
+export function toAccountEdits(account: Snapshot, base: KeyedAccount, edits: readonly Edit[]): readonly Edit[] {
   if (base.moved.size === 0) return edits;
   const edited = new Set<string>();
   const own = edits.map((edit) => {

@@ -34,7 +34,7 @@ export type PlanOptions = {
 };
 
 /** Combines the options of a request with the settings of the source. */
-export function optionsOf(requested: RequestedOptions, settings: SourceSettings): PlanOptions {
+export function effectiveOptions(requested: RequestedOptions, settings: SourceSettings): PlanOptions {
   const { filter } = requested;
   return {
     prune: settings.prune && requested.prune !== false && filter === undefined,
@@ -49,7 +49,7 @@ export function optionsOf(requested: RequestedOptions, settings: SourceSettings)
 }
 
 /** Returns only the options of an object that also has other members. */
-export function requestedOptions(given: RequestedOptions): RequestedOptions {
+export function pickRequestedOptions(given: RequestedOptions): RequestedOptions {
   const { prune, allowEmpty, adopt, membership, allowReplace, force, filter } = given;
   return {
     ...(prune === undefined ? {} : { prune }),

@@ -1,8 +1,8 @@
-import { orderInSteps } from '../lib/order.ts';
-import { isTurn } from '../lib/steps.ts';
+import { topologicalOrderInSteps } from '../lib/order.ts';
+import { shouldYield } from '../lib/steps.ts';
 import type { Registry } from '../model/declare/registry.ts';
 import type { Problem } from '../model/problem.ts';
-import { facetsOf, movedReferences } from '../model/state/facets.ts';
+import { changedReferences, facetsOf } from '../model/state/facets.ts';
 import { type Change, subjectOf } from './plan.ts';
 
 const rank = { create: 0, update: 1, delete: 2 } as const;
@@ -21,7 +21,7 @@ export function* orderChanges(registry: Registry, changes: readonly Change[]): G
     if (change.action === 'delete') deleted.set(subjectOf(change).id, change);
   }
   const before = yield* predecessors(registry, changes, created, deleted);
-  const result = yield* orderInSteps(changes, (change) => before.get(change) ?? [], compareChanges);
+  const result = yield* topologicalOrderInSteps(changes, (change) => before.get(change) ?? [], compareChanges);
   return result.ok ? { ok: true, changes: result.order } : { ok: false, problems: [cycleProblem(result.cycle)] };
 }
 
@@ -44,11 +44,11 @@ function* predecessors(
     else list.push(predecessor);
   };
   for (const [at, change] of changes.entries()) {
-    if (isTurn(at)) yield undefined;
+    if (shouldYield(at)) yield undefined;
     if (change.after !== undefined && created.size > 0) {
       // An object that this plan creates cannot have been a member before, so only added members matter here.
-      const { come } = movedReferences(registry, change.before, change.after);
-      for (const { to } of [...facetsOf(registry, change.after).links, ...come]) add(change, created.get(to));
+      const { added } = changedReferences(registry, change.before, change.after);
+      for (const { to } of [...facetsOf(registry, change.after).links, ...added]) add(change, created.get(to));
     }
     if (change.before !== undefined && deleted.size > 0) {
       for (const { to } of facetsOf(registry, change.before).references) {

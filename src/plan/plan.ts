@@ -1,5 +1,5 @@
 import type { claimActions, planActions, planGuards } from '../model/declare/plan-words.ts';
-import type { Place } from '../model/document.ts';
+import type { DocumentPosition } from '../model/document.ts';
 import type { Problem } from '../model/problem.ts';
 import type { StoredObject } from '../model/state/object.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
@@ -21,7 +21,7 @@ export interface Change {
   readonly resets: readonly string[];
   /** Paths of units that no source stated before and that a source takes over with another value. */
   readonly claimed?: readonly string[];
-  readonly place?: Place;
+  readonly place?: DocumentPosition;
   /**
    * Id of the object that this new object replaces, which is deleted, and the fields that could only be changed by
    * re-creation.
@@ -41,9 +41,9 @@ export interface Claim {
   readonly action: (typeof claimActions)[number];
   readonly before: StoredObject;
   readonly after: StoredObject;
-  /** Units that differ but do not count as changes: see `isHandover`. */
+  /** Units that differ but do not count as changes: see `isOwnershipOnly`. */
   readonly units: readonly UnitChange[];
-  readonly place?: Place;
+  readonly place?: DocumentPosition;
 }
 
 /** A tripped guard. It needs an approval. */
@@ -62,12 +62,12 @@ export interface Rollback {
 }
 
 /** A document that states the same values as before in another place. Applying a move does not make a revision. */
-export interface Move {
+export interface DeclarationMove {
   readonly object: StoredObject;
-  readonly place: Place;
+  readonly place: DocumentPosition;
 }
 
-export interface Counts {
+export interface PlanCounts {
   readonly create: number;
   readonly update: number;
   readonly delete: number;
@@ -86,10 +86,10 @@ export interface Plan {
    */
   readonly changes: readonly Change[];
   readonly claims: readonly Claim[];
-  readonly moves: readonly Move[];
+  readonly moves: readonly DeclarationMove[];
   readonly warnings: readonly Problem[];
   readonly guards: readonly TrippedGuard[];
-  readonly counts: Counts;
+  readonly counts: PlanCounts;
   /** SHA-256 of the effects of the plan. Equal for equal plans, whatever the file order, the process or the new ids. */
   readonly digest: string;
   /** Generated values that are shown once, by id of the object. Never stored, and never part of the digest. */
@@ -101,17 +101,17 @@ export interface Plan {
    */
   readonly access?: AccessImpact;
   /** Files that are not applied, for sources in which a bad file does not stop the other files from being applied. */
-  readonly heldBack?: readonly HeldBack[];
+  readonly heldBack?: readonly HeldBackFile[];
 }
 
 /** A file of documents whose objects keep their last applied state, with the reasons. */
-export interface HeldBack {
+export interface HeldBackFile {
   readonly file: string;
   readonly problems: readonly Problem[];
 }
 
 /** A plan with the snapshot that it leads to, or all problems of the input. */
-export type Outcome =
+export type PlanOutcome =
   | { readonly ok: true; readonly plan: Plan; readonly next: Snapshot }
   | {
       readonly ok: false;

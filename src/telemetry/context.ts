@@ -12,19 +12,19 @@ export interface Context {
 }
 
 const storage = new AsyncLocalStorage<Context>();
-const background: Context = {};
+const backgroundContext: Context = {};
 
 /** Returns the context of the running code. */
 export function currentContext(): Context {
-  return storage.getStore() ?? background;
+  return storage.getStore() ?? backgroundContext;
 }
 
 /** Runs work, and all asynchronous work that it starts, in a context. */
-export function runIn<Value>(context: Context, work: () => Value): Value {
+export function runInContext<Value>(context: Context, work: () => Value): Value {
   return storage.run(context, work);
 }
 
 /** Runs work outside the current request: it outlives the request, or also concerns other requests. */
 export function runInBackground<Value>(work: () => Value): Value {
-  return storage.run(background, work);
+  return storage.run(backgroundContext, work);
 }

@@ -48,7 +48,7 @@ export interface Telemetry {
 }
 
 /** Maximum duration of the last export, in milliseconds. */
-const patienceMs = 2000;
+const shutdownTimeoutMs = 2000;
 
 /** Starts the export. The server never waits for a collector: what the collector does not accept in time is dropped. */
 export async function startTelemetry({ settings, version, report }: TelemetryOptions): Promise<Telemetry> {
@@ -59,16 +59,16 @@ export async function startTelemetry({ settings, version, report }: TelemetryOpt
   if (provider !== undefined) stops.push(() => provider.shutdown());
   const exporter = metrics === undefined ? undefined : await metricExporter(metrics);
   return {
-    tracer: provider === undefined ? undefined : tracerOn(provider.getTracer('heddle', version)),
+    tracer: provider === undefined ? undefined : wrapTracer(provider.getTracer('heddle', version)),
     exportMetrics(read) {
       if (exporter === undefined || metrics === undefined) return;
-      const noted = noteExports(exporter, 'metrics', metrics.url, report);
+      const noted = reportExportFailures(exporter, 'metrics', metrics.url, report);
       stops.push(startMetrics({ exporter: noted, resource, version, read, intervalMs: settings.intervalMs }));
     },
     async stop() {
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, patienceMs);
+        timer = setTimeout(resolve, shutdownTimeoutMs);
       });
       await Promise.race([Promise.allSettled(stops.map((stop) => stop())), late]);
       clearTimeout(timer);
@@ -88,7 +88,7 @@ async function openTraces(
   resource: Resource,
   report: ExportReport,
 ): Promise<TracerProvider> {
-  const exporter = noteExports(await traceExporter(traces), 'traces', traces.url, report);
+  const exporter = reportExportFailures(await traceExporter(traces), 'traces', traces.url, report);
   const processor = new BatchSpanProcessor({
     exporter,
     scheduledDelayMillis: batch.delayMs,
@@ -134,35 +134,38 @@ function samplerOf(name: OtelSettings['sampler'], ratio: number): Sampler {
 
 const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: SpanKind.INTERNAL } as const;
 
-function tracerOn(tracer: OtelTracer): Tracer {
+function wrapTracer(tracer: OtelTracer): Tracer {
   return {
     begin(name, { kind, attributes = {}, ...caller }) {
       const parent = remoteParent(caller);
       const around = parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parent);
-      return spanOn(tracer, tracer.startSpan(name, { kind: kinds[kind], attributes: known(attributes) }, around));
+      return wrapSpan(
+        tracer,
+        tracer.startSpan(name, { kind: kinds[kind], attributes: definedAttributes(attributes) }, around),
+      );
     },
   };
 }
 
-function spanOn(tracer: OtelTracer, span: OtelSpan): Span {
+function wrapSpan(tracer: OtelTracer, span: OtelSpan): Span {
   const { traceId, spanId, traceFlags } = span.spanContext();
   return {
     traceId,
     traceparent: `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`,
-    set: (attributes) => void span.setAttributes(known(attributes)),
+    set: (attributes) => void span.setAttributes(definedAttributes(attributes)),
     fail(error) {
       span.setAttribute('error.type', error instanceof Error ? error.name : 'unknown');
       span.setStatus({ code: SpanStatusCode.ERROR });
     },
     begin(name, attributes = {}, kind = 'internal') {
-      const options = { kind: kinds[kind], attributes: known(attributes) };
-      return spanOn(tracer, tracer.startSpan(name, options, trace.setSpan(ROOT_CONTEXT, span)));
+      const options = { kind: kinds[kind], attributes: definedAttributes(attributes) };
+      return wrapSpan(tracer, tracer.startSpan(name, options, trace.setSpan(ROOT_CONTEXT, span)));
     },
     end: () => span.end(),
   };
 }
 
-function known(attributes: Attributes): OtelAttributes {
+function definedAttributes(attributes: Attributes): OtelAttributes {
   const entries = Object.entries(attributes).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, typeof value === 'object' ? [...value] : value] as const],
   );
@@ -190,7 +193,7 @@ interface Exporter<Items> {
  * Reports once when exports begin to fail, and once when they succeed again. The report names only the host of the
  * endpoint.
  */
-function noteExports<Items, E extends Exporter<Items>>(
+function reportExportFailures<Items, E extends Exporter<Items>>(
   exporter: E & Exporter<Items>,
   what: string,
   url: string,

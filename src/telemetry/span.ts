@@ -1,4 +1,4 @@
-import { currentContext, runIn } from './context.ts';
+import { currentContext, runInContext } from './context.ts';
 
 /** Attributes of a span. Values must never come from bodies, statement parameters, or error messages. */
 export type Attributes = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
@@ -38,11 +38,11 @@ export function traced<Value>(
   work: (span?: Span) => Promise<Value>,
 ): Promise<Value> {
   const { span } = currentContext();
-  return span === undefined ? work() : during(span.begin(name, attributes), work);
+  return span === undefined ? work() : runInSpan(span.begin(name, attributes), work);
 }
 
 /** As `traced`, for synchronous work. */
-export function tracedNow<Value>(name: string, attributes: Attributes, work: () => Value): Value {
+export function tracedSync<Value>(name: string, attributes: Attributes, work: () => Value): Value {
   const { span } = currentContext();
   if (span === undefined) return work();
   const own = span.begin(name, attributes);
@@ -54,13 +54,13 @@ export function tracedNow<Value>(name: string, attributes: Attributes, work: () 
 }
 
 /** As `traced`, for a request to another program. */
-export function tracedCall<Value>(
+export function tracedClientCall<Value>(
   name: string,
   attributes: Attributes,
   work: (span?: Span) => Promise<Value>,
 ): Promise<Value> {
   const { span } = currentContext();
-  return span === undefined ? work() : during(span.begin(name, attributes, 'client'), work);
+  return span === undefined ? work() : runInSpan(span.begin(name, attributes, 'client'), work);
 }
 
 /** Runs work in a root span, such as one run of a background loop. */
@@ -70,12 +70,12 @@ export function tracedRoot<Value>(
   attributes: Attributes,
   work: (span?: Span) => Promise<Value>,
 ): Promise<Value> {
-  return tracer === undefined ? work() : during(tracer.begin(name, { kind: 'internal', attributes }), work);
+  return tracer === undefined ? work() : runInSpan(tracer.begin(name, { kind: 'internal', attributes }), work);
 }
 
-async function during<Value>(span: Span, work: (span: Span) => Promise<Value>): Promise<Value> {
+async function runInSpan<Value>(span: Span, work: (span: Span) => Promise<Value>): Promise<Value> {
   try {
-    return await runIn({ ...currentContext(), span }, () => work(span));
+    return await runInContext({ ...currentContext(), span }, () => work(span));
   } catch (error) {
     span.fail(error);
     throw error;

@@ -194,7 +194,7 @@ export const someObservedPeers: fc.Arbitrary<ObservedPeers> = fc
     waiting: new Set(waiting),
     expired: new Set(expired),
     offline: new Set(offline),
-    verdicts: { deciding: new Map(Object.entries(deciding)), of: new Map(Object.entries(said)) },
+    verdicts: { deciding: new Map(Object.entries(deciding)), problemsByPeer: new Map(Object.entries(said)) },
   }));
 
 /** An account: objects of different ids, the fixed ones included. */

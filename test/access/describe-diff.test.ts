@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { describePair } from '../../src/access/diff/describe-pair.ts';
 import type { AccessDiff } from '../../src/access/diff/diff.ts';
-import { missingText, trafficText } from '../../src/access/evaluate/traffic.ts';
+import { missingTrafficText, trafficText } from '../../src/access/evaluate/traffic.ts';
 import type { PeerFacts } from '../../src/access/ruleset/facts.ts';
 import type { StoredObject } from '../../src/model/state/object.ts';
 import { peer, stored } from '../kinds/objects.ts';
@@ -137,7 +137,7 @@ function diffLines({ groups }: AccessDiff): readonly string[] {
     const open =
       conditional === 0 ? '' : `, ${conditional === pairs ? 'all' : conditional} depending on posture checks`;
     const count = pairs === 1 ? '1 pair' : `${pairs} pairs`;
-    const text = change === 'gained' ? trafficText(traffic) : missingText(traffic);
+    const text = change === 'gained' ? trafficText(traffic) : missingTrafficText(traffic);
     return `${change === 'gained' ? '+' : '-'} ${from.name} → ${to.name}: ${text} (${count}${open})`;
   });
 }

@@ -1,8 +1,8 @@
 import { type AccessDiff, diffAccessInSteps } from '../../src/access/diff/diff.ts';
-import type { Access } from '../../src/access/ruleset/access.ts';
+import type { AccessImage } from '../../src/access/ruleset/access.ts';
 import { runToEnd } from '../../src/lib/steps.ts';
 
 /** Compares two images of an account at once. */
-export function diffAccess(before: Access, after: Access): AccessDiff {
+export function diffAccess(before: AccessImage, after: AccessImage): AccessDiff {
   return runToEnd(diffAccessInSteps(before, after));
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AccessDiff, PairDelta } from '../../src/access/diff/diff.ts';
-import type { Access } from '../../src/access/ruleset/access.ts';
+import type { AccessImage } from '../../src/access/ruleset/access.ts';
 import { compileAccess, updateAccess } from '../../src/access/ruleset/compile.ts';
 import { aChange, anAccount, applyChange, type Change, runs, someObservedPeers } from './account.ts';
 import { diffAccess } from './diff-access.ts';
@@ -93,7 +93,7 @@ function countsOf(deltas: ReadonlyMap<string, readonly string[]>, change: string
   };
 }
 
-function expectDiff(first: Access, second: Access, before: Naive, after: Naive): void {
+function expectDiff(first: AccessImage, second: AccessImage, before: Naive, after: Naive): void {
   const diff = diffAccess(first, second);
   const deltas = naiveDeltas(before, after);
   expect(listed(diff)).toEqual(deltas);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   agreeOnSlots,
   changeEndpoints,
-  type EndpointPart,
+  type EndpointType,
   idsAt,
   noEndpoints,
   reserveSlots,
@@ -13,7 +13,7 @@ import { bitsOf, numbersIn, uniteBits } from '../../src/lib/bits/bit-set.ts';
 
 const names = Array.from({ length: 40 }, (_, at) => `e${(at * 7) % 40}`);
 const parts = ['peer', 'resource', 'route'] as const;
-const partOf = (id: string): EndpointPart => parts[Number(id.slice(1)) % 3] ?? 'peer';
+const partOf = (id: string): EndpointType => parts[Number(id.slice(1)) % 3] ?? 'peer';
 const steps = fc.array(fc.tuple(fc.subarray(names), fc.subarray(names)), { maxLength: 6 });
 
 describe('endpoint slots', () => {
@@ -29,15 +29,15 @@ describe('endpoint slots', () => {
           ends = changeEndpoints(
             ends,
             gone,
-            come.map((id) => ({ id, part: partOf(id) })),
+            come.map((id) => ({ id, type: partOf(id) })),
           );
           for (const id of gone) there.delete(id);
           for (const id of come) there.add(id);
           expect(agreeOnSlots(before, ends)).toBe(true);
-          const all = uniteBits(...parts.map((part) => ends.of[part]));
+          const all = uniteBits(...parts.map((part) => ends.byType[part]));
           expect(idsAt(ends, all)).toEqual([...there].sort());
           for (const part of parts) {
-            expect(idsAt(ends, ends.of[part])).toEqual([...there].filter((id) => partOf(id) === part).sort());
+            expect(idsAt(ends, ends.byType[part])).toEqual([...there].filter((id) => partOf(id) === part).sort());
           }
           for (const count of [1, 2, asked.length]) {
             const some = asked.slice(0, count).filter((id) => there.has(id));
@@ -47,10 +47,10 @@ describe('endpoint slots', () => {
         const kept = changeEndpoints(
           reserveSlots(ends),
           [],
-          [...there].reverse().map((id) => ({ id, part: partOf(id) })),
+          [...there].reverse().map((id) => ({ id, type: partOf(id) })),
         );
         expect(kept.order).toEqual(ends.order);
-        expect(numbersIn(kept.of.peer)).toEqual(numbersIn(ends.of.peer));
+        expect(numbersIn(kept.byType.peer)).toEqual(numbersIn(ends.byType.peer));
       }),
     );
   });
@@ -60,7 +60,7 @@ describe('endpoint slots', () => {
       changeEndpoints(
         noEndpoints,
         [],
-        ids.map((id) => ({ id, part: 'peer' as const })),
+        ids.map((id) => ({ id, type: 'peer' as const })),
       );
     expect(agreeOnSlots(peers('a', 'b'), peers('a', 'b', 'c'))).toBe(true);
     expect(agreeOnSlots(peers('a', 'b'), peers('b', 'a'))).toBe(false);

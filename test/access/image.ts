@@ -1,6 +1,6 @@
 import { trafficBetween } from '../../src/access/evaluate/layers.ts';
-import { type Traffic, trafficAsked } from '../../src/access/evaluate/traffic.ts';
-import type { Access } from '../../src/access/ruleset/access.ts';
+import { type Traffic, trafficInQuestion } from '../../src/access/evaluate/traffic.ts';
+import type { AccessImage } from '../../src/access/ruleset/access.ts';
 import type { StoredObject } from '../../src/model/state/object.ts';
 import { stateOf } from '../kinds/objects.ts';
 import { type Naive, naiveVerdict, type Probe, probes, type Verdict } from './naive.ts';
@@ -14,7 +14,7 @@ export function snapshotOf(objects: readonly StoredObject[]) {
 }
 
 /** What the program says about every pair and probe, without what is denied. */
-export function verdictsOf(access: Access): readonly string[] {
+export function verdictsOf(access: AccessImage): readonly string[] {
   return everybody.flatMap((from) =>
     everybody.flatMap((to) => {
       const { sure, possible } = trafficBetween(access, from, to);
@@ -43,12 +43,13 @@ export function contains(traffic: Traffic, probe: Probe): boolean {
 
 /** Where a probe is on the line of all traffic. */
 export function placeOf({ protocol, port }: Probe): number {
-  return (protocol === 'other' ? otherTraffic : (trafficAsked(protocol, portsOf(protocol, port))[0] ?? none)).start;
+  return (protocol === 'other' ? otherTraffic : (trafficInQuestion(protocol, portsOf(protocol, port))[0] ?? none))
+    .start;
 }
 
 const none = { start: -1, end: -1 };
 /** What is left of everything at the end of the line. */
-const otherTraffic = trafficAsked('all').at(-1) ?? none;
+const otherTraffic = trafficInQuestion('all').at(-1) ?? none;
 
 function portsOf(protocol: Probe['protocol'], port: number) {
   return protocol === 'icmp' ? [] : [{ start: port, end: port }];

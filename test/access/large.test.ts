@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { trafficBetween } from '../../src/access/evaluate/layers.ts';
 import { compileAccess, updateAccess } from '../../src/access/ruleset/compile.ts';
-import { nothingObserved } from '../../src/access/ruleset/facts.ts';
+import { noObservations } from '../../src/access/ruleset/facts.ts';
 import { stateOf } from '../kinds/objects.ts';
 import { compareWithBruteForce } from './brute-force.ts';
 import { diffAccess } from './diff-access.ts';
@@ -26,8 +26,8 @@ it('access in an account of 300 peers and the diff of a change equal the naive m
     state.with({ put: changed, remove: [] }),
     changed.map(({ id }) => id),
   );
-  const account = { objects, observedPeers: nothingObserved };
-  const next = { objects: [...objects.slice(0, -5), ...changed], observedPeers: nothingObserved };
+  const account = { objects, observedPeers: noObservations };
+  const next = { objects: [...objects.slice(0, -5), ...changed], observedPeers: noObservations };
   const pairs = new Map([...diffAccess(before, after).pairs()].map((pair) => [`${pair.from.id} ${pair.to.id}`, pair]));
   for (let nth = 0; nth < 400; nth++) {
     const [from, to] = [`p${(nth * 37) % 300}`, `p${(nth * 101 + 7) % 300}`];

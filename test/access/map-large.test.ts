@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { mapDigest, mapOf, sharedText } from '../../src/access/netmap/map.ts';
+import { mapDigest, networkMapOf, sharedText } from '../../src/access/netmap/map.ts';
 import { touchedMaps } from '../../src/access/netmap/touched.ts';
 import { compileAccess, updateAccess } from '../../src/access/ruleset/compile.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
@@ -31,7 +31,7 @@ it('the map of each of 400 peers is the same whether computed in one batch or in
   const ids = Array.from({ length: 400 }, (_, at) => `p${at}`);
   const digestsOf = (image: ReturnType<typeof compileAccess>, some: readonly string[]) =>
     some.map((id) => {
-      const map = mapOf(image, id);
+      const map = networkMapOf(image, id);
       return map === undefined ? undefined : mapDigest(map);
     });
   // Of the second image so few are asked about each time that each is looked at by itself.
@@ -68,7 +68,7 @@ it('incrementally updated maps of peers that all differ equal recompiled ones', 
   const ids = [...Array.from({ length: 60 }, (_, at) => `p${at}`), 'new'];
   let state = stateOf(...objects);
   let access = compileAccess(state);
-  let reported = new Map(ids.map((id) => [id, mapOf(access, id)]));
+  let reported = new Map(ids.map((id) => [id, networkMapOf(access, id)]));
   for (const { put, remove } of steps) {
     const [before, had] = [access, reported];
     const changed = [...put.map(({ id }) => id), ...remove];
@@ -76,9 +76,9 @@ it('incrementally updated maps of peers that all differ equal recompiled ones', 
     access = updateAccess(before, state, changed);
     const fresh = compileAccess(state);
     const touched = new Set(touchedMaps(before, access, changed));
-    reported = new Map(ids.map((id) => [id, mapOf(access, id)]));
+    reported = new Map(ids.map((id) => [id, networkMapOf(access, id)]));
     for (const id of ids) {
-      const [was, is, rebuilt] = [had.get(id), reported.get(id), mapOf(fresh, id)];
+      const [was, is, rebuilt] = [had.get(id), reported.get(id), networkMapOf(fresh, id)];
       expect([id, is && mapDigest(is), is && sharedText(is.shared)]).toEqual([
         id,
         rebuilt && mapDigest(rebuilt),

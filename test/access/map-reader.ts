@@ -1,5 +1,12 @@
-import { mapOf, ownChange, ownText, type PeerMap, sharedChange, sharedText } from '../../src/access/netmap/map.ts';
-import type { Access } from '../../src/access/ruleset/access.ts';
+import {
+  networkMapOf,
+  ownChange,
+  ownText,
+  type PeerMap,
+  sharedChange,
+  sharedText,
+} from '../../src/access/netmap/map.ts';
+import type { AccessImage } from '../../src/access/ruleset/access.ts';
 import type { Interval } from '../../src/lib/bits/intervals.ts';
 
 interface Named {
@@ -38,8 +45,8 @@ export interface ReadMap {
 }
 
 /** Reads the full map of a peer. */
-export function readMap(access: Access, peer: string): ReadMap | undefined {
-  const map = mapOf(access, peer);
+export function readMap(access: AccessImage, peer: string): ReadMap | undefined {
+  const map = networkMapOf(access, peer);
   return map === undefined ? undefined : parseMap(map);
 }
 

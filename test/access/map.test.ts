@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { reachOf } from '../../src/access/evaluate/reach.ts';
-import { mapDigest, mapOf } from '../../src/access/netmap/map.ts';
+import { mapDigest, networkMapOf } from '../../src/access/netmap/map.ts';
 import { touchedMaps } from '../../src/access/netmap/touched.ts';
-import type { Access } from '../../src/access/ruleset/access.ts';
+import type { AccessImage } from '../../src/access/ruleset/access.ts';
 import { compileAccess, updateAccess } from '../../src/access/ruleset/compile.ts';
 import type { ObservedPeers } from '../../src/access/ruleset/facts.ts';
 import type { StoredObject } from '../../src/model/state/object.ts';
@@ -32,7 +32,7 @@ function passes(map: ReadMap, rules: readonly ReadRule[], peer: string, { protoc
   return concerned.length > 0 && concerned.every(({ action }) => action === 'accept');
 }
 
-function expectMap(account: Naive, access: Access, own: string): void {
+function expectMap(account: Naive, access: AccessImage, own: string): void {
   const map = readMap(access, own);
   const reach = reachOf(access, own);
   expect(map === undefined).toBe(reach === undefined);
@@ -118,15 +118,15 @@ describe('the map of a peer', () => {
 });
 
 interface Followed {
-  readonly before: Access;
-  readonly access: Access;
-  readonly fresh: Access;
+  readonly before: AccessImage;
+  readonly access: AccessImage;
+  readonly fresh: AccessImage;
   readonly kept: Map<string, ReadMap | undefined>;
   readonly touched: boolean;
 }
 
 function follow(peer: string, { before, access, fresh, kept, touched }: Followed): void {
-  const [was, is, rebuilt] = [mapOf(before, peer), mapOf(access, peer), mapOf(fresh, peer)];
+  const [was, is, rebuilt] = [networkMapOf(before, peer), networkMapOf(access, peer), networkMapOf(fresh, peer)];
   expect(is && parseMap(is)).toEqual(rebuilt && parseMap(rebuilt));
   expect(is && mapDigest(is)).toBe(rebuilt && mapDigest(rebuilt));
   const old = kept.get(peer);
@@ -167,10 +167,10 @@ describe('the map of an office peer', () => {
       state.with({ put, remove: [] }),
       put.map(({ id }) => id),
     );
-  const reported = (next: Access) => {
+  const reported = (next: AccessImage) => {
     const ids = ['ana', 'ben', 'db', 'gw'];
     return ids.flatMap((id) => {
-      const [was, is] = [mapOf(access, id), mapOf(next, id)];
+      const [was, is] = [networkMapOf(access, id), networkMapOf(next, id)];
       const change = was === undefined || is === undefined ? '' : writtenChange(was, is);
       return change === '' ? [] : [[id, JSON.parse(`{${change}}`)]];
     });
@@ -225,8 +225,8 @@ describe('the map of an office peer', () => {
   });
 
   it('shares its common part between peers for which that part is equal', () => {
-    expect(mapOf(access, 'ana')?.shared).toBe(mapOf(access, 'ben')?.shared);
-    expect(mapOf(access, 'ana')?.shared).not.toBe(mapOf(access, 'db')?.shared);
+    expect(networkMapOf(access, 'ana')?.shared).toBe(networkMapOf(access, 'ben')?.shared);
+    expect(networkMapOf(access, 'ana')?.shared).not.toBe(networkMapOf(access, 'db')?.shared);
   });
 
   it('changes by an edit of the set when a group gains a member', () => {
@@ -234,7 +234,7 @@ describe('the map of an office peer', () => {
     const members = many.map(({ id }) => id);
     const first = snapshotOf([...state.objects()].concat(many, group('databases', [...members.slice(1), 'db'])));
     const [before, next] = [first, first.with({ put: [group('databases', [...members, 'db'])], remove: [] })];
-    const [was, is] = [mapOf(compileAccess(before), 'ana'), mapOf(compileAccess(next), 'ana')];
+    const [was, is] = [networkMapOf(compileAccess(before), 'ana'), networkMapOf(compileAccess(next), 'ana')];
     expect(was && is && JSON.parse(`{${writtenChange(was, is)}}`)).toEqual({
       peers: { put: [expect.objectContaining({ id: 'x0' })], remove: [] },
       sets: { put: [], remove: [], edit: [{ id: 'databases', add: ['x0'], remove: [] }] },

@@ -215,11 +215,15 @@ export function takesPart(account: Naive, id: string): boolean {
 
 /** Whether a product that decides about the peer says that something is wrong, or has said nothing yet. */
 function isKeptOut(account: Naive, id: string): boolean {
-  const { deciding, of } = account.observedPeers.verdicts;
+  const { deciding, problemsByPeer } = account.observedPeers.verdicts;
   return [...deciding].some(([integration, untrusted]) => {
     const { enabled = false, groups = [] } = (find(account, integration)?.spec ?? {}) as Raw;
     const isAbout = enabled && groups.some((group: string) => isIn(account, id, group));
-    return isAbout && account.imagined?.has(id) !== true && (untrusted !== '' || of.get(id)?.[integration] !== '');
+    return (
+      isAbout &&
+      account.imagined?.has(id) !== true &&
+      (untrusted !== '' || problemsByPeer.get(id)?.[integration] !== '')
+    );
   });
 }
 

@@ -3,7 +3,7 @@ import type { PeerFacts } from '../../src/access/ruleset/facts.ts';
 import {
   type Checks,
   checkResults,
-  combine,
+  combineResults,
   type PostureResult,
   readPosture,
 } from '../../src/access/ruleset/posture.ts';
@@ -36,7 +36,7 @@ describe('a posture check', () => {
       [{ clientVersion: '1.3', country: 'DE' }, 'fail'],
       [{}, 'unknown'],
     ]);
-    expect(combine([])).toBe('pass');
+    expect(combineResults([])).toBe('pass');
     expect(checkResults(checks, { clientVersion: '1.3' })).toEqual([
       { check: 'client_version_check', result: 'fail' },
       { check: 'geo_location_check', result: 'unknown' },

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { accessiblePeers, countAccessiblePeers } from '../../src/access/evaluate/neighbours.ts';
 import { type FirewallRule, type Reach, reachOf } from '../../src/access/evaluate/reach.ts';
 import { touchedPeers } from '../../src/access/evaluate/touched.ts';
-import type { Access } from '../../src/access/ruleset/access.ts';
+import type { AccessImage } from '../../src/access/ruleset/access.ts';
 import { compileAccess, updateAccess } from '../../src/access/ruleset/compile.ts';
 import type { StoredObject } from '../../src/model/state/object.ts';
 import { group, peer, stored } from '../kinds/objects.ts';
@@ -33,7 +33,7 @@ function passes(rules: readonly FirewallRule[], peer: string, { protocol, port }
 }
 
 /** What the naive model says that a peer has to know. */
-function expectReach(account: Naive, reach: Reach, access: Access): void {
+function expectReach(account: Naive, reach: Reach, access: AccessImage): void {
   const isSure = (from: string, to: string, probe: Probe) => naiveVerdict(account, from, to, probe) === 'allow';
   const reaches = (from: string, to: string) => probes.some((probe) => isSure(from, to, probe));
   const own = reach.peer;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Access } from '../../src/access/ruleset/access.ts';
+import type { AccessImage } from '../../src/access/ruleset/access.ts';
 import { compileAccess } from '../../src/access/ruleset/compile.ts';
-import { nothingObserved, type ObservedPeers } from '../../src/access/ruleset/facts.ts';
+import { noObservations, type ObservedPeers } from '../../src/access/ruleset/facts.ts';
 import { disapprovalOf } from '../../src/access/ruleset/verdicts.ts';
 import { createAccessImages } from '../../src/commit/access-images.ts';
 import { forwardingIn } from '../../src/kinds/shared/ingress.ts';
@@ -85,22 +85,22 @@ function observe(
   deciding: string | undefined = '',
 ): ObservedPeers {
   return {
-    ...nothingObserved,
+    ...noObservations,
     offline: new Set(offline),
     verdicts: {
       deciding: new Map(deciding === undefined ? [] : [['edr', deciding]]),
-      of: new Map(hosts.map((id) => [id, { edr: denied.includes(id) ? 'the firewall is off' : '' }])),
+      problemsByPeer: new Map(hosts.map((id) => [id, { edr: denied.includes(id) ? 'the firewall is off' : '' }])),
     },
   };
 }
 
 /** Who forwards the ports: as an image has it, and as answers of the API do. */
-function forwarders(state: Snapshot, { takeovers }: Access) {
+function forwarders(state: Snapshot, { takeovers }: AccessImage) {
   return state.ofKind('IngressPort').map((one) => forwardingOf(one, takeovers));
 }
 
 function answered(state: Snapshot, { offline, verdicts }: ObservedPeers) {
-  const seen = state.seen({
+  const seen = state.viewedAs({
     ...{ now: '', viewer: '', observed: (id) => ({ offline: offline.has(id) }) },
     disapproval: (id) => {
       const peer = state.get(id);
@@ -116,8 +116,8 @@ function openImage(objects: readonly StoredObject[], observed: ObservedPeers) {
   let state = snapshotOf(objects);
   return async (change: Change, now = observed) => {
     state = state.with(change, state.revision + 1);
-    images.learnFrom({ of: async () => now });
-    const access = await images.of(state);
+    images.setObservationSource({ read: async () => now });
+    const access = await images.current(state);
     return { state, access, now };
   };
 }

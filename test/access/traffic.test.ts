@@ -2,17 +2,17 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   allTraffic,
-  missingText,
+  missingTrafficText,
   parsePorts,
   type Traffic,
-  trafficAsked,
+  trafficInQuestion,
   trafficKey,
   trafficOf,
   trafficText,
 } from '../../src/access/evaluate/traffic.ts';
 import { partitionTraffic } from '../../src/access/evaluate/traffic-partition.ts';
 import type { Protocol } from '../../src/access/ruleset/object-readers.ts';
-import { intersectIntervals, joinIntervals, subtractIntervals } from '../../src/lib/bits/intervals.ts';
+import { intersectIntervals, mergeIntervals, subtractIntervals } from '../../src/lib/bits/intervals.ts';
 
 const port = (start: number, end = start) => ({ start, end });
 const accept = (protocol: Protocol, ...ports: readonly { readonly start: number; readonly end: number }[]) =>
@@ -32,13 +32,13 @@ describe('traffic', () => {
     ['icmp', accept('icmp')],
     ['ssh/22', accept('ssh')],
     ['ssh/2222', accept('ssh', port(2222))],
-    ['tcp, ssh/22', joinIntervals([...accept('tcp'), ...accept('ssh')])],
-    ['tcp/22', subtractIntervals(accept('ssh'), trafficAsked('ssh'))],
+    ['tcp, ssh/22', mergeIntervals([...accept('tcp'), ...accept('ssh')])],
+    ['tcp/22', subtractIntervals(accept('ssh'), trafficInQuestion('ssh'))],
     ['all except tcp/22', subtractIntervals(allTraffic, drop('tcp', port(22)))],
     ['all except tcp/22', subtractIntervals(allTraffic, drop('ssh'))],
     ['all except udp, icmp', subtractIntervals(allTraffic, [...accept('udp'), ...accept('icmp')])],
     ['all except tcp/22', subtractIntervals(allTraffic, accept('ssh'))],
-    ['all except ssh/22', subtractIntervals(allTraffic, trafficAsked('ssh'))],
+    ['all except ssh/22', subtractIntervals(allTraffic, trafficInQuestion('ssh'))],
   ])('is formatted as %s', (text, traffic) => {
     expect(trafficText(traffic)).toBe(text);
   });
@@ -49,22 +49,22 @@ describe('traffic', () => {
     ['tcp/5432', drop('tcp', port(5432))],
     ['tcp', drop('tcp')],
     ['tcp/22', drop('ssh')],
-    ['ssh/22', trafficAsked('ssh')],
-    ['tcp/80, udp', joinIntervals([...drop('tcp', port(80)), ...drop('udp')])],
+    ['ssh/22', trafficInQuestion('ssh')],
+    ['tcp/80, udp', mergeIntervals([...drop('tcp', port(80)), ...drop('udp')])],
     ['all except ssh/22', subtractIntervals(allTraffic, accept('ssh'))],
   ])('is formatted as %s when it does not pass', (text, traffic) => {
-    expect(missingText(traffic)).toBe(text);
+    expect(missingTrafficText(traffic)).toBe(text);
   });
 
   test('includes TCP port 22 when SSH is accepted, and loses SSH when TCP port 22 is dropped', () => {
     const has = (traffic: Traffic, asked: Traffic) => subtractIntervals(asked, traffic).length === 0;
-    expect(has(accept('ssh'), trafficAsked('tcp', [port(22)]))).toBe(true);
-    expect(has(accept('tcp', port(22)), trafficAsked('ssh'))).toBe(false);
-    expect(has(accept('all'), trafficAsked('ssh'))).toBe(true);
-    expect(has(drop('tcp', port(22)), trafficAsked('ssh'))).toBe(true);
-    expect(has(drop('tcp', port(23)), trafficAsked('ssh'))).toBe(false);
-    expect(has(drop('ssh'), trafficAsked('tcp', [port(22)]))).toBe(true);
-    expect(has(accept('udp'), trafficAsked('ssh'))).toBe(false);
+    expect(has(accept('ssh'), trafficInQuestion('tcp', [port(22)]))).toBe(true);
+    expect(has(accept('tcp', port(22)), trafficInQuestion('ssh'))).toBe(false);
+    expect(has(accept('all'), trafficInQuestion('ssh'))).toBe(true);
+    expect(has(drop('tcp', port(22)), trafficInQuestion('ssh'))).toBe(true);
+    expect(has(drop('tcp', port(23)), trafficInQuestion('ssh'))).toBe(false);
+    expect(has(drop('ssh'), trafficInQuestion('tcp', [port(22)]))).toBe(true);
+    expect(has(accept('udp'), trafficInQuestion('ssh'))).toBe(false);
   });
 
   test.each([
@@ -86,19 +86,21 @@ describe('traffic', () => {
 describe('the pieces of partitioned traffic', () => {
   const someTraffic = fc
     .array(fc.tuple(fc.nat(30), fc.nat(6)), { maxLength: 4 })
-    .map((list) => joinIntervals(list.map(([start, length]) => ({ start, end: start + length }))));
+    .map((list) => mergeIntervals(list.map(([start, length]) => ({ start, end: start + length }))));
 
   test('make up every traffic that they were cut from, and do not overlap', () => {
     fc.assert(
       fc.property(fc.array(someTraffic, { maxLength: 6 }), (given) => {
-        const { pieces, parts } = partitionTraffic(given);
+        const { pieces, piecesByTraffic } = partitionTraffic(given);
         for (const [at, traffic] of given.entries()) {
-          const whole = joinIntervals((parts[at] ?? []).flatMap((piece) => pieces[piece] ?? []));
+          const whole = mergeIntervals((piecesByTraffic[at] ?? []).flatMap((piece) => pieces[piece] ?? []));
           expect(trafficKey(whole)).toBe(trafficKey(traffic));
         }
         for (const [at, piece] of pieces.entries())
           for (const other of pieces.slice(at + 1)) expect(intersectIntervals(piece, other)).toEqual([]);
-        const covering = pieces.map((_, piece) => parts.flatMap((own, at) => (own.includes(piece) ? [at] : [])).join());
+        const covering = pieces.map((_, piece) =>
+          piecesByTraffic.flatMap((own, at) => (own.includes(piece) ? [at] : [])).join(),
+        );
         expect(new Set(covering).size).toBe(pieces.length);
       }),
     );

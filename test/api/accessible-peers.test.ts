@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { nothingObserved } from '../../src/access/ruleset/facts.ts';
+import { noObservations } from '../../src/access/ruleset/facts.ts';
 import { insertToken } from '../../src/db/accounts/tokens.ts';
 import { hashToken } from '../../src/features/auth/authenticate.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
@@ -62,8 +62,8 @@ it('accessible peers are those a peer may connect to after drop rules and postur
   await onlyPolicies(own, { sources: [devs], destinations: [servers], source_posture_checks: [recent.body.id] });
   // Nothing is known about the client of the peer.
   expect([await namesFor(own, ana), await countsOf(own)]).toEqual([[], { ana: 0, db: 0, web: 0 }]);
-  const reported = { ...nothingObserved, facts: new Map([[ana, { clientVersion: '2.1.0' }]]) };
-  own.engine.access.learnFrom({ of: async () => reported });
+  const reported = { ...noObservations, facts: new Map([[ana, { clientVersion: '2.1.0' }]]) };
+  own.engine.access.setObservationSource({ read: async () => reported });
   expect([await namesFor(own, ana), await countsOf(own)]).toEqual([['Peer db', 'Peer web'], { ana: 2, db: 0, web: 0 }]);
 });
 

@@ -221,7 +221,7 @@ describe('DELETE /api/accounts/{id}', () => {
     // It ends only when the server ends it.
     expect(await text(stream.stream())).toMatch(/^retry: /);
     expect((await other.call('GET', '/api/groups', undefined, { authorization })).status).toBe(401);
-    await expect(other.engine.snapshots.at(id, revision + 2)).rejects.toThrow(`account ${id} not found`);
+    await expect(other.engine.snapshots.atLeast(id, revision + 2)).rejects.toThrow(`account ${id} not found`);
     other.engine.notices.publish({ what: 'gone', account: id });
     await expect(other.engine.snapshots.current(id)).rejects.toThrow(`account ${id} not found`);
   });

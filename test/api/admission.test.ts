@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createLocalPeople } from '../../src/features/auth/local-people.ts';
+import { createLocalSignIn } from '../../src/features/auth/local-people.ts';
 import { checkPassword } from '../../src/features/auth/password-sign-in.ts';
 import { createSignInLimits } from '../../src/features/auth/sign-in-limits.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
@@ -9,9 +9,9 @@ import { problemsOf } from './problems.ts';
 import { sharedApi, type TestApi, testApi } from './setup.ts';
 
 const ended: string[] = [];
-const localPeople = createLocalPeople({
+const localPeople = createLocalSignIn({
   publicUrl: () => 'https://heddle.example.com',
-  passwordChanged: new Set([async ({ user }) => void ended.push(user)]),
+  passwordChangeListeners: new Set([async ({ user }) => void ended.push(user)]),
 });
 const api = sharedApi({ localPeople });
 const users = '/api/users';

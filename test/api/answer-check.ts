@@ -5,7 +5,7 @@ import { describeApi } from '../../src/api/description.ts';
 import { isObject, type Json, type JsonObject } from '../../src/lib/json.ts';
 import type { Registry } from '../../src/model/declare/registry.ts';
 import type { Edition } from '../../src/model/edition.ts';
-import { misfitOf } from '../../src/model/operation/answer.ts';
+import { findMismatch } from '../../src/model/operation/answer.ts';
 import type { Profile } from '../../src/model/profile.ts';
 import type { AnyField } from '../../src/model/schema/field.ts';
 import type { Answer } from './setup.ts';
@@ -76,7 +76,8 @@ export function checkBy(description: JsonObject, declared: DeclaredAnswers = new
     // What callers may have in another media type is declared as JSON.
     const isJson = (answer.headers['content-type'] ?? '').includes('json');
     const field = isJson ? declared.get(`${method} ${path}`) : undefined;
-    if (field !== undefined) expect(misfitOf(field, answer.body), `misfit in the answer of ${path}`).toBeUndefined();
+    if (field !== undefined)
+      expect(findMismatch(field, answer.body), `misfit in the answer of ${path}`).toBeUndefined();
   };
 }
 

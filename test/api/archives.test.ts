@@ -99,7 +99,7 @@ describe('an account restored from a backup', () => {
       const { revision } = JSON.parse(linesOf(archive)[0] ?? '');
       await using other = await testApi('postgres', keys);
       expect((await restore(other, archive)).status).toBe(200);
-      const then = await api.engine.past.at(api.account, revision);
+      const then = await api.engine.pastStates.at(api.account, revision);
       expect(objectsOf(await other.engine.snapshots.fresh(api.account))).toEqual(objectsOf(then));
     }
   });

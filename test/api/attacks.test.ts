@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { build } from '../../src/db/builder.ts';
+import { queryBuilder } from '../../src/db/builder.ts';
 import { hashToken } from '../../src/features/auth/authenticate.ts';
 import { makeToken } from '../../src/lib/token.ts';
 import type { LogLine } from '../../src/log.ts';
@@ -125,7 +125,7 @@ it('no token appears in the log, the audit events or the history', async () => {
   const rows = await engine.database.inAccount(
     account,
     (['audit_events', 'changes', 'revisions', 'objects'] as const).map((table) =>
-      build.selectFrom(table).selectAll().compile(),
+      queryBuilder.selectFrom(table).selectAll().compile(),
     ),
   );
   const everything = JSON.stringify([rows, lines]);

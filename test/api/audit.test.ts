@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { build } from '../../src/db/builder.ts';
+import { queryBuilder } from '../../src/db/builder.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { type TestApi, testApi } from './setup.ts';
 
@@ -15,7 +15,7 @@ async function eventsOf(api: TestApi, work: () => Promise<unknown>): Promise<rea
 }
 
 async function readEvents({ engine, account }: TestApi) {
-  const query = build.selectFrom('audit_events').selectAll().where('account_id', '=', account).orderBy('id');
+  const query = queryBuilder.selectFrom('audit_events').selectAll().where('account_id', '=', account).orderBy('id');
   const [rows] = await engine.database.inAccount(account, [query.compile()]);
   return rows;
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { recordSource, recordStatus } from '../../src/features/sources/sources.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { unknownStatus } from '../../src/model/sources/status.ts';
+import { initialStatus } from '../../src/model/sources/status.ts';
 import { doc } from './documents.ts';
 import { type TestApi, testApi } from './setup.ts';
 
@@ -109,7 +109,7 @@ it('E54 the refusal names the commit when the source has one', async () => {
   const actor = { type: 'source', id: 'team', name: 'team' } as const;
   await recordSource(api.engine, { account: api.account, actor }, { id: 'team', type: 'git', spec: {} });
   await recordStatus(api.engine, api.account, 'team', {
-    ...unknownStatus,
+    ...initialStatus,
     lastAppliedCommit: '0123456789abcdef0123456789abcdef01234567',
   });
   expect((await api.call('PUT', url, { ...body, metric: 5 })).body.message).toBe(

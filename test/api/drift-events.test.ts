@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { build } from '../../src/db/builder.ts';
+import { queryBuilder } from '../../src/db/builder.ts';
 import { recordSource } from '../../src/features/sources/sources.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { doc } from './documents.ts';
@@ -24,7 +24,7 @@ async function route(api: TestApi, conflictMode: string): Promise<{ readonly url
 /** Codes and metas of all events of drift, oldest first. */
 async function reportedDrift(api: TestApi): Promise<readonly JsonObject[]> {
   const rows = await api.engine.database.lookUp(
-    build
+    queryBuilder
       .selectFrom('audit_events')
       .select(['activity_code as code', 'meta'])
       .where('activity_code', 'like', 'config.drift.%')

@@ -48,7 +48,7 @@ const settled: Readonly<Record<string, (body: Json) => boolean>> = {
 function deliverAll({ engine }: TestApi): () => Promise<void> {
   return runDeliveries({
     engine,
-    open: () => ({ take: (waiting) => waiting.length, deliver: async () => ({ outcome: 'accepted' }) }),
+    open: () => ({ chooseBatchSize: (waiting) => waiting.length, deliver: async () => ({ outcome: 'accepted' }) }),
     ...{ leaseSeconds: 30, pollMs: 50, gatherMs: 5, random: () => 0 },
     report: (_, message) => expect.unreachable(message),
   });

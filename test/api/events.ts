@@ -1,9 +1,9 @@
-import { build } from '../../src/db/builder.ts';
+import { queryBuilder } from '../../src/db/builder.ts';
 import type { TestApi } from './setup.ts';
 
 /** The audit events of an account from the first to the last, as `code {meta}`. */
 export async function eventsOf({ engine, account }: TestApi): Promise<readonly string[]> {
-  const query = build.selectFrom('audit_events').selectAll().where('account_id', '=', account).orderBy('id');
+  const query = queryBuilder.selectFrom('audit_events').selectAll().where('account_id', '=', account).orderBy('id');
   const [rows] = await engine.database.inAccount(account, [query.compile()]);
   return rows.map(({ activity_code, meta }) => `${activity_code} ${JSON.stringify(meta)}`);
 }

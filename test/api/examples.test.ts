@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { build } from '../../src/db/builder.ts';
+import { queryBuilder } from '../../src/db/builder.ts';
 import { activities } from '../../src/model/declare/activities.ts';
 import type { Described } from './described.ts';
 import { inPhases, leftOut } from './example-order.ts';
@@ -15,7 +15,7 @@ describe.each([
     const txt = new Map<string, readonly string[]>();
     await using api = await testApi('postgres', {
       edition,
-      profile: { profile, byHeader: false },
+      profile: { profile, allowsHeader: false },
       cities: async () => [{ city_name: 'Berlin', geoname_id: 2950159 }],
       resolveTxt: async (name) => txt.get(name) ?? [],
     });
@@ -54,8 +54,8 @@ async function follow(
 /** What the audit list does not tell since a revision: revisions that changed objects without an event, and codes that no catalogue has. */
 async function untold({ engine, account }: TestApi, since: number) {
   const [events = [], changes = []] = await engine.database.inAccount(account, [
-    build.selectFrom('audit_events').selectAll().compile(),
-    build.selectFrom('changes').selectAll().compile(),
+    queryBuilder.selectFrom('audit_events').selectAll().compile(),
+    queryBuilder.selectFrom('changes').selectAll().compile(),
   ]);
   const reported = new Set(events.map(({ revision }) => revision));
   const silent = changes.filter(({ revision }) => revision > since && !reported.has(revision));

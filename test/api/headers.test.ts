@@ -1,6 +1,6 @@
 import Fastify from 'fastify';
 import { expect, it } from 'vitest';
-import { placeOf } from '../../src/api/headers.ts';
+import { describeRequest } from '../../src/api/headers.ts';
 import { openListedRoutes } from '../../src/api/server.ts';
 import { makeToken } from '../../src/lib/token.ts';
 import { sharedApi, testApi, token } from './setup.ts';
@@ -112,7 +112,7 @@ it('the rate limit distinguishes addresses in X-Forwarded-For only behind a trus
 
 it('the log contains no token from a path, and no query', async () => {
   const app = Fastify({ genReqId: () => 'r1' }).decorateRequest('refused', undefined);
-  app.post('/api/users/invites/:token/accept', async (request) => placeOf(request));
+  app.post('/api/users/invites/:token/accept', async (request) => describeRequest(request));
   const url = `/api/users/invites/${makeToken('nbi_', new Uint8Array(32).fill(1))}/accept?code=x`;
   expect((await app.inject({ method: 'POST', url })).body).toBe('POST /api/users/invites/****/accept (request r1)');
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createRequests } from '../../src/commit/idempotency.ts';
+import { createRequestStore } from '../../src/commit/idempotency.ts';
 import type { Database } from '../../src/db/database.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { eachEngine } from '../setup/database.ts';
@@ -155,7 +155,7 @@ describe('a replayed answer', () => {
     const later = await post(own, '/api/groups', { name: 'devs' }, 'k');
     expect([first.status, later.status, isReplay(later)]).toEqual([200, 409, false]);
     await run(own.engine.database, `update idempotency_keys set created_at = created_at - interval '25 hours'`);
-    const requests = createRequests(own.engine);
+    const requests = createRequestStore(own.engine);
     const [owner] = (await own.engine.snapshots.current(own.account)).ofKind('User');
     const call = { account: own.account, revision: 0, actor: { type: 'user', id: owner?.id ?? '', name: '' } } as const;
     await requests.begin(call, { key: 'other', hash: 'h' });
@@ -163,7 +163,7 @@ describe('a replayed answer', () => {
   });
 
   it('is for the same caller only: others may use the same key', async () => {
-    const requests = createRequests(api().engine);
+    const requests = createRequestStore(api().engine);
     const call = (id: string) =>
       ({ account: api().account, revision: 0, actor: { type: 'user', id, name: id } }) as const;
     const begun = await Promise.all(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { statement } from '../../src/db/builder.ts';
 import { checkPassword } from '../../src/features/auth/password-sign-in.ts';
-import { noteSignIn } from '../../src/features/auth/provider/first-sign-in.ts';
+import { recordSignIn } from '../../src/features/auth/provider/first-sign-in.ts';
 import { createSignInLimits } from '../../src/features/auth/sign-in-limits.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { makeToken } from '../../src/lib/token.ts';
@@ -221,7 +221,7 @@ describe('an invitation of a user who has since signed in with the given passwor
     const token = String(sent.headers['heddle-invite-link']).split('/').at(-1) ?? '';
     expect((await read(token)).body.valid).toBe(true);
     const { revision } = await api().engine.snapshots.fresh(api().account);
-    await noteSignIn(api().engine, {
+    await recordSignIn(api().engine, {
       account: api().account,
       revision,
       id,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findEntry } from '../../src/db/accounts/directory.ts';
 import { insertToken } from '../../src/db/accounts/tokens.ts';
 import type { Database, RowsOf } from '../../src/db/database.ts';
-import { foundAccount } from '../../src/features/accounts/join.ts';
+import { createAccountFor } from '../../src/features/accounts/join.ts';
 import { hashToken } from '../../src/features/auth/authenticate.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { makeToken } from '../../src/lib/token.ts';
@@ -93,7 +93,7 @@ beforeAll(async () => {
   const { engine, account } = api();
   await fill(asker(api(), await tokenFor(account, 0)), account, 'alder');
   const person = { issuer: 'https://id.example.com', subject: 'bea', email: 'bea@birch.example', emailVerified: true };
-  await foundAccount(engine, { ...person, name: 'Bea Birch' }, 'birch.example');
+  await createAccountFor(engine, { ...person, name: 'Bea Birch' }, 'birch.example');
   other = (await findEntry(engine.database, 'domain', 'birch.example')) ?? '';
   await fill(asker(api(), await tokenFor(other, 1)), other, 'birch');
   const state = await engine.snapshots.fresh(other);

@@ -21,7 +21,7 @@ async function heldByServer(): Promise<void> {
   const other = await openDatabase({ url });
   const { promise: gate, resolve: release } = Promise.withResolvers<void>();
   const { promise: held, resolve: holds } = Promise.withResolvers<void>();
-  const holding = other.holding(
+  const holding = other.withAccountLock(
     own.account,
     async () => {
       holds();

@@ -45,10 +45,10 @@ function follow(): (state: Snapshot) => readonly string[] {
   const lists = createLongLists(1);
   return (state) =>
     state.registry.kinds
-      .filter(({ varies }) => varies !== true)
+      .filter(({ dependsOnView }) => dependsOnView !== true)
       .map(({ name }) => name)
       .filter((kind) => {
-        const seen = state.seen(view());
+        const seen = state.viewedAs(view());
         const kept = runToEnd(lists.answer(state, kind, seen));
         const fresh = runToEnd(createLongLists(1).answer(state, kind, seen));
         return (kept?.text ?? '[]') !== written(state, kind, seen) || kept?.etag !== fresh?.etag;
@@ -61,7 +61,7 @@ function observations() {
   const counts = new Map<string, number>();
   const reasons = new Map<string, string>();
   const seen = (state: Snapshot): State =>
-    state.seen({
+    state.viewedAs({
       ...view(),
       observed: (id) => observed.get(id),
       countAccessible: (id) => counts.get(id) ?? 0,

@@ -1,7 +1,7 @@
 import type { CompiledQuery } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { statement } from '../../src/db/builder.ts';
-import { sealAgain } from '../../src/db/sealing/rotate.ts';
+import { resealAll } from '../../src/db/sealing/rotate.ts';
 import { createVault } from '../../src/db/sealing/vault.ts';
 import { makeMachineKeys, tunnelKeyOf } from '../../src/features/peers/enrolment/client.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
@@ -133,7 +133,7 @@ it('generated values kept for a retry are sealed again when the encryption key i
   const first = await losing(own, () => post(own, '/api/setup-keys', setupKey, 'k'));
   const { registry, database } = own.engine;
   const both = createVault([fresh, old]);
-  await sealAgain(database, { registry, vault: both, form: 'bound', acceptUnbound: true });
+  await resealAll(database, { registry, vault: both, form: 'bound', acceptUnbound: true });
   const text = `select key, answer ->> 'sealed' as sealed from idempotency_keys`;
   const [row] = await database.lookUp(statement<{ readonly key: string; readonly sealed: string }>(text, []));
   const { key = '', sealed = '' } = row ?? {};

@@ -93,7 +93,7 @@ it('an approval of a user that is retried because the server died after the comm
   const { id } = (await own.call('POST', '/api/users', user)).body;
   const { database } = own.engine;
   await database.asOwner([`update objects set derived = derived || '{"pending_approval": true}' where id = '${id}'`]);
-  own.engine.snapshots.forget();
+  own.engine.snapshots.clear();
   const [first, again] = await twice(own, `/api/users/${id}/approve`, undefined);
   expect([first.status, again.status, again.body, isReplay(again)]).toEqual([200, 200, first.body, true]);
 });

@@ -90,7 +90,7 @@ it('a channel without a target is accepted, and returns no target or the empty o
     expect(set.body.target).toEqual({ emails: ['ana@example.com'] });
     const { target: _, ...rest } = email();
     expect((await api().call('PUT', `${path}/${made.body.id}`, rest)).body).not.toHaveProperty('target');
-    api().engine.snapshots.forget();
+    api().engine.snapshots.clear();
     expect((await api().call('GET', `${path}/${made.body.id}`)).body).not.toHaveProperty('target');
   }
 });

@@ -86,7 +86,7 @@ async function loseWrite(headers: Readonly<Record<string, string>>): Promise<voi
     holds();
     await gate;
   };
-  const holding = expect(holder.holding(api.account, work)).rejects.toThrow(Unavailable);
+  const holding = expect(holder.withAccountLock(api.account, work)).rejects.toThrow(Unavailable);
   await held;
   const create = () => api.call('POST', '/api/groups', { name: 'devs' }, headers);
   const writing = create();

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { build } from '../../src/db/builder.ts';
-import { sealAgain } from '../../src/db/sealing/rotate.ts';
+import { queryBuilder } from '../../src/db/builder.ts';
+import { resealAll } from '../../src/db/sealing/rotate.ts';
 import { createVault } from '../../src/db/sealing/vault.ts';
 import { createReader } from '../../src/documents/reader.ts';
 import { defineDirectory, type OpenOptions } from '../../src/features/sources/definition.ts';
@@ -51,7 +51,7 @@ async function tablesOf({ engine, account }: TestApi): Promise<string> {
   const tables = ['plans', 'objects', 'declared', 'changes', 'revisions', 'audit_events', 'sources'] as const;
   const found = await engine.database.inAccount(
     account,
-    tables.map((table) => build.selectFrom(table).selectAll().where('account_id', '=', account).compile()),
+    tables.map((table) => queryBuilder.selectFrom(table).selectAll().where('account_id', '=', account).compile()),
   );
   return JSON.stringify(found);
 }
@@ -163,7 +163,7 @@ describe('values generated for a directory source', () => {
     await stop();
     await reader.close();
     const vault = createVault([new Uint8Array(32).fill(2), old]);
-    const { rows } = await sealAgain(api.engine.database, {
+    const { rows } = await resealAll(api.engine.database, {
       registry: api.engine.registry,
       vault,
       form: 'bound',

@@ -37,7 +37,7 @@ async function ruleNow(api: TestApi) {
 /** A day and an hour later. */
 async function tomorrow({ engine, account }: TestApi): Promise<void> {
   const now = () => new Date(Date.now() + 25 * 3_600_000).toISOString();
-  await endOverrides({ ...engine, now, time: async () => now() }, account);
+  await endOverrides({ ...engine, now, databaseTime: async () => now() }, account);
 }
 
 it('an override changes a field of one entry, takes names instead of ids, and ends with the entry of the source', async () => {

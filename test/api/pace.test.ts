@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { createTurns } from '../../src/api/pace.ts';
+import { createTurnLimiter } from '../../src/api/pace.ts';
 import { sharedApi } from './setup.ts';
 
 const api = sharedApi();
 
 it('turns let 2 callers through per turn of the event loop, in order', async () => {
-  const turn = createTurns(2);
+  const turn = createTurnLimiter(2);
   const through: number[] = [];
   const comers = Array.from({ length: 5 }, async (_, at) => {
     await turn();

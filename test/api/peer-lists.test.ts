@@ -15,11 +15,11 @@ async function accountOf(count: number): Promise<TestApi & { readonly ids: reado
 async function costOf({ engine, account }: TestApi, work: () => Promise<unknown>) {
   const { created_at, accessible_peers_count: counted } = engine.registry.get('Peer').computed;
   if (created_at === undefined || counted === undefined) throw new Error('peers show both');
-  const state = await engine.snapshots.at(account, 0);
+  const state = await engine.snapshots.atLeast(account, 0);
   const spies = {
     written: vi.spyOn(created_at, 'value'),
     looked: vi.spyOn(Object.getPrototypeOf(state), 'get'),
-    counted: vi.spyOn(engine.access, 'counter'),
+    counted: vi.spyOn(engine.access, 'createPeerCounter'),
     asked: vi.spyOn(engine.database, 'inAccount'),
   };
   await work();
@@ -35,7 +35,7 @@ async function costOf({ engine, account }: TestApi, work: () => Promise<unknown>
 }
 
 const connect = ({ engine, account }: TestApi, peer: string, connected: boolean) =>
-  engine.presence.note(account, { peer, connected, stream: 'stream', server: 'server' });
+  engine.presence.record(account, { peer, connected, stream: 'stream', server: 'server' });
 
 it('a long list of peers is rendered again only for peers that connected or disconnected', async () => {
   await using api = await accountOf(many);
@@ -57,7 +57,7 @@ it('a long list of peers equals a freshly rendered one after changes of all kind
   const { engine, account, ids } = api;
   const [first = '', second = '', third = ''] = ids;
   const compare = async () => {
-    const state = await engine.snapshots.at(account, 0);
+    const state = await engine.snapshots.atLeast(account, 0);
     const { headers, body } = await api.call('GET', '/api/peers');
     const one = await Promise.all(body.map(({ id }: { id: string }) => state.get(id)));
     expect(one.map((peer) => peer?.id)).toEqual([...ids].filter((id) => state.get(id) !== undefined).sort());

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createPlanLimit } from '../../src/api/rate-limit.ts';
-import { limitSize } from '../../src/plan/checks/size.ts';
+import { limitPlanSize } from '../../src/plan/checks/size.ts';
 import { office, planOn } from '../plan/steps.ts';
 import { doc } from './documents.ts';
 import { testApi } from './setup.ts';
@@ -53,8 +53,8 @@ describe('a single plan', () => {
         place: { file: 'a.yaml', line: at, index: at, pointer: '' },
       })),
     ]);
-    expect(limitSize(outcome, 3)).toBe(outcome);
-    expect(limitSize(outcome, 2)).toEqual({
+    expect(limitPlanSize(outcome, 3)).toBe(outcome);
+    expect(limitPlanSize(outcome, 2)).toEqual({
       ok: false,
       problems: [
         {

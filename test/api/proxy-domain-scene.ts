@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import type { Engine } from '../../src/commit/engine.ts';
 import { findEntry } from '../../src/db/accounts/directory.ts';
 import { insertToken } from '../../src/db/accounts/tokens.ts';
-import { foundAccount } from '../../src/features/accounts/join.ts';
+import { createAccountFor } from '../../src/features/accounts/join.ts';
 import { hashToken } from '../../src/features/auth/authenticate.ts';
 import { runDomainChecks } from '../../src/features/proxy/domains/dispatcher.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
@@ -74,7 +74,7 @@ export async function openDomainScene() {
     async neighbour(): Promise<{ readonly account: string; readonly headers: { readonly authorization: string } }> {
       const { engine } = api;
       const person = { issuer: 'https://id.example.com', subject: 'bea', email: 'bea@birch.example' };
-      await foundAccount(engine, { ...person, emailVerified: true, name: 'Bea Birch' }, 'birch.example');
+      await createAccountFor(engine, { ...person, emailVerified: true, name: 'Bea Birch' }, 'birch.example');
       const account = (await findEntry(engine.database, 'domain', 'birch.example')) ?? '';
       const users = (await engine.snapshots.fresh(account)).ofKind('User');
       const user = users.find(({ spec }) => spec.role === 'owner')?.id ?? '';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { adoptDomains, findDueDomains } from '../../src/db/proxy/domains.ts';
+import { createMissingDomains, findDueDomains } from '../../src/db/proxy/domains.ts';
 import { followServices } from '../../src/features/proxy/services.ts';
 import { asObjects, type JsonObject } from '../../src/lib/json.ts';
 import { rowsOf } from '../commit/office.ts';
@@ -430,7 +430,7 @@ it('checks of domains take only a limited number of one account before those of 
   const bea = await neighbour();
   await add('apps.birch.example', {}, bea.headers);
   const { database } = api.engine;
-  await adoptDomains(database);
+  await createMissingDomains(database);
   await rowsOf(
     database,
     `update proxy_domains set next_at = now() - case account_id when '${bea.account}' then interval '1 minute' else interval '1 hour' end returning 1`,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { build } from '../../src/db/builder.ts';
+import { queryBuilder } from '../../src/db/builder.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { openedSpec } from '../setup/opened.ts';
 import { doc } from './documents.ts';
@@ -26,7 +26,7 @@ async function keptSecret({ engine, account }: TestApi): Promise<string> {
 
 async function plansOf({ engine, account }: TestApi): Promise<string> {
   const [rows] = await engine.database.inAccount(account, [
-    build.selectFrom('plans').selectAll().where('account_id', '=', account).compile(),
+    queryBuilder.selectFrom('plans').selectAll().where('account_id', '=', account).compile(),
   ]);
   return JSON.stringify(rows);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { recordStatus } from '../../src/features/sources/sources.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { unknownStatus } from '../../src/model/sources/status.ts';
+import { initialStatus } from '../../src/model/sources/status.ts';
 import { doc } from './documents.ts';
 import { callAs, person } from './people.ts';
 import { type Call, type TestApi, testApi } from './setup.ts';
@@ -96,7 +96,7 @@ describe('a caller who may not read a kind', () => {
     });
     const message = 'EdrVendorB vendor-b: unknown Group `nobody`';
     await recordStatus(own.engine, own.account, 'git', {
-      ...unknownStatus,
+      ...initialStatus,
       ...{
         state: 'invalid',
         message,

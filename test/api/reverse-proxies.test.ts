@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { build } from '../../src/db/builder.ts';
+import { queryBuilder } from '../../src/db/builder.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { problemsOf } from './problems.ts';
 import { serviceScene, services } from './reverse-proxy-scene.ts';
@@ -325,7 +325,7 @@ describe('secrets of a service', () => {
     await post(body({ auth: auth(...(planted as [string, string, string])) }));
     for (const table of ['objects', 'audit_events', 'revisions'] as const) {
       const [rows] = await engine.database.inAccount(account, [
-        build.selectFrom(table).selectAll().where('account_id', '=', account).compile(),
+        queryBuilder.selectFrom(table).selectAll().where('account_id', '=', account).compile(),
       ]);
       for (const secret of planted) expect(JSON.stringify(rows), table).not.toContain(secret);
     }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Call, Engine } from '../../src/commit/engine.ts';
 import { deleteAccount } from '../../src/features/accounts/delete-account.ts';
-import { changeTogether } from '../../src/features/accounts/tenants/steps.ts';
+import { commitAcrossAccounts } from '../../src/features/accounts/tenants/steps.ts';
 import { subscribeTenant } from '../../src/features/accounts/tenants/tenants.ts';
 import { addToken } from '../../src/features/accounts/tokens.ts';
 import { acceptInvite } from '../../src/features/auth/invites.ts';
@@ -149,7 +149,7 @@ describe('enforced access tests', () => {
     const caller = await callOf(api(), me);
     const rule = { name: 'r', enabled: true, action: 'accept', bidirectional: false, protocol: 'all' };
     const policy = { name: 'P', enabled: true, rules: [{ ...rule, sources: [from], destinations: [to] }] };
-    const work = changeTogether(engine, caller, {
+    const work = commitAcrossAccounts(engine, caller, {
       accounts: [account],
       propose: (stateOf) => ({
         [account]: planCreate(

@@ -1,7 +1,7 @@
 import { areas } from '../../src/api/area-routes.ts';
 import type { Kind } from '../../src/model/declare/kind.ts';
 import type { Registry } from '../../src/model/declare/registry.ts';
-import { may, type Operation, roles } from '../../src/model/declare/roles.ts';
+import { mayPerform, type Operation, roles } from '../../src/model/declare/roles.ts';
 import type { Operation as Declared } from '../../src/model/operation/operation.ts';
 
 /** Who asks in the table: every role as a person, and service users of the roles that they may have. */
@@ -55,7 +55,7 @@ export function createRoleTable(registry: Registry): RoleTable {
       // A token that may only plan reads what the right to read is enough for.
       const isRead = name.startsWith('GET ') && (expectation === 'anyone' || expectation.operation === 'read');
       if (asker.planOnly && !isRead && !plans) return 'no';
-      if (expectation === 'anyone' || may(asker, expectation.module, expectation.operation)) return 'yes';
+      if (expectation === 'anyone' || mayPerform(asker, expectation.module, expectation.operation)) return 'yes';
       return expectation.own === true ? 'own' : 'no';
     },
   };
@@ -65,8 +65,8 @@ function expectationBy({ access }: Declared): Expectation {
   return typeof access === 'object' && 'open' in access ? 'other' : access;
 }
 
-function pathsOf({ path, alsoAt = [], listPath }: Kind): readonly string[] {
-  return [path, ...alsoAt, listPath].filter((one) => one !== undefined);
+function pathsOf({ path, aliasPaths = [], listPath }: Kind): readonly string[] {
+  return [path, ...aliasPaths, listPath].filter((one) => one !== undefined);
 }
 
 const byMethod: Readonly<Record<string, Operation>> = { GET: 'read', POST: 'create', PUT: 'update', DELETE: 'delete' };

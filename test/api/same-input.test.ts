@@ -48,10 +48,10 @@ async function planOfDirectory({ engine, account }: TestApi, path: string) {
   const snapshot = await readDirectory(path);
   if (!snapshot.ok) throw new Error(snapshot.reason);
   const reader = createReader();
-  const { documents, problems, place } = await readInput(reader, snapshot.files);
+  const { documents, problems, locate } = await readInput(reader, snapshot.files);
   await reader.close();
   const call = { account, actor: { type: 'source', id: 'team', name: 'team' }, revision: 0 } as const;
-  const { outcome, before } = await planApply(engine, call, { source: 'team', documents, problems, place });
+  const { outcome, before } = await planApply(engine, call, { source: 'team', documents, problems, locate });
   if (!outcome.ok) throw new Error(JSON.stringify(outcome.problems));
   return viewPlan(outcome.plan, before, outcome.next);
 }

@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { describe, expect, inject, it } from 'vitest';
 import { productRegistry } from '../../src/app.ts';
 import { openDatabase } from '../../src/db/database.ts';
-import { sealAgain } from '../../src/db/sealing/rotate.ts';
+import { resealAll } from '../../src/db/sealing/rotate.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { createLog, type Log } from '../../src/log.ts';
 import type { PlanEnvironment } from '../../src/model/declare/plan-environment.ts';
@@ -348,7 +348,7 @@ async function sealedIn(api: TestApi, rows: readonly string[]): Promise<readonly
       return found;
     },
   };
-  await sealAgain(database, { registry, vault, form: 'bound', acceptUnbound: false });
+  await resealAll(database, { registry, vault, form: 'bound', acceptUnbound: false });
   expect([...opened.keys()].sort()).toEqual([...sealed].sort());
   return [...opened.values()];
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { build } from '../../src/db/builder.ts';
+import { queryBuilder } from '../../src/db/builder.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { problemsOf } from './problems.ts';
 import { addCluster, clusters, services } from './reverse-proxy-scene.ts';
@@ -165,7 +165,7 @@ it('changes of services and clusters are recorded as audit events', async () => 
   await api.call('PUT', `${services}/${made.id}`, { ...given, name: 'Database' });
   await api.call('DELETE', `${services}/${made.id}`);
   await api.call('DELETE', `${clusters}/proxy.example.com`);
-  const query = build.selectFrom('audit_events').selectAll().where('account_id', '=', account).orderBy('id');
+  const query = queryBuilder.selectFrom('audit_events').selectAll().where('account_id', '=', account).orderBy('id');
   const [rows = []] = await engine.database.inAccount(account, [query.compile()]);
   const events = rows.slice(-4).map(({ activity_code, target_id, meta }) => ({ activity_code, target_id, meta }));
   const meta = {

@@ -8,9 +8,13 @@ import type { Engine } from '../../src/commit/engine.ts';
 import type { Database } from '../../src/db/database.ts';
 import { tracedDatabase } from '../../src/db/traced.ts';
 import { createReader } from '../../src/documents/reader.ts';
-import { createAuthenticator, createTokenUses, type People } from '../../src/features/auth/authenticate.ts';
+import {
+  createAuthenticator,
+  createTokenUses,
+  type PersonAuthenticator,
+} from '../../src/features/auth/authenticate.ts';
 import { ensureMachineOwner } from '../../src/features/auth/bootstrap.ts';
-import type { LocalPeople } from '../../src/features/auth/local-people.ts';
+import type { LocalSignIn } from '../../src/features/auth/local-people.ts';
 import type { RequestSync } from '../../src/features/integrations/directory/dispatcher.ts';
 import type { OpenTarget } from '../../src/features/integrations/targets.ts';
 import type { Cities } from '../../src/features/peers/cities.ts';
@@ -90,7 +94,7 @@ export interface TestApiOptions {
   readonly archiveSigner?: PlanEnvironment['archiveSigner'];
   readonly resolveTxt?: Engine['resolveTxt'];
   readonly resolveCname?: Engine['resolveCname'];
-  readonly localPeople?: LocalPeople;
+  readonly localPeople?: LocalSignIn;
   /** Absent: strangers may ask as often as they like. */
   readonly anonymousRateLimit?: RateLimit;
   readonly forgetsPeople?: boolean;
@@ -107,7 +111,7 @@ export interface TestApiOptions {
   /** Syncs directories. */
   readonly requestSync?: (engine: Engine) => RequestSync;
   /** Knows people by the tokens of identity providers. */
-  readonly people?: (engine: Engine) => People;
+  readonly people?: (engine: Engine) => PersonAuthenticator;
 }
 
 /** Builds the HTTP interface on a database of its own. */
@@ -160,14 +164,14 @@ export async function apiOn(
   });
   const { account } = present(owned);
   // Threads for small documents are tried elsewhere; a server of a test lives hardly longer than one takes to start.
-  const reader = createReader({ charactersHere: 64 * 1024 });
+  const reader = createReader({ maxInlineCharacters: 64 * 1024 });
   const uses = createTokenUses(database, { now: Date.now, gatherMs: 1 });
   const app = await createApi({
     engine,
     reader,
     authenticator: createAuthenticator({
-      ...{ database, snapshots: engine.snapshots, now: Date.now, uses, operatorToken },
-      ...(people === undefined ? {} : { people: people(engine) }),
+      ...{ database, snapshots: engine.snapshots, now: Date.now, tokenUses: uses, operatorToken },
+      ...(people === undefined ? {} : { personAuthenticator: people(engine) }),
     }),
     version: '0.0.0-test',
     openEndpoints: [],

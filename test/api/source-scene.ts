@@ -42,7 +42,7 @@ export async function running(
   const upstream = await makeUpstream({ 'groups.yaml': groups('first') });
   const environment = { PATH: process.env['PATH'] ?? '' };
   let operator: string | undefined;
-  const policy = createValuePolicy({ grants, shareValues, operator: () => operator });
+  const policy = createValuePolicy({ grants, shareValues, operatorAccount: () => operator });
   const configured: ConfiguredSources = {
     policy,
     ...{
@@ -54,8 +54,8 @@ export async function running(
       environment,
       outbound: plainOutbound,
       formerHosts: () => new Set<string>(),
-      turns: createGitSlots(8),
-      mostGitSources: 20,
+      slots: createGitSlots(8),
+      maxGitSources: 20,
       ...more,
     },
   };

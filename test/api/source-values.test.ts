@@ -205,7 +205,7 @@ describe('a grant of a value', () => {
 });
 
 it('an account may have a limited number of Git sources, and deleting one makes room', async () => {
-  const { api, upstream } = await running([], { mostGitSources: 2 });
+  const { api, upstream } = await running([], { maxGitSources: 2 });
   const make = (name: string) => api.call('POST', list, { name, type: 'git', url: upstream.url });
   expect([(await make('a')).status, (await make('b')).status]).toEqual([201, 201]);
   const refused = await make('c');

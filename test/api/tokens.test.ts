@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { insertToken } from '../../src/db/accounts/tokens.ts';
-import { build } from '../../src/db/builder.ts';
+import { queryBuilder } from '../../src/db/builder.ts';
 import { createTokenUses, hashToken } from '../../src/features/auth/authenticate.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { isWellFormedToken, makeToken } from '../../src/lib/token.ts';
@@ -179,15 +179,17 @@ describe('the last use of a token', () => {
     let now = Date.parse('2026-05-01T10:00:00Z');
     // Only `inAccount` is called, which is counted.
     const uses = createTokenUses(counting as never, { now: () => now, gatherMs: 1 });
-    for (let use = 0; use < 20_000; use++) uses.note(account, id);
+    for (let use = 0; use < 20_000; use++) uses.record(account, id);
     const read = async () =>
       (
-        await engine.database.lookUp(build.selectFrom('tokens').select('last_used').where('id', '=', id).compile())
+        await engine.database.lookUp(
+          queryBuilder.selectFrom('tokens').select('last_used').where('id', '=', id).compile(),
+        )
       )[0]?.last_used?.toISOString();
     await expect.poll(read).toBe('2026-05-01T10:00:00.000Z');
     expect(writes).toBe(1);
     now += 61_000;
-    uses.note(account, id);
+    uses.record(account, id);
     await uses.close();
     expect([await read(), writes]).toEqual(['2026-05-01T10:01:01.000Z', 2]);
   });

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { insertToken } from '../../src/db/accounts/tokens.ts';
-import { build } from '../../src/db/builder.ts';
+import { queryBuilder } from '../../src/db/builder.ts';
 import { hashToken } from '../../src/features/auth/authenticate.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { makeToken } from '../../src/lib/token.ts';
@@ -144,7 +144,7 @@ describe('users', () => {
     expect((await call('GET', `${users}/current`)).status).toBe(200);
     await own.call('DELETE', `${users}/${id}`);
     expect((await call('GET', `${users}/current`)).status).toBe(401);
-    const tokens = build.selectFrom('tokens').select('user_id').where('account_id', '=', own.account);
+    const tokens = queryBuilder.selectFrom('tokens').select('user_id').where('account_id', '=', own.account);
     const [rows] = await own.engine.database.inAccount(own.account, [tokens.compile()]);
     expect(rows.map(({ user_id }) => user_id)).toEqual([(await ownerOf(own))['id']]);
   });

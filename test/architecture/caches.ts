@@ -15,6 +15,7 @@ export const otherwise: Readonly<Record<string, string>> = {
   'src/api/config/restore-slots.ts taken': 'accounts, with the request of each',
   'src/api/config/webhook-routes.ts waiting': 'account and source',
   'src/api/answers/account-streams.ts streams': 'streams that are open, ended at the end',
+  'src/api/broken-requests.ts underWay': 'sockets, each with the request that it carries',
   'src/api/drain.ts unused': 'sockets, of nobody yet',
   'src/api/answers/long-lists.ts busy': 'account and kind',
   'src/api/answers/long-lists.ts known': 'account and kind',
@@ -52,13 +53,17 @@ export const otherwise: Readonly<Record<string, string>> = {
   'src/commit/presence.ts listeners': 'who listens; each is told of which account',
   'src/commit/presence.ts written': 'who listens; each is told of which account',
   'src/features/integrations/endpoint-security/match.ts candidates': 'of one sync, which is of one account',
+  'src/features/integrations/endpoint-security/read.ts seen': 'pages of one list, for the time of one reading',
   'src/features/integrations/held-work.ts running': 'account and lease',
   'src/features/integrations/provisioning/drafts.ts made': 'of one change',
   'src/features/integrations/provisioning/drafts.ts touched': 'of one change',
+  'src/features/integrations/provisioning/plan.ts members': 'of one change',
+  'src/features/integrations/provisioning/plan.ts out': 'of one change',
   'src/features/logs/ingest.ts queues': 'feed and account',
   'src/features/logs/ingest.ts running': 'statements under way, waited for at the end',
   'src/features/logs/ingest.ts known': 'weeks for which there are partitions, of all accounts together',
   'src/features/logs/listings.ts kept': 'feed and account',
+  'src/features/logs/traffic-names.ts ends': 'lives as long as one report is read',
   'src/features/logs/values.ts keys': 'lives as long as one report is read',
   'src/features/logs/values.ts values': 'lives as long as one report is read',
   'src/features/auth/bearer.ts remembered': 'the hash of a signed token, which is of one person',
@@ -75,17 +80,20 @@ export const otherwise: Readonly<Record<string, string>> = {
   'src/features/peers/streams/update.ts changes': 'the very text that is sent; equal texts are equal for everybody',
   'src/db/leases/lease-keeper.ts held': 'the leases that this server has, each until it is let go',
   'src/db/notices.ts #pending': 'kind of notice and account',
-  'src/db/postgres.ts #dead': 'connections that broke',
+  'src/db/postgres.ts #brokenClients': 'connections that broke',
   'src/db/sealing/signer.ts known': 'keys of the installation',
+  'src/db/commit/rows.ts old': 'lives as long as the rows of one commit are listed',
   'src/db/commit/snapshots.ts byObject': 'lives as long as one loading of an account',
   'src/db/sealing/vault.ts known': 'keys of the installation',
+  'src/objects/object-list.ts names': 'kinds that one caller may read, for the time of one request',
+  'src/objects/readable-problems.ts kinds': 'kinds that one reader may read, for the time of one request',
 };
 
 const places = /^src\/(api|app|commit|db|features|objects)\//;
 
 /** Functions that make something which stays. */
 const makers =
-  /^(?:export )?(?:async )?function (?:create|open|run|start|watch|collect|drain|limit|gather|add)\w*[(<]|^(?:export )?class |^(?:export )?const \w+ = implement\(/;
+  /^(?:export )?(?:async )?function (?:create|open|run|start|watch|collect|drain|limit|throttle|gather|add)\w*[(<]|^(?:export )?class |^(?:export )?const \w+ = implement\(/;
 
 const kept = /^ {2}(?:const|let|(?:private |readonly )+)? ?(#?\w+)(?:: [^=\n]+)? = new (?:Map|Set|WeakMap|WeakSet)\b/;
 

@@ -1,12 +1,12 @@
 import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Bearer, createBearer } from '../../src/features/auth/bearer.ts';
+import { createTokenVerifier, type TokenVerifier } from '../../src/features/auth/bearer.ts';
 import { createExternalIssuer } from '../../src/features/auth/issuers.ts';
 import { plainOutbound } from '../setup/outbound.ts';
 import { audience, startProvider, type TestProvider } from './provider.ts';
 
 let provider: TestProvider;
-let bearer: Bearer;
+let bearer: TokenVerifier;
 let now: () => number;
 
 beforeAll(async () => {
@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 
 /** Accepts tokens of the provider; asks for its keys again at once. */
-function accepting(options: { readonly cooldownMs?: number; readonly keysLastMs?: number } = {}): Bearer {
+function accepting(options: { readonly cooldownMs?: number; readonly maxKeyAgeMs?: number } = {}): TokenVerifier {
   const issuer = createExternalIssuer({
     issuer: provider.issuer,
     outbound: plainOutbound,
@@ -27,7 +27,7 @@ function accepting(options: { readonly cooldownMs?: number; readonly keysLastMs?
     cooldownMs: 0,
     ...options,
   });
-  return createBearer({ issuers: [issuer], now: () => now() });
+  return createTokenVerifier({ issuers: [issuer], now: () => now() });
 }
 
 const refusal = (token: string) =>
@@ -169,7 +169,7 @@ describe('token validation', () => {
 
 describe('an unusable identity provider', () => {
   it('that is down leaves tokens with known keys valid; for other keys it is reported as unavailable', async () => {
-    bearer = accepting({ keysLastMs: 0 });
+    bearer = accepting({ maxKeyAgeMs: 0 });
     await bearer.verify(await provider.token('ana'));
     const [known, unknown] = [await provider.sign({}), await provider.sign({}, { kid: 'not-read-yet' })];
     await provider.stop();
@@ -188,7 +188,7 @@ describe('an unusable identity provider', () => {
       outbound: plainOutbound,
       audience: [audience],
     });
-    bearer = createBearer({ issuers: [issuer], now: Date.now });
+    bearer = createTokenVerifier({ issuers: [issuer], now: Date.now });
     expect(await refusal(await provider.sign({ iss: issuer.issuer }))).toContain(
       'its discovery document names the issuer',
     );

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPeople } from '../../src/features/auth/authenticate.ts';
+import { createPersonAuthenticator } from '../../src/features/auth/authenticate.ts';
 import { createExternalIssuer } from '../../src/features/auth/issuers.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { membersIn } from '../../src/model/state/members.ts';
@@ -16,7 +16,7 @@ beforeAll(async () => {
   provider = await startProvider();
   api = await testApi('postgres', {
     people: (engine) =>
-      createPeople({
+      createPersonAuthenticator({
         ...{ engine, singleAccount: true, now: Date.now },
         issuers: [createExternalIssuer({ issuer: provider.issuer, outbound: plainOutbound, audience: [audience] })],
       }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { derive, planEdits } from '../../src/commit/edits.ts';
+import { editDerivedFacts, planEdits } from '../../src/commit/edits.ts';
 import { stepAt, totpCode } from '../../src/features/auth/provider/totp.ts';
 import { present } from '../setup/present.ts';
 import { idpScene } from './idp-scene.ts';
@@ -94,7 +94,11 @@ describe('the sign-in pages', () => {
       ...{ account, revision, actor: { type: 'system', id: 'sys', name: 'system' } },
       propose(now) {
         const user = now.get(id);
-        return planEdits(engine, now, user === undefined ? [] : [derive(engine, user, { pending_approval: true })]);
+        return planEdits(
+          engine,
+          now,
+          user === undefined ? [] : [editDerivedFacts(engine, user, { pending_approval: true })],
+        );
       },
     });
     await surfer.go(authorization(pkce().challenge));

@@ -4,7 +4,7 @@ import { SMTPServer } from 'smtp-server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findCredentials } from '../../src/db/accounts/credentials.ts';
 import { inviteMail } from '../../src/features/auth/invite-mail.ts';
-import { createLocalPeople } from '../../src/features/auth/local-people.ts';
+import { createLocalSignIn } from '../../src/features/auth/local-people.ts';
 import { createMailer, type Mailer } from '../../src/features/auth/mail.ts';
 import { callAsAnonymous, invitee, newestEvents, person, rowsOf } from '../api/people.ts';
 import { problemsOf } from '../api/problems.ts';
@@ -66,7 +66,7 @@ function decode(text: string): string {
 describe('a server with a mail server', () => {
   let current: () => Mailer = () => mailer;
   const api = sharedApi({
-    localPeople: createLocalPeople({
+    localPeople: createLocalSignIn({
       mailer: { send: (mail) => current().send(mail), close: () => {} },
       publicUrl: () => 'https://heddle.example.com',
     }),

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../src/app.ts';
 import { hashPassword, verifyPassword } from '../../src/features/auth/passwords.ts';
 import { passwordFault } from '../../src/lib/new-password.ts';
-import { usualPasswordCost } from '../../src/model/password-cost.ts';
+import { defaultPasswordCost } from '../../src/model/password-cost.ts';
 import { testDatabase } from '../setup/database.ts';
 
-const costs = { passwordCost: usualPasswordCost };
+const costs = { passwordCost: defaultPasswordCost };
 
 describe('a password', () => {
   it.each([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { hashPassword } from '../../src/features/auth/passwords.ts';
 import { createSignInLimits } from '../../src/features/auth/sign-in-limits.ts';
-import { usualPasswordCost } from '../../src/model/password-cost.ts';
+import { defaultPasswordCost } from '../../src/model/password-cost.ts';
 import { cheapPasswordCost } from '../setup/password-cost.ts';
 import { present } from '../setup/present.ts';
 import { idpScene, type Scene } from './idp-scene.ts';
@@ -122,11 +122,11 @@ describe('an address of users in two accounts', () => {
 });
 
 describe('an address of users in two accounts, at the default password cost', () => {
-  const dear = idpScene({ passwordCost: usualPasswordCost });
+  const dear = idpScene({ passwordCost: defaultPasswordCost });
   const { twoUsers: usual } = sharing(dear, signingIn(dear));
 
   it('takes no more CPU time per try than an unknown address', async () => {
-    const { email } = await usual('another password', usualPasswordCost);
+    const { email } = await usual('another password', defaultPasswordCost);
     const surfer = openSurfer(dear().url);
     await surfer.go(authorization(pkce().challenge));
     const anonymous = 'nobody@example.com';
@@ -151,9 +151,9 @@ describe('sign-in limits', () => {
     const person = 'ana@example.com';
     for (let at = 0; at < 60; at++) {
       const guess = { address: `stranger ${at}`, person };
-      if (guesses.begin(guess) === 0) guesses.right(guess, { remember: false });
+      if (guesses.beginAttempt(guess) === 0) guesses.recordSuccess(guess, { remember: false });
     }
-    const tries = Array.from({ length: 60 }, (_, at) => guesses.begin({ address: `stranger ${at}`, person }));
+    const tries = Array.from({ length: 60 }, (_, at) => guesses.beginAttempt({ address: `stranger ${at}`, person }));
     expect(tries.filter((seconds) => seconds === 0)).toHaveLength(50);
   });
 });

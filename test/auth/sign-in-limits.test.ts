@@ -8,7 +8,7 @@ beforeEach(() => {
   guesses = createSignInLimits(() => now);
 });
 const tries = (count: number, address: (at: number) => string, person: (at: number) => string): number[] =>
-  Array.from({ length: count }, (_, at) => guesses.begin({ address: address(at), person: person(at) }));
+  Array.from({ length: count }, (_, at) => guesses.beginAttempt({ address: address(at), person: person(at) }));
 const passed = (answers: readonly number[]): number => answers.filter((seconds) => seconds === 0).length;
 
 describe('guessing a password', () => {
@@ -20,7 +20,7 @@ describe('guessing a password', () => {
     );
     expect(answers).toEqual([...Array<number>(10).fill(0), 30, 30]);
     now += 30_000;
-    expect(guesses.begin({ address: 'a', person: 'ANA@example.com' })).toBe(0);
+    expect(guesses.beginAttempt({ address: 'a', person: 'ANA@example.com' })).toBe(0);
   });
 
   it('of many people from one address is slowed down after 60 tries', () => {
@@ -49,24 +49,24 @@ describe('guessing a password', () => {
 
   it('does not lock the person out at an address where they signed in, nor other addresses permanently', () => {
     const home = { address: 'home', person: 'ana@example.com' };
-    expect(guesses.begin(home)).toBe(0);
-    guesses.right(home);
+    expect(guesses.beginAttempt(home)).toBe(0);
+    guesses.recordSuccess(home);
     tries(
       100,
       (at) => `a${at}`,
       () => 'ana@example.com',
     );
-    expect(guesses.begin(home)).toBe(0);
-    expect(guesses.begin({ ...home, address: 'elsewhere' })).toBeGreaterThan(0);
+    expect(guesses.beginAttempt(home)).toBe(0);
+    expect(guesses.beginAttempt({ ...home, address: 'elsewhere' })).toBeGreaterThan(0);
     now += 60_000;
-    expect(guesses.begin({ ...home, address: 'elsewhere' })).toBe(0);
+    expect(guesses.beginAttempt({ ...home, address: 'elsewhere' })).toBe(0);
   });
 
   it('does not count tries that were right', () => {
     const home = { address: 'home', person: 'ana@example.com' };
     for (let at = 0; at < 200; at++) {
-      expect(guesses.begin(home)).toBe(0);
-      guesses.right(home);
+      expect(guesses.beginAttempt(home)).toBe(0);
+      guesses.recordSuccess(home);
     }
   });
 
@@ -76,7 +76,7 @@ describe('guessing a password', () => {
       () => 'a',
       () => 'ana@example.com',
     );
-    expect(guesses.begin({ address: 'a', person: 'ben@example.com' })).toBe(0);
+    expect(guesses.beginAttempt({ address: 'a', person: 'ben@example.com' })).toBe(0);
     expect(
       passed(
         tries(

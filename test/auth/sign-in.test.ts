@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { storedObject } from '../../src/commit/bootstrap.ts';
-import { createPeople } from '../../src/features/auth/authenticate.ts';
+import { createPersonAuthenticator } from '../../src/features/auth/authenticate.ts';
 import { createExternalIssuer } from '../../src/features/auth/issuers.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { canonicalSpec } from '../../src/model/schema/normalize.ts';
@@ -16,7 +16,7 @@ let many: TestApi;
 beforeAll(async () => {
   provider = await startProvider();
   const people = (singleAccount: boolean) => (engine: TestApi['engine']) =>
-    createPeople({
+    createPersonAuthenticator({
       ...{ engine, singleAccount, now: Date.now },
       issuers: [
         createExternalIssuer({ issuer: provider.issuer, outbound: plainOutbound, audience: [audience], cooldownMs: 0 }),

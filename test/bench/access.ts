@@ -1,6 +1,6 @@
 import { reachOf } from '../../src/access/evaluate/reach.ts';
 import { touchedPeers } from '../../src/access/evaluate/touched.ts';
-import type { Access } from '../../src/access/ruleset/access.ts';
+import type { AccessImage } from '../../src/access/ruleset/access.ts';
 import { compileAccess, updateAccess } from '../../src/access/ruleset/compile.ts';
 import { createAccessImages } from '../../src/commit/access-images.ts';
 import type { StoredObject } from '../../src/model/state/object.ts';
@@ -36,7 +36,7 @@ async function differences(sizes: LargeSizes, note: string): Promise<readonly Ro
   const state = snapshotOf(objects);
   const before = compileAccess(state);
   const other = compileAccess(snapshotOf(largeAccount({ ...sizes, seed: 2 })));
-  const afters: readonly (readonly [what: string, after: Access])[] = [
+  const afters: readonly (readonly [what: string, after: AccessImage])[] = [
     ['one policy of 500 changed', updatedOn(before, state, onAnotherPort(objects.slice(-1)))],
     ['50 policies of 500 changed', updatedOn(before, state, onAnotherPort(objects.slice(-50)))],
     ['all policies and groups are others', other],
@@ -62,9 +62,9 @@ function equality(sizes: LargeSizes, note: string): readonly Row[] {
   ] as const;
   const [before, ...images] = [objects, ...afters.map(([, after]) => after)].map((some) =>
     compileAccess(snapshotOf(some)),
-  ) as [Access, ...Access[]];
+  ) as [AccessImage, ...AccessImage[]];
   return afters.map(([what, after], at) => {
-    const { pairs, other } = compareWithBruteForce(diffAccess(before, images[at] as Access), objects, after);
+    const { pairs, other } = compareWithBruteForce(diffAccess(before, images[at] as AccessImage), objects, after);
     const found = `of ${pairs.toLocaleString('en-US')} pairs, those for which brute force finds another difference`;
     return { what: `${found}: ${what}`, note, figure: other, unit: '', budget: { is: 'at most', value: 0 } };
   });
@@ -75,9 +75,9 @@ async function plans(sizes: LargeSizes): Promise<readonly Row[]> {
   const objects = largeAccount(sizes);
   const state = snapshotOf(objects);
   const images = createAccessImages();
-  const before = await images.bare(state);
+  const before = await images.withoutObservations(state);
   const next = state.with({ put: onAnotherPort(objects.slice(-1)), remove: [] });
-  const review = () => time(async () => diffAccess(before, await images.after(before, state, next)));
+  const review = () => time(async () => diffAccess(before, await images.afterChange(before, state, next)));
   const what = 'what a plan that changes one policy of 500 does to access of 2,000 peers';
   const measured = await inTurns(rounds, review, reading(objects));
   return [{ what, ...measured, unit: 'ms', budget: { is: 'at most', value: 5 } }];
@@ -89,11 +89,11 @@ async function counts(sizes: LargeSizes): Promise<readonly Row[]> {
   const ids = objects.filter(({ kind }) => kind === 'Peer').map(({ id }) => id);
   const next = state.with({ put: onAnotherPort(objects.slice(-1)), remove: [] });
   const count = (counter: (peer: string) => number) => ids.map(counter);
-  const first = async () => time(async () => count(await createAccessImages().counter(state)));
+  const first = async () => time(async () => count(await createAccessImages().createPeerCounter(state)));
   const again = async () => {
     const images = createAccessImages();
-    count(await images.counter(state));
-    return time(async () => count(await images.counter(next)));
+    count(await images.createPeerCounter(state));
+    return time(async () => count(await images.createPeerCounter(next)));
   };
   const what = 'accessible peers of 5,000 peers counted';
   return [
@@ -141,7 +141,7 @@ async function maps(sizes: LargeSizes): Promise<readonly Row[]> {
   ];
 }
 
-function reachAll(image: Access, ids: readonly string[]): void {
+function reachAll(image: AccessImage, ids: readonly string[]): void {
   for (const id of ids) reachOf(image, id);
 }
 
@@ -149,7 +149,7 @@ function snapshotOf(objects: readonly StoredObject[]): Snapshot {
   return emptySnapshot(registry, 'bench').with({ put: objects, remove: [] });
 }
 
-function updatedOn(before: Access, state: Snapshot, changed: readonly StoredObject[]): Access {
+function updatedOn(before: AccessImage, state: Snapshot, changed: readonly StoredObject[]): AccessImage {
   return updateAccess(
     before,
     state.with({ put: changed, remove: [] }),

@@ -3,7 +3,7 @@ import type { DatabaseOptions } from '../../src/db/database.ts';
 import { readInput } from '../../src/documents/input.ts';
 import { createReader } from '../../src/documents/reader.ts';
 import { parseYaml } from '../../src/documents/yaml/yaml.ts';
-import { applyDocuments, type Reconciled } from '../../src/features/config/plans/documents.ts';
+import { type ApplyResult, applyDocuments } from '../../src/features/config/plans/documents.ts';
 import type { SourceFile } from '../../src/model/document.ts';
 import { createObject } from '../../src/objects/objects.ts';
 import { generateFiles } from '../setup/generate.ts';
@@ -58,7 +58,7 @@ function callOf({ account }: Workplace) {
   return { account, actor: { type: 'source', id: 'bench', name: 'bench' }, revision: 0 } as const;
 }
 
-function requireApplied(result: Reconciled): void {
+function requireApplied(result: ApplyResult): void {
   if (result.state !== 'applied') throw new Error(`the documents were not applied: ${JSON.stringify(result)}`);
 }
 

@@ -20,10 +20,10 @@ export function countTransactions(database: Database): Counted {
     database: {
       engine: database.engine,
       inAccount: counting(database.inAccount) as Database['inAccount'],
-      holding: counting(database.holding) as Database['holding'],
+      withAccountLock: counting(database.withAccountLock) as Database['withAccountLock'],
       lookUp: counting(database.lookUp) as Database['lookUp'],
       asOwner: counting(database.asOwner),
-      wrote: (rows) => database.wrote(rows),
+      countWrittenRows: (rows) => database.countWrittenRows(rows),
       ping: () => database.ping(),
       close: () => database.close(),
     },

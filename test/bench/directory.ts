@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Engine } from '../../src/commit/engine.ts';
 import { type SyncOutcome, syncDirectory } from '../../src/features/integrations/directory/sync.ts';
-import { createHeldWork } from '../../src/features/integrations/held-work.ts';
+import { createJobRunner } from '../../src/features/integrations/held-work.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { createObject } from '../../src/objects/objects.ts';
 import type { OutboundAnswer, OutboundRequest } from '../../src/outbound/client.ts';
@@ -115,7 +115,7 @@ async function createSync(engine: Engine, account: string, remote: Directory): P
   const spec = { host: 'bench', tenant_id: 'bench', client_id: 'bench', client_secret: 'YmVuY2g=' };
   const kind = engine.registry.get('DirectoryIntegration');
   const { object } = await createObject(engine, call, kind, spec, { strict: true });
-  const work = createHeldWork({
+  const work = createJobRunner({
     ...{ engine, owner: 'bench', leaseSeconds: 30, atOnce: { inAll: 1, ofAccount: 1 }, ended: () => undefined },
     failed: (_, error) => {
       throw error;

@@ -79,7 +79,7 @@ async function openBench(stand: Stand): Promise<Bench> {
     Array.from({ length: peers }, (_, at) => `peer-${at}`),
   );
   await Promise.all(
-    ids.map((peer, at) => engine.presence.note(account, { peer, facts: { serial_number: `SN-${at}` } })),
+    ids.map((peer, at) => engine.presence.record(account, { peer, facts: { serial_number: `SN-${at}` } })),
   );
   const group = engine.newId();
   await putObjects(engine, account, () => [made(engine, group, 'Group', { name: 'Checked', peers: [...ids] })]);

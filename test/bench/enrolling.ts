@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type pg from 'pg';
 import {
-  answerTo,
+  answerChallenge,
   type MachineKeys,
   makeMachineKeys,
   proofFor,
@@ -32,7 +32,7 @@ export async function enrolMachine(socket: Socket, { keys, hostname }: Machine, 
   const challenge = JSON.parse(await exchange(socket, post('/agent/challenge')));
   const body = JSON.stringify({
     ...{ setup_key: setupKey, hostname, facts, extra_dns_labels: ['build'] },
-    ...{ wg_pub_key: tunnelKeyOf(keys), tunnel_proof: answerTo(keys, challenge) },
+    ...{ wg_pub_key: tunnelKeyOf(keys), tunnel_proof: answerChallenge(keys, challenge) },
   });
   const path = '/agent/enrol';
   return exchange(socket, post(path, body, proofFor(keys, { method: 'POST', path, body })));

@@ -1,6 +1,6 @@
 import { createEngine } from '../../src/app.ts';
 import { openDatabase } from '../../src/db/database.ts';
-import { withMembers } from '../../src/model/state/members.ts';
+import { withMemberEdits } from '../../src/model/state/members.ts';
 import type { ServedHeddle } from '../setup/heddle.ts';
 import { putObjects } from '../setup/objects.ts';
 import { addPeers } from '../setup/peers.ts';
@@ -73,7 +73,7 @@ async function prepareAccount(server: ServedHeddle, url: string, size: number): 
     const before = state.get(group.id);
     if (before === undefined) throw new Error('the group is gone');
     return [
-      withMembers(
+      withMemberEdits(
         before,
         'peers',
         peers.map((peer) => [peer, ['enrolment']]),

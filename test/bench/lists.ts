@@ -49,7 +49,7 @@ async function measurePeers(stand: Stand): Promise<readonly Row[]> {
     await request(server, 'POST', '/api/groups', { name: `Group ${at / 50}`, peers: ids.slice(at, at + 50) });
   const facts = { os: 'linux 6.1', kernel_version: '6.1.0', version: '0.2.0' };
   const note = (peer: string, connected: boolean) =>
-    engine.presence.note(account, { peer, connected, stream: peer, server: 'bench', facts });
+    engine.presence.record(account, { peer, connected, stream: peer, server: 'bench', facts });
   await Promise.all(ids.map((peer) => note(peer, true)));
   let changes = 0;
   const rows = await measure(server, '/api/peers', 'list of 20,000 peers over HTTP', [

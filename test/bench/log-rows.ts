@@ -1,8 +1,8 @@
 import { statement } from '../../src/db/builder.ts';
-import type { Database, Run } from '../../src/db/database.ts';
+import type { Database, RunSql } from '../../src/db/database.ts';
 import { makePartitions, weekOf } from '../../src/db/logs/feed-partitions.ts';
 import { proxyFeed } from '../../src/db/logs/feeds.ts';
-import { keyOf, partsOf, type Slice, sliceKey } from '../../src/features/logs/count-slices.ts';
+import { countedSliceKeys, hashKeyOf, type Slice, sliceKey } from '../../src/features/logs/count-slices.ts';
 import { saltOf } from '../../src/features/logs/terms.ts';
 
 const day = 86_400_000;
@@ -45,14 +45,14 @@ export async function fillLog(database: Database, account: string, now: number, 
     await database.lookUp(statement(`vacuum analyze ${table}`, []));
 }
 
-async function quickly(run: Run): Promise<void> {
+async function quickly(run: RunSql): Promise<void> {
   await run('set local synchronous_commit = off');
   await run(`set local maintenance_work_mem = '1GB'`);
   await run(`set local work_mem = '256MB'`);
 }
 
 /** Drops all indexes of the log; answers the statements that make them again. */
-async function dropIndexes(run: Run): Promise<readonly string[]> {
+async function dropIndexes(run: RunSql): Promise<readonly string[]> {
   const indexes = await run(`select indexname as name, indexdef as text from pg_indexes where tablename = 'proxy_log'`);
   const keys = await run(
     `select conname as name, pg_get_constraintdef(oid) as text from pg_constraint where conrelid = 'proxy_log'::regclass and contype = 'p'`,
@@ -74,7 +74,7 @@ interface Filling {
   readonly count: number;
 }
 
-async function addRecords(run: Run, { account, start, count }: Filling): Promise<void> {
+async function addRecords(run: RunSql, { account, start, count }: Filling): Promise<void> {
   const slices = combinations.map((slice, at) => ({ at, slice: sliceKey(slice), ...slice }));
   await run(
     'create temp table s on commit drop as select * from json_to_recordset($1::json) as x(at int, slice bigint, host text, method text, status_code int)',
@@ -82,7 +82,7 @@ async function addRecords(run: Run, { account, start, count }: Filling): Promise
   );
   await run(
     'create temp table p on commit drop as select * from json_to_recordset($1::json) as x(at int, path text, path_key bigint)',
-    [JSON.stringify(paths.map((path, at) => ({ at, path, path_key: keyOf(path) })))],
+    [JSON.stringify(paths.map((path, at) => ({ at, path, path_key: hashKeyOf(path) })))],
   );
   for (const table of ['s', 'p']) await run(`analyze ${table}`);
   await run(
@@ -104,14 +104,14 @@ function terms(): string {
   return [...[packed(0), packed(0, 1)].map((text) => `1073741824 + ((${text}) # $5::int)`), ...triples].join(', ');
 }
 
-async function addRollUps(run: Run, account: string): Promise<void> {
+async function addRollUps(run: RunSql, account: string): Promise<void> {
   const parts = combinations.flatMap((slice) => {
     const status = { status: /^[23]/.test(slice['status_code'] ?? '') ? 'success' : 'failed' };
-    return partsOf(slice, [status]).map((part) => ({ slice: sliceKey(slice), part }));
+    return countedSliceKeys(slice, [status]).map((part) => ({ slice: sliceKey(slice), part }));
   });
   const values = [
     ...combinations.map((slice) => ({ field: 'slice', key: sliceKey(slice), value: JSON.stringify(slice) })),
-    ...paths.map((path) => ({ field: 'path', key: keyOf(path), value: path })),
+    ...paths.map((path) => ({ field: 'path', key: hashKeyOf(path), value: path })),
   ];
   const unique = [...new Map(values.map((value) => [`${value.field} ${value.key}`, value])).values()];
   const distinct = [...new Map(parts.map((part) => [`${part.slice} ${part.part}`, part])).values()];

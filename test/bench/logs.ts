@@ -3,7 +3,7 @@ import { statement } from '../../src/db/builder.ts';
 import type { Database } from '../../src/db/database.ts';
 import { proxyFeed } from '../../src/db/logs/feeds.ts';
 import { createIntake } from '../../src/features/logs/ingest.ts';
-import { createListings } from '../../src/features/logs/listings.ts';
+import { createListedValuesCache } from '../../src/features/logs/listings.ts';
 import { type ProxyLogQuery, readProxyLog } from '../../src/features/logs/proxy-log.ts';
 import { readProxyReport } from '../../src/features/logs/proxy-report.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
@@ -85,7 +85,7 @@ async function storing(database: Database, account: string, now: number): Promis
       ...{ timestamp: new Date(now - at * 50).toISOString(), id: randomUUID(), method: 'GET', status_code: 200 },
       ...{ host: hosts[at % 20] ?? '', path: paths[at % 2000] ?? '', source_ip: `10.1.0.${at % 251}`, duration_ms: at },
     }));
-  const listings = createListings(database, () => new Date(now).toISOString());
+  const listings = createListedValuesCache(database, () => new Date(now).toISOString());
   const read = async (to: string) => {
     batch += 1;
     const of = { account: to, reporter: 'bench', batch: String(batch), records: records() };

@@ -1,6 +1,6 @@
-import { mapDigest, mapOf, ownChange, type PeerMap, sharedChange } from '../../src/access/netmap/map.ts';
+import { mapDigest, networkMapOf, ownChange, type PeerMap, sharedChange } from '../../src/access/netmap/map.ts';
 import { touchedMaps } from '../../src/access/netmap/touched.ts';
-import type { Access } from '../../src/access/ruleset/access.ts';
+import type { AccessImage } from '../../src/access/ruleset/access.ts';
 import { compileAccess, updateAccess } from '../../src/access/ruleset/compile.ts';
 import type { StoredObject } from '../../src/model/state/object.ts';
 import { emptySnapshot } from '../../src/model/state/snapshot.ts';
@@ -55,9 +55,9 @@ async function measure(rounds: number, account: LargeSizes, note: string, budget
   ];
 }
 
-function mapsOf(image: Access, ids: readonly string[]): readonly (readonly [string, PeerMap])[] {
+function mapsOf(image: AccessImage, ids: readonly string[]): readonly (readonly [string, PeerMap])[] {
   return ids.flatMap((id) => {
-    const map = mapOf(image, id);
+    const map = networkMapOf(image, id);
     if (map === undefined) return [];
     mapDigest(map);
     return [[id, map] as const];
@@ -66,10 +66,10 @@ function mapsOf(image: Access, ids: readonly string[]): readonly (readonly [stri
 
 /** All that a server does between a commit and writing to its streams. */
 function reportChange(given: {
-  readonly before: Access;
+  readonly before: AccessImage;
   readonly had: ReadonlyMap<string, PeerMap>;
   readonly changed: readonly StoredObject[];
-  readonly next: Access['state'];
+  readonly next: AccessImage['state'];
 }): number {
   const { before, had, changed, next } = given;
   const ids = changed.map(({ id }) => id);

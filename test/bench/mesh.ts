@@ -54,7 +54,7 @@ export async function openMesh(stand: Stand, groups: number): Promise<Mesh> {
     const peer = (request.url ?? '').slice(1);
     const sink = openHttpSink(response, () => gone());
     open.set(peer, response);
-    const gone = mesh.hub.join({ account, peer, revision: 0, last: undefined, sink });
+    const gone = mesh.hub.join({ account, peer, revision: 0, lastEventId: undefined, sink });
   });
   server.listen({ host: '127.0.0.1', port: 0, backlog: peers });
   await once(server, 'listening');

@@ -64,8 +64,8 @@ function counted(engine: Engine): { readonly engine: Engine; readonly worked: Re
   const { access } = engine;
   const noted: Engine['access'] = {
     ...access,
-    of: (state) => access.of(state).then(note),
-    soon: (state) => access.soon(state).then(note),
+    current: (state) => access.current(state).then(note),
+    withLastObservations: (state) => access.withLastObservations(state).then(note),
   };
   return { engine: { ...engine, access: noted }, worked };
 }

@@ -8,7 +8,7 @@ import type { ApplyRequest } from '../../src/features/config/plans/apply-request
 import { applyDocuments } from '../../src/features/config/plans/documents.ts';
 import { defineDirectory, type OpenOptions } from '../../src/features/sources/definition.ts';
 import { openDirectory } from '../../src/features/sources/directory/directory.ts';
-import { createFileMemory } from '../../src/features/sources/directory/file-memory.ts';
+import { createFileCache } from '../../src/features/sources/directory/file-memory.ts';
 import { readDirectory } from '../../src/features/sources/directory/read-directory.ts';
 import { superviseSources } from '../../src/features/sources/loop/supervisor.ts';
 import { generateFiles, writeFiles } from '../setup/generate.ts';
@@ -27,7 +27,7 @@ async function nothingChanged(stand: Stand): Promise<Row> {
   const directory = await stand.directory();
   await writeFiles(directory, generateFiles(10_000));
   await mustWriteNothing(stand, directory);
-  const options = { memory: createFileMemory() };
+  const options = { cache: createFileCache() };
   await readDirectory(directory, options);
   const measured = await inTurns(
     20,
@@ -94,10 +94,10 @@ async function followDirectory({ engine, account }: Workplace, directory: string
   const files = generateFiles(documents);
   await writeFiles(directory, files);
   const reader = createReader();
-  const memory = createFileMemory();
+  const memory = createFileCache();
   let since: ApplyRequest['since'];
   const reconcile = async () => {
-    const found = await readDirectory(directory, { memory });
+    const found = await readDirectory(directory, { cache: memory });
     if (!found.ok) throw new Error(found.reason);
     const input = await readInput(reader, found.files);
     const call = { account, actor: { type: 'source', id: 'bench', name: 'bench' }, revision: 0 } as const;
@@ -109,7 +109,7 @@ async function followDirectory({ engine, account }: Workplace, directory: string
   await reconcile();
   // A file that was changed just now is not trusted yet: it is read again until its time stamp is old enough.
   await delay(2500);
-  await readDirectory(directory, { memory });
+  await readDirectory(directory, { cache: memory });
   let changes = 0;
   return {
     async change() {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { allCommands } from '../../src/cli/commands.ts';
 import { type Config, readConfig, settings } from '../../src/config.ts';
-import { nameSources } from '../../src/features/sources/names.ts';
+import { parseNamedSources } from '../../src/features/sources/names.ts';
 import { callFault } from '../setup/command-lines.ts';
 import { at, only, render } from './render.ts';
 import { containerOf, environmentOf, podOf, type Variable } from './shape.ts';
@@ -33,7 +33,7 @@ describe('the documents of the chart', () => {
 
   test('are a source beside those of other ConfigMaps, Secrets and volumes', async () => {
     const manifests = await render({ values: ['everything'] });
-    const sources = nameSources((environmentOf(manifests)['HEDDLE_SOURCE'] ?? '').split(','));
+    const sources = parseNamedSources((environmentOf(manifests)['HEDDLE_SOURCE'] ?? '').split(','));
     expect(sources).toEqual([
       { name: 'office', path: '/etc/heddle/config' },
       { name: 'team-a', path: '/etc/heddle/sources/team-a' },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { notPublic } from '../../src/lib/net/public-address.ts';
+import { describeNonPublic } from '../../src/lib/net/public-address.ts';
 import { at, only, type RenderOptions, render } from './render.ts';
 
 const postgres = (over: object): RenderOptions => ({ values: ['postgres'], over });
@@ -92,9 +92,9 @@ describe('the NetworkPolicy', () => {
     const { egress } = await policy({});
     const [four, six] = egress[2]?.to ?? [];
     const except = four?.ipBlock?.except ?? [];
-    expect(except.filter((range) => notPublic(range.replace(/\/.*/, '')) === undefined)).toEqual([]);
+    expect(except.filter((range) => describeNonPublic(range.replace(/\/.*/, '')) === undefined)).toEqual([]);
     const around = ['9.255.255.255', '11.0.0.0', '100.63.255.255', '100.128.0.0', '172.15.255.255', '172.32.0.0'];
-    expect(around.filter((address) => notPublic(address) !== undefined)).toEqual([]);
+    expect(around.filter((address) => describeNonPublic(address) !== undefined)).toEqual([]);
     expect(four?.ipBlock?.cidr).toBe('0.0.0.0/0');
     expect(six?.ipBlock).toEqual({ cidr: '2000::/3' });
   });

@@ -40,7 +40,7 @@ it('heddle agent simulate enrols machines, connects them, exposes services, and 
   await expect.poll(() => out).toContain('the peer is not connected');
   // Nothing tracks connections here.
   for (const { id: peer } of (await call('GET', '/api/peers')).body)
-    await api.engine.presence.note(api.account, { peer, connected: true, stream: 'one', server: 'test' });
+    await api.engine.presence.record(api.account, { peer, connected: true, stream: 'one', server: 'test' });
   await expect.poll(() => out).toContain('`peer_expose_enabled` is off');
   const [account] = (await call('GET', '/api/accounts')).body;
   const settings = { ...account.settings, peer_expose_enabled: true };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { accept } from '../../src/cli/client.ts';
+import { requireSuccess } from '../../src/cli/client.ts';
 import { exit, exitCodeOf, worstOf } from '../../src/cli/exit.ts';
 import { exitCodeOfPlan } from '../../src/cli/plan/planning.ts';
 import { applyCommand } from '../../src/cli/terminal/shell.ts';
@@ -85,7 +85,7 @@ test('the command that applies an approved plan repeats the flags, quotes shell 
 
 test('an error about a refused token names the server and how to sign in there', () => {
   const refused = { server: 'https://mesh.example.com', status: 401, text: '', body: { message: 'token invalid' } };
-  expect(() => accept(refused)).toThrow(
+  expect(() => requireSuccess(refused)).toThrow(
     'token invalid (https://mesh.example.com refused the token; give one of this server with --token or HEDDLE_TOKEN, ' +
       'or sign in with `heddle login --server https://mesh.example.com`)',
   );
@@ -93,7 +93,7 @@ test('an error about a refused token names the server and how to sign in there',
 
 function codeOfAnswer(status: number, body: object): number {
   try {
-    accept({ server: 'https://mesh.example.com', status, text: '', body: { message: 'm', ...body } });
+    requireSuccess({ server: 'https://mesh.example.com', status, text: '', body: { message: 'm', ...body } });
     return exit.ok;
   } catch (error) {
     return exitCodeOf(error);

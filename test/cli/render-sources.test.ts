@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { renderSource, renderSourceTable } from '../../src/cli/render/sources.ts';
 import { paint } from '../../src/cli/terminal/paint.ts';
 import { nextStatus, type SourceEvent } from '../../src/model/sources/conditions.ts';
-import { type SourceStatus, unknownStatus } from '../../src/model/sources/status.ts';
+import { initialStatus, type SourceStatus } from '../../src/model/sources/status.ts';
 
 const at = (minute: number) => `2026-01-02T03:0${minute}:00Z`;
 const content = { digest: '9f2c1d0e8b7a6f5e4d3c', commit: '4c1f2a6e9d0b4e578a3c0b6f5d2e7a91' };
@@ -16,7 +16,7 @@ const applied: SourceEvent = {
 function statusAfter(...events: readonly SourceEvent[]): SourceStatus {
   return events.reduce(
     (status, event, minute) => nextStatus(status, event, { now: at(minute), generation: 1 }),
-    unknownStatus,
+    initialStatus,
   );
 }
 

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, syml
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify, stripVTControlCharacters } from 'node:util';
-import { theirPath } from '../../src/api/profile/paths.ts';
+import { toProfilePath } from '../../src/api/profile/paths.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import type { Profile } from '../../src/model/profile.ts';
 
@@ -114,5 +114,5 @@ export function pageOfClients(): string {
 }
 
 function inTheirs(program: string): string {
-  return program.replace(/'(\/api\/[^']*)'/g, (_, path: string) => `'${theirPath(path)}'`);
+  return program.replace(/'(\/api\/[^']*)'/g, (_, path: string) => `'${toProfilePath(path)}'`);
 }

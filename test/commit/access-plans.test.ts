@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { nothingObserved } from '../../src/access/ruleset/facts.ts';
+import { noObservations } from '../../src/access/ruleset/facts.ts';
 import { recordSource } from '../../src/features/sources/sources.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { withMembers } from '../../src/model/state/members.ts';
+import { withMemberEdits } from '../../src/model/state/members.ts';
 import { endpointsAt } from '../../src/objects/endpoints-at.ts';
 import { doc } from '../api/documents.ts';
 import { sharedServer } from '../cli/served.ts';
@@ -96,8 +96,8 @@ describe('a plan with access changes', () => {
     const { engine, call } = server().api;
     const peers: readonly { readonly id: string }[] = (await call('GET', '/api/peers')).body;
     const facts = new Map(peers.map(({ id }) => [id, { clientVersion: '1.0.0' }]));
-    const reported = { ...nothingObserved, facts };
-    engine.access.learnFrom({ of: async () => reported });
+    const reported = { ...noObservations, facts };
+    engine.access.setObservationSource({ read: async () => reported });
     const second = (await send('plans', 'office', documents)).body;
     expect([second.access, second.digest]).toEqual([first.access, first.digest]);
   });
@@ -251,7 +251,7 @@ describe('an access guard', () => {
     const [id = ''] = await server().api.peers('carl');
     await putObjects(server().api.engine, server().api.account, (state) => {
       const devs = state.findByKey('Group', 'devs');
-      return devs === undefined ? [] : [withMembers(devs, 'peers', [[id, ['enrolment']]])];
+      return devs === undefined ? [] : [withMemberEdits(devs, 'peers', [[id, ['enrolment']]])];
     });
     expect((await send('apply', 'office', none, { approve: digest(one) })).status).toBe(200);
   });

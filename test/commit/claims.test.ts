@@ -96,7 +96,7 @@ describe('an apply without foreign claims and without overrides', () => {
     const { engine } = counting(office);
     expect(await push({ ...office, engine }, 'a', 'ours')).toBe('applied');
     const [seen] = [await engine.snapshots.current(office.account), await push(office, 'b', 'theirs')];
-    expect(seen.unclaimed).toBeTypeOf('number');
+    expect(seen.noClaimsSequence).toBeTypeOf('number');
     expect(await push({ ...office, engine }, 'a', 'a third')).toBe('invalid');
   });
 

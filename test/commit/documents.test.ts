@@ -63,7 +63,11 @@ describe('an apply of documents', () => {
       await gate;
       return problems.map((problem) => ({ ...problem, column: 7 }));
     };
-    const applying = applyDocuments(engine, call, applyRequest('a', [allow('p', ['nobody'], ['All'])], { place }));
+    const applying = applyDocuments(
+      engine,
+      call,
+      applyRequest('a', [allow('p', ['nobody'], ['All'])], { locate: place }),
+    );
     await asked;
     await createObject(engine, call, engine.registry.get('Group'), { name: 'devs' }, lenient);
     open();
@@ -74,7 +78,11 @@ describe('an apply of documents', () => {
     await using office = await newOffice('postgres');
     const place = () => Promise.reject(new Unavailable('the thread ended'));
     const foreign = [{ file: 'kustomization.yaml', holds: 'a Kustomization', kinds: [], problems: [] }];
-    const applied = await applyDocuments(office.engine, office.call, applyRequest('a', groups(1), { foreign, place }));
+    const applied = await applyDocuments(
+      office.engine,
+      office.call,
+      applyRequest('a', groups(1), { foreign, locate: place }),
+    );
     expect(applied).toMatchObject({ state: 'applied', revision: 3, plan: { warnings: [{ code: 'file_ignored' }] } });
     expect(office.logged.map(({ message }) => message)).toContainEqual(
       expect.stringContaining('locating the warnings of source a failed after the commit'),

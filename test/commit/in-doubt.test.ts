@@ -49,10 +49,10 @@ function losing(inner: Database, arrival: Arrival): Database {
     engine: inner.engine,
     // The rows are those of the inner database.
     inAccount: inAccount as unknown as Database['inAccount'],
-    holding: (account, work, by) => inner.holding(account, work, by),
+    withAccountLock: (account, work, by) => inner.withAccountLock(account, work, by),
     lookUp: (query) => inner.lookUp(query),
     asOwner: (work, options) => inner.asOwner(work, options),
-    wrote: (rows) => inner.wrote(rows),
+    countWrittenRows: (rows) => inner.countWrittenRows(rows),
     ping: () => inner.ping(),
     close: () => inner.close(),
   };

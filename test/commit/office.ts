@@ -1,9 +1,9 @@
 import { createEngine } from '../../src/app.ts';
-import { ensureAccount, type FirstObject, storedObject } from '../../src/commit/bootstrap.ts';
+import { bootstrapAccount, type FirstObject, storedObject } from '../../src/commit/bootstrap.ts';
 import type { Call, Engine } from '../../src/commit/engine.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import type { ApplyRequest } from '../../src/features/config/plans/apply-request.ts';
-import { newAccount } from '../../src/kinds/new-account.ts';
+import { buildAccountObjects } from '../../src/kinds/new-account.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import type { LogLine } from '../../src/log.ts';
 import type { Fault } from '../../src/model/declare/kind.ts';
@@ -11,7 +11,7 @@ import type { Document } from '../../src/model/document.ts';
 import { canonicalSpec } from '../../src/model/schema/normalize.ts';
 import type { Snapshot } from '../../src/model/state/snapshot.ts';
 import { finishPlan } from '../../src/plan/finish.ts';
-import type { Outcome } from '../../src/plan/plan.ts';
+import type { PlanOutcome } from '../../src/plan/plan.ts';
 import { type Engine as EngineName, type TestDatabase, testDatabase } from '../setup/database.ts';
 import { present } from '../setup/present.ts';
 
@@ -34,7 +34,7 @@ export async function newOffice(name: EngineName): Promise<Office> {
   const made = await testDatabase(name);
   const logged: LogLine[] = [];
   const engine = createEngine({ database: made.database, log: (line) => logged.push(line) });
-  const { account } = present(await ensureAccount(engine, actor, (id) => firstObjects(engine, id)));
+  const { account } = present(await bootstrapAccount(engine, actor, (id) => firstObjects(engine, id)));
   const others: Database[] = [];
   const call = { account, actor, revision: 0 };
   await enrol(engine, call);
@@ -61,7 +61,12 @@ export async function newOffice(name: EngineName): Promise<Office> {
 /** The objects of a new account. */
 export function firstObjects(engine: Engine, accountId: string): readonly FirstObject[] {
   const inputs = { accountId, owner: { id: engine.newId(), name: 'owner' }, now: engine.now(), newId: engine.newId };
-  return newAccount({ ...inputs, networkRange: '100.72.0.0/16', networkRangeV6: 'fd00:1234:5678::/64', domain: '' });
+  return buildAccountObjects({
+    ...inputs,
+    networkRange: '100.72.0.0/16',
+    networkRangeV6: 'fd00:1234:5678::/64',
+    domain: '',
+  });
 }
 
 /** Peers `p1`, `p2` and `p3` join. */
@@ -84,7 +89,11 @@ async function enrol(engine: Engine, call: Call): Promise<void> {
 }
 
 /** The outcome of some edits. */
-export function putAll(engine: Engine, snapshot: Snapshot, edits: Parameters<typeof finishPlan>[0]['edits']): Outcome {
+export function putAll(
+  engine: Engine,
+  snapshot: Snapshot,
+  edits: Parameters<typeof finishPlan>[0]['edits'],
+): PlanOutcome {
   const locate = (_: unknown, { code, message }: Fault) => ({
     code,
     message,
@@ -93,7 +102,7 @@ export function putAll(engine: Engine, snapshot: Snapshot, edits: Parameters<typ
 }
 
 /** The outcome of a new group. */
-export function withGroup(engine: Engine, state: Snapshot, name: string): Outcome {
+export function withGroup(engine: Engine, state: Snapshot, name: string): PlanOutcome {
   const { spec } = canonicalSpec(engine.registry.get('Group'), { name });
   const after = storedObject(engine, { id: engine.newId(), kind: 'Group', key: name, spec, derived: {} }, engine.now());
   return putAll(engine, state, [{ after }]);
@@ -105,7 +114,7 @@ export function applyRequest(
   documents: readonly Document[],
   more: Partial<ApplyRequest> = {},
 ): ApplyRequest {
-  return { source, documents, problems: [], place: (problems) => problems, prune: true, allowEmpty: false, ...more };
+  return { source, documents, problems: [], locate: (problems) => problems, prune: true, allowEmpty: false, ...more };
 }
 
 /** A policy body with one rule between groups. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../src/app.ts';
-import { ensureAccount } from '../../src/commit/bootstrap.ts';
+import { bootstrapAccount } from '../../src/commit/bootstrap.ts';
 import { isOperatorAccount, operatorAccountOf } from '../../src/commit/operator.ts';
 import type { Database } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/database.ts';
@@ -14,7 +14,7 @@ const actor = { type: 'system', id: 'sys', name: 'system' } as const;
 /** Starts a server on the database as far as its account goes. */
 function start(database: Database, named?: string) {
   const engine = createEngine({ database });
-  return ensureAccount(engine, actor, (id) => firstObjects(engine, id), named);
+  return bootstrapAccount(engine, actor, (id) => firstObjects(engine, id), named);
 }
 
 /** Writes the head row of an account. */

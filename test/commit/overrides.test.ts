@@ -28,7 +28,7 @@ const glass = { strict: false, breakGlass: { reason: 'incident', seconds: 3600 }
 /** The same server and its database at another time of day. */
 function later(engine: Engine, ms: number): Engine {
   const now = () => new Date(Date.now() + ms).toISOString();
-  return { ...engine, now, time: async () => now() };
+  return { ...engine, now, databaseTime: async () => now() };
 }
 
 async function stored({ database, engine, account }: Office) {
@@ -148,14 +148,14 @@ it('an override is not ended by a loop that loses its lease before it writes', a
   await override(office);
   const { engine, account } = office;
   let looks = 0;
-  const time: Engine['time'] = async () => {
+  const databaseTime: Engine['databaseTime'] = async () => {
     await revokeLease(engine.database, account, 'lapses');
     looks += 1;
     return new Date(Date.now() + hour).toISOString();
   };
   const reported: string[] = [];
   const loop = {
-    engine: { ...engine, time },
+    engine: { ...engine, databaseTime },
     everyMs: 5,
     report: (_: string, message: string) => reported.push(message),
   };

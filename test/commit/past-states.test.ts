@@ -47,7 +47,7 @@ describe('a past snapshot', () => {
           const { engine, account } = office;
           const states = await live(office, sequence);
           const head = Math.max(...states.keys());
-          const check = async (past = engine.past) => {
+          const check = async (past = engine.pastStates) => {
             for (const [revision, state] of [...states].sort(() => ((picks.next().value ?? 0) % 2) - 0.5))
               expect(objectsOf(await past.at(account, revision))).toEqual(objectsOf(state));
           };
@@ -56,7 +56,7 @@ describe('a past snapshot', () => {
           await compactHistory(engine, { revisions: keep, days: 0 });
           for (const revision of states.keys()) {
             if (revision >= head - keep) continue;
-            await expect(engine.past.at(account, revision)).rejects.toMatchObject({ reason: 'gone' });
+            await expect(engine.pastStates.at(account, revision)).rejects.toMatchObject({ reason: 'gone' });
             states.delete(revision);
           }
           await check();
@@ -69,7 +69,7 @@ describe('a past snapshot', () => {
 
   it('of a future revision is not found, and the error names the newest revision', async () => {
     await using office = await newOffice('postgres');
-    const refusal = office.engine.past.at(office.account, 99);
+    const refusal = office.engine.pastStates.at(office.account, 99);
     await expect(refusal).rejects.toThrow('revision 99 not found; the newest one is 2');
   });
 });

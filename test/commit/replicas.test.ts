@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../src/app.ts';
-import { ensureAccount } from '../../src/commit/bootstrap.ts';
+import { bootstrapAccount } from '../../src/commit/bootstrap.ts';
 import { applyDocuments } from '../../src/features/config/plans/documents.ts';
 import type { Conflict } from '../../src/model/errors.ts';
 import { createObject, replaceObject } from '../../src/objects/objects.ts';
@@ -27,7 +27,10 @@ describe('two servers on one database', () => {
       ),
     );
     const last = Math.max(...written.map(({ object }) => object.updatedRevision));
-    const [mine, theirs] = [await engine.snapshots.at(account, last), await other.snapshots.at(account, last)];
+    const [mine, theirs] = [
+      await engine.snapshots.atLeast(account, last),
+      await other.snapshots.atLeast(account, last),
+    ];
     expect(objectsOf(mine)).toEqual(objectsOf(theirs));
     expect(
       mine
@@ -143,7 +146,7 @@ eachEngine('servers that start on an empty %s', (name) => {
     await using made = await testDatabase(name);
     const engines = upTo(5).map(() => createEngine({ database: made.database }));
     const started = await Promise.all(
-      engines.map(async (engine) => present(await ensureAccount(engine, actor, (id) => firstObjects(engine, id)))),
+      engines.map(async (engine) => present(await bootstrapAccount(engine, actor, (id) => firstObjects(engine, id)))),
     );
     expect(new Set(started.map(({ account }) => account)).size).toBe(1);
     expect(started.filter(({ created }) => created)).toHaveLength(1);
@@ -156,7 +159,10 @@ eachEngine('servers that start on an empty %s', (name) => {
   it('use an existing account', async () => {
     await using made = await testDatabase(name);
     const [first, second] = [createEngine({ database: made.database }), createEngine({ database: made.database })];
-    const { account } = present(await ensureAccount(first, actor, (id) => firstObjects(first, id)));
-    expect(await ensureAccount(second, actor, (id) => firstObjects(second, id))).toEqual({ account, created: false });
+    const { account } = present(await bootstrapAccount(first, actor, (id) => firstObjects(first, id)));
+    expect(await bootstrapAccount(second, actor, (id) => firstObjects(second, id))).toEqual({
+      account,
+      created: false,
+    });
   });
 });

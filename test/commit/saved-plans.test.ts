@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { storedObject } from '../../src/commit/bootstrap.ts';
 import type { Engine } from '../../src/commit/engine.ts';
 import type { Database } from '../../src/db/database.ts';
-import { applyApproved, applyNow, applyPlan } from '../../src/features/config/plans/apply-plan.ts';
+import { applyIfApproved, applyNow, applyPlan } from '../../src/features/config/plans/apply-plan.ts';
 import { approvePlan, NeedsApproval } from '../../src/features/config/plans/approvals.ts';
-import { createPlan, findApproval, patchPlan, showPlan } from '../../src/features/config/plans/saved-plans.ts';
+import { createPlan, findApproval, showPlan, showPlanPatches } from '../../src/features/config/plans/saved-plans.ts';
 import { recordSource } from '../../src/features/sources/sources.ts';
 import { Conflict, NotFound, UnsafePlan } from '../../src/model/errors.ts';
 import { canonicalSpec } from '../../src/model/schema/normalize.ts';
@@ -216,7 +216,7 @@ describe('a saved plan', () => {
     const refused = { ...stale, message: expect.stringContaining('made by another version of the program') };
     await expect(applyPlan(engine, call, id)).rejects.toMatchObject(refused);
     await expect(approvePlan(engine, call, id, digest)).rejects.toMatchObject(refused);
-    await expect(patchPlan(engine, call, id)).rejects.toMatchObject(refused);
+    await expect(showPlanPatches(engine, call, id)).rejects.toMatchObject(refused);
     expect((await showPlan(engine, call, id)).digest).toBe(digest);
   });
 
@@ -247,7 +247,7 @@ describe('a saved plan', () => {
     });
     const { id = '' } = await createPlan(engine, call, applyRequest('a', [streaming]));
     expect(JSON.stringify(await rowsOf(office.database, 'select * from plans'))).not.toContain('plain-text');
-    expect(JSON.stringify(await patchPlan(engine, call, id))).toContain('"api_key":"(secret)"');
+    expect(JSON.stringify(await showPlanPatches(engine, call, id))).toContain('"api_key":"(secret)"');
     expect((await applyPlan(engine, call, id)).revision).toBe(3);
   });
 });
@@ -288,9 +288,9 @@ describe('an approval', () => {
     expect(await findApproval(engine, office.account, 'b', digest)).toBeUndefined();
     const tomorrow: Engine = { ...engine, now: () => new Date(Date.now() + 25 * 3_600_000).toISOString() };
     expect(await findApproval(tomorrow, office.account, 'a', digest)).toBeUndefined();
-    expect((await applyApproved(tomorrow, seen, applyRequest('a', groups(1)))).state).toBe('needs_approval');
-    expect((await applyApproved(engine, seen, applyRequest('a', groups(2)))).state).toBe('needs_approval');
-    expect(await applyApproved(engine, seen, applyRequest('a', groups(1)))).toMatchObject({
+    expect((await applyIfApproved(tomorrow, seen, applyRequest('a', groups(1)))).state).toBe('needs_approval');
+    expect((await applyIfApproved(engine, seen, applyRequest('a', groups(2)))).state).toBe('needs_approval');
+    expect(await applyIfApproved(engine, seen, applyRequest('a', groups(1)))).toMatchObject({
       state: 'applied',
       revision: 4,
     });

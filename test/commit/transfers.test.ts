@@ -45,7 +45,7 @@ describe('E69 an object that moves from one source to another', () => {
     await recordSource(engine, call, { id: 'b', type: 'push', spec: {} });
     const before = await zoneOf(office);
     const ask = async () => recordClaimedKeys(engine, account, 'b', [zone(300)]);
-    engine.claimRefreshers.add({ isConcerned: () => true, ask });
+    engine.claimRefreshers.add({ isConcerned: () => true, refresh: ask });
     const left = await apply(office, 'a', others);
     expect(left).toMatchObject({ state: 'applied', plan: { counts: { delete: 0 } } });
     expect(await zoneOf(office)).toEqual({ ...before, owner: undefined, recordOwner: undefined, sources: [] });

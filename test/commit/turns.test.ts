@@ -6,7 +6,7 @@ import { connectNotices } from '../../src/app/notices.ts';
 import { createEngine } from '../../src/app.ts';
 import type { Engine } from '../../src/commit/engine.ts';
 import { createNoticeBoard } from '../../src/commit/notices.ts';
-import { createTurns, type Turn, type TurnTimes } from '../../src/commit/turns.ts';
+import { createTurns, type Turn, type TurnTimeouts } from '../../src/commit/turns.ts';
 import { joinLine, readFront } from '../../src/db/commit/turns.ts';
 import type { Database } from '../../src/db/database.ts';
 import { createObject } from '../../src/objects/objects.ts';
@@ -15,7 +15,7 @@ import { altered } from '../setup/loosened.ts';
 import { present } from '../setup/present.ts';
 import { newOffice, type Office, rowsOf, upTo, withGroup } from './office.ts';
 
-const times: TurnTimes = { lease: 1, most: 20, slice: 0.1, look: 0.05 };
+const times: TurnTimeouts = { lease: 1, maxTurn: 20, slice: 0.1, look: 0.05 };
 
 /** A server whose turns pass faster. */
 function hasty(database: Database, turnTimes = times): Engine {
@@ -104,11 +104,11 @@ describe('the write turn of a server', () => {
 
   it('ends after the maximum duration, whatever its owner does', async () => {
     await using office = await newOffice('postgres');
-    const turn = turnsOf(office.database, 'a', { ...times, most: 2 }).open(office.account);
+    const turn = turnsOf(office.database, 'a', { ...times, maxTurn: 2 }).open(office.account);
     await turn.take();
     await write(office.engine, office, 'devs');
     expect(await isFree(office)).toBe(true);
-    await turn.end();
+    await turn.leave();
   });
 
   it('is waited for again by a server that lost the front of the queue', async () => {
@@ -148,10 +148,10 @@ describe('the write turn of a server', () => {
     await first?.take();
     const taken = second?.take();
     await expect.poll(() => lineOf(made.database)).toEqual(['s0', 's1']);
-    await first?.end();
+    await first?.leave();
     await taken;
     expect(second?.revision).toBe(7);
-    await second?.end();
+    await second?.leave();
     for (const { close } of [here, there]) await close();
   });
 });
@@ -272,7 +272,7 @@ it('turns are granted in the order of requests, when some servers end, continue,
         if (!line.names.includes(turn.contender)) continue;
         while (line.front !== turn.contender) await leave(database, account, line);
         await line.taken.get(turn.contender);
-        await turn.end();
+        await turn.leave();
         line.names.shift();
       }
     }),
@@ -306,13 +306,13 @@ async function act(database: Database, account: string, { line, turn, what }: Ac
     await expect.poll(() => rowsOf(database, isThere), { interval: 2 }).toHaveLength(1);
   }
   if (what === 'go on' && isFront) {
-    expect(await turn.mayGoOn()).toBe(line.names.length === 1);
+    expect(await turn.mayContinue()).toBe(line.names.length === 1);
     line.names.push(...line.names.splice(0, 1));
     // It waits for its turn again.
     line.taken.set(contender, turn.take());
   }
   if (what === 'end' && isFront) {
-    await turn.end();
+    await turn.leave();
     line.names.shift();
   }
   if (what === 'stop' && !line.names.includes(`${contender} is gone`)) {

@@ -6,7 +6,7 @@ import { runToEnd } from '../../src/lib/steps.ts';
 import type { Document } from '../../src/model/document.ts';
 import { emptySnapshot, type Snapshot } from '../../src/model/state/snapshot.ts';
 import { finishPlan } from '../../src/plan/finish.ts';
-import type { Outcome } from '../../src/plan/plan.ts';
+import type { PlanOutcome } from '../../src/plan/plan.ts';
 import { auditEvents } from '../../src/plan/view/events.ts';
 import { registry } from '../kinds/objects.ts';
 import { document, now, office, planned } from '../plan/steps.ts';
@@ -14,7 +14,7 @@ import { document, now, office, planned } from '../plan/steps.ts';
 export const actor = { type: 'user', id: 'u1', name: 'Ana', email: 'ana@example.com' } as const;
 
 /** The row of `revisions` to be of a plan. */
-export function revisionOf(outcome: Outcome, before: Snapshot): RevisionInput {
+export function revisionOf(outcome: PlanOutcome, before: Snapshot): RevisionInput {
   const { plan, next } = planned(outcome);
   return {
     revision: next.revision,
@@ -27,7 +27,7 @@ export function revisionOf(outcome: Outcome, before: Snapshot): RevisionInput {
 }
 
 /** Commits one plan; throws when the account has moved on. */
-export async function write(database: Database, base: Snapshot, outcome: Outcome): Promise<Snapshot> {
+export async function write(database: Database, base: Snapshot, outcome: PlanOutcome): Promise<Snapshot> {
   const { next } = planned(outcome);
   const compiled = runToEnd(compileCommit({ base, next, revisions: [revisionOf(outcome, base)] }));
   if ((await commit(database, compiled)) !== 'written') throw new Error('the account has moved on');
@@ -90,10 +90,10 @@ export function noted(database: Database): { readonly database: Database; readon
   const watched: Database = {
     engine: database.engine,
     inAccount,
-    holding: (account, work, by) => database.holding(account, work, by),
+    withAccountLock: (account, work, by) => database.withAccountLock(account, work, by),
     lookUp: (statement) => database.lookUp(statement),
     asOwner: (work, options) => database.asOwner(work, options),
-    wrote: (rows) => database.wrote(rows),
+    countWrittenRows: (rows) => database.countWrittenRows(rows),
     ping: () => database.ping(),
     close: () => database.close(),
   };

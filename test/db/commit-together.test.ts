@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import { createEngine } from '../../src/app.ts';
-import { ensureAccount, storedObject } from '../../src/commit/bootstrap.ts';
+import { bootstrapAccount, storedObject } from '../../src/commit/bootstrap.ts';
 import type { Engine } from '../../src/commit/engine.ts';
 import { findEntry } from '../../src/db/accounts/directory.ts';
 import { statement } from '../../src/db/builder.ts';
 import { canonicalSpec } from '../../src/model/schema/normalize.ts';
 import { emptySnapshot, type Snapshot } from '../../src/model/state/snapshot.ts';
 import { finishPlan } from '../../src/plan/finish.ts';
-import type { Outcome } from '../../src/plan/plan.ts';
+import type { PlanOutcome } from '../../src/plan/plan.ts';
 import { eachEngine, testDatabase } from '../setup/database.ts';
 import { present } from '../setup/present.ts';
 
@@ -15,7 +15,7 @@ const actor = { type: 'system', id: 'test', name: 'test' } as const;
 const entry = (account: string, value: string) => ({ account, kind: 'domain', value, subject: account });
 
 /** A plan that adds a group, or that changes nothing. */
-function addGroup(engine: Engine, snapshot: Snapshot, name?: string): Outcome {
+function addGroup(engine: Engine, snapshot: Snapshot, name?: string): PlanOutcome {
   const kind = engine.registry.get('Group');
   const { spec } = canonicalSpec(kind, { name: name ?? '' });
   const group = storedObject(engine, { id: engine.newId(), kind: 'Group', spec, derived: {} }, engine.now());
@@ -35,11 +35,11 @@ function found(engine: Engine, id = engine.newId(), entries = [entry(id, `${id}.
 /** A first account, and a second one that was made together with a change of the first. */
 async function twoAccounts(engine: Engine): Promise<readonly [string, string]> {
   const { account } = present(
-    await ensureAccount(engine, actor, (id) => engine.firstObjects(id, { id: 'owner', name: 'o' })),
+    await bootstrapAccount(engine, actor, (id) => engine.firstObjects(id, { id: 'owner', name: 'o' })),
   );
   const { id, founded, entries } = found(engine);
   const made = await engine.committer.mutateTogether({
-    ...{ actor, accounts: [account], founded, entries },
+    ...{ actor, accounts: [account], newAccount: founded, entries },
     propose: (stateOf) => ({
       [account]: addGroup(engine, stateOf(account), 'first'),
       [id]: addGroup(engine, stateOf(id), 'first'),
@@ -50,7 +50,7 @@ async function twoAccounts(engine: Engine): Promise<readonly [string, string]> {
 }
 
 async function namesIn(engine: Engine, account: string): Promise<readonly string[]> {
-  engine.snapshots.forget();
+  engine.snapshots.clear();
   return (await engine.snapshots.fresh(account)).ofKind('Group').map(({ name }) => name);
 }
 
@@ -97,7 +97,7 @@ eachEngine('a commit of several accounts on %s', (kind) => {
     const [a, b] = await twoAccounts(engine);
     const { id, founded } = found(engine);
     const refused = await engine.committer.mutateTogether({
-      ...{ actor, accounts: [a], founded, entries: [entry(id, `${b}.example.com`)] },
+      ...{ actor, accounts: [a], newAccount: founded, entries: [entry(id, `${b}.example.com`)] },
       propose: (stateOf) => ({
         [a]: addGroup(engine, stateOf(a), 'second'),
         [id]: addGroup(engine, stateOf(id), 'second'),

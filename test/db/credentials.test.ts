@@ -2,16 +2,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   changePassword,
   findCredentials,
-  hasPeople,
-  keepCredentials,
+  hasSignInUsers,
   putCredentials,
   readCredentials,
+  reassignCredentials,
 } from '../../src/db/accounts/credentials.ts';
 import {
   beginTotp,
   confirmTotp,
+  disableTotp,
   renewRecoveryCodes,
-  takeTotpAway,
   useRecoveryCode,
   useTotpStep,
 } from '../../src/db/accounts/totp.ts';
@@ -60,13 +60,13 @@ async function putUser(account: string, email: string, user: string): Promise<vo
 
 describe('credentials', () => {
   it('are found by email address in any case, and by user', async () => {
-    expect(await hasPeople(database)).toBe(false);
+    expect(await hasSignInUsers(database)).toBe(false);
     await put('Ana@Example.com', 'u1');
     const expected = { account: 'a', email: 'ana@example.com', user: 'u1', hash: 'h1', oneTime: true, revision: 0 };
     expect(await findCredentials(database, 'ANA@example.com')).toMatchObject([expected]);
     expect(await readCredentials(database, 'a', 'u1')).toMatchObject(expected);
     expect(await findCredentials(database, 'ben@example.com')).toEqual([]);
-    expect(await hasPeople(database)).toBe(true);
+    expect(await hasSignInUsers(database)).toBe(true);
   });
 
   it('are not found in another account', async () => {
@@ -97,7 +97,7 @@ describe('credentials', () => {
     const proved = { account: 'k4', email, user: 'many-3', hash: 'h', oneTime: false, at, proved: true };
     await database.inAccount('k4', [putCredentials(proved).statement]);
     expect(await found()).toEqual(['k4', 'k1', 'k2']);
-    await database.inAccount('k4', [keepCredentials('k4', email, 'many-4').statement]);
+    await database.inAccount('k4', [reassignCredentials('k4', email, 'many-4').statement]);
     await database.asOwner(["update object_keys set object_id = 'many-4' where account_id = 'k4'"]);
     await putUser('k4', 'other@example.com', 'many-4');
     expect(await findCredentials(database, email, 'k4')).toMatchObject([{ proved: true }]);
@@ -109,7 +109,7 @@ describe('credentials', () => {
 
   it('have their password changed once, with one event, by three concurrent requests', async () => {
     await put('ana@example.com', 'u1');
-    const change = { account: 'a', user: 'u1', oneTime: false, replaces: 'h1' };
+    const change = { account: 'a', user: 'u1', oneTime: false, replacedHash: 'h1' };
     const done = await Promise.all(
       ['h2', 'h3', 'h4'].map((hash) => changePassword(database, { ...change, hash }, entry)),
     );
@@ -154,8 +154,8 @@ describe('credentials', () => {
     );
     expect(used.filter(Boolean)).toHaveLength(1);
     expect(await readCredentials(database, 'a', 'u3')).toMatchObject({ totpConfirmed: true, recoveryCodes: 1 });
-    expect(await takeTotpAway(database, who, about('user.mfa.disable'))).toBe(true);
-    expect(await takeTotpAway(database, who, about('user.mfa.disable'))).toBe(false);
+    expect(await disableTotp(database, who, about('user.mfa.disable'))).toBe(true);
+    expect(await disableTotp(database, who, about('user.mfa.disable'))).toBe(false);
     expect(await useRecoveryCode(database, who, 'b', about('user.mfa.recovery.use'))).toBe(false);
     const rows = await database.lookUp(
       statement<{ code: string }>(

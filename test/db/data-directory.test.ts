@@ -122,12 +122,12 @@ describe('a data directory', () => {
     async (name, room, words) => {
       await copyEmbedded(dataDir);
       await truncate(join(dataDir, 'postgres', name), 100);
-      await expect(openEmbedded({ dataDir, roomAt: async () => room })).rejects.toThrow(words);
+      await expect(openEmbedded({ dataDir, freeMebibytes: async () => room })).rejects.toThrow(words);
     },
   );
 
   it('without enough free disk space gets no new database', async () => {
-    const opening = openEmbedded({ dataDir, roomAt: async () => 20 });
+    const opening = openEmbedded({ dataDir, freeMebibytes: async () => 20 });
     await expect(opening).rejects.toThrow(/its disk has room for 20 MiB, and a new database takes 48 MiB\. Make room/);
     expect(await readdir(dataDir)).toEqual([]);
   });

@@ -1,16 +1,16 @@
 import { CompiledQuery, sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { build } from '../../src/db/builder.ts';
+import { queryBuilder } from '../../src/db/builder.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { Internal, Unavailable } from '../../src/model/errors.ts';
 import { copyEmbedded, eachEngine, emptyDatabase, temporaryDirectory, testDatabase } from '../setup/database.ts';
 
 const moment = new Date('2026-01-02T03:04:05.678Z');
-const revisionOf = build.selectFrom('accounts').select(['account_id', 'revision']).compile();
+const revisionOf = queryBuilder.selectFrom('accounts').select(['account_id', 'revision']).compile();
 const insertAccount = (id: string) =>
-  build.insertInto('accounts').values({ account_id: id, created_at: moment }).compile();
+  queryBuilder.insertInto('accounts').values({ account_id: id, created_at: moment }).compile();
 const insertKey = (account: string, value: string) =>
-  build
+  queryBuilder
     .insertInto('object_keys')
     .values({ account_id: account, kind: 'Group', rule: 'key', value, object_id: 'o' })
     .compile();
@@ -18,7 +18,7 @@ const raw = <Row>(text: string, ...parameters: unknown[]) => CompiledQuery.raw(t
 
 async function keys(database: Database, account: string): Promise<readonly string[]> {
   const [rows] = await database.inAccount(account, [
-    build.selectFrom('object_keys').select('value').orderBy('value').compile(),
+    queryBuilder.selectFrom('object_keys').select('value').orderBy('value').compile(),
   ]);
   return rows.map((row) => row.value);
 }
@@ -52,12 +52,12 @@ eachEngine('a database (%s)', (engine) => {
       'alter table object_refs alter constraint object_refs_account_id_to_id_fkey deferrable initially deferred',
       'alter table object_refs alter constraint object_refs_account_id_from_id_fkey deferrable initially deferred',
     ]);
-    const dangling = build
+    const dangling = queryBuilder
       .insertInto('object_refs')
       .values({ account_id: 'a', from_id: 'x', field: 'f', to_id: 'y' })
       .compile();
     await expect(database.inAccount('a', [dangling], { write: true })).rejects.toMatchObject({ code: '23503' });
-    expect(await database.inAccount('a', [build.selectFrom('object_refs').selectAll().compile()])).toEqual([[]]);
+    expect(await database.inAccount('a', [queryBuilder.selectFrom('object_refs').selectAll().compile()])).toEqual([[]]);
   });
 
   it('stays usable after an SQL error', async () => {
@@ -88,10 +88,10 @@ eachEngine('a database (%s)', (engine) => {
     expect(await keys(database, 'b')).toEqual(['of b']);
     expect(await keys(database, '')).toEqual([]);
     const [changed] = await database.inAccount('a', [
-      build.updateTable('accounts').set({ revision: 9 }).returning('account_id').compile(),
+      queryBuilder.updateTable('accounts').set({ revision: 9 }).returning('account_id').compile(),
     ]);
     expect(changed).toEqual([{ account_id: 'a' }]);
-    const [gone] = await database.inAccount('a', [build.deleteFrom('object_keys').returning('value').compile()]);
+    const [gone] = await database.inAccount('a', [queryBuilder.deleteFrom('object_keys').returning('value').compile()]);
     expect(gone).toEqual([{ value: 'of a' }]);
     expect(await keys(database, 'b')).toEqual(['of b']);
   });
@@ -121,13 +121,13 @@ eachEngine('a database (%s)', (engine) => {
 
   it('looks up directory rows across accounts', async () => {
     await using test = await testDatabase(engine);
-    const entry = build
+    const entry = queryBuilder
       .insertInto('directory')
       .values({ account_id: 'a', kind: 'token', value: 'h', subject_id: 't' })
       .compile();
     await test.database.inAccount('a', [entry], { write: true });
     const found = await test.database.lookUp(
-      build.selectFrom('directory').select('account_id').where('value', '=', 'h').compile(),
+      queryBuilder.selectFrom('directory').select('account_id').where('value', '=', 'h').compile(),
     );
     expect(found).toEqual([{ account_id: 'a' }]);
   });
@@ -163,7 +163,7 @@ eachEngine('a database (%s)', (engine) => {
       'x'::text as "text", true as "boolean", null::text as "nothing", '{"b":[1,"2",null],"a":{}}'::jsonb as "object", '[1]'::jsonb as "list",
       '"s"'::jsonb as "string", 'null'::jsonb as "null", ${moment}::timestamptz as "time", array['a','b']::text[] as "texts",
       array[1,2]::bigint[] as "bigints", ${['c', 'd']}::text[] as "sent", ${JSON.stringify([1, 'é', null])}::jsonb as "json"`.compile(
-      build,
+      queryBuilder,
     );
     expect(await lookUp.call(test.database, types)).toEqual([
       {
@@ -209,7 +209,7 @@ eachEngine('a database (%s)', (engine) => {
     await database.inAccount('a', [
       raw("insert into object_keys select 'a', 'Group', 'key', n::text, 'o' from generate_series(1, 10000) n"),
     ]);
-    database.wrote(10_000);
+    database.countWrittenRows(10_000);
     expect(await keys(database, 'a')).toHaveLength(10_000);
     await database.ping();
     if (engine === 'postgres') return;
@@ -322,7 +322,7 @@ describe('a Postgres connection', () => {
       await run("select from accounts where account_id = 'a' for no key update");
       const [rows] = await database.inAccount(
         'b',
-        [build.updateTable('accounts').set({ revision: 1 }).returning('revision').compile()],
+        [queryBuilder.updateTable('accounts').set({ revision: 1 }).returning('revision').compile()],
         { write: true },
       );
       expect(rows).toEqual([{ revision: 1 }]);

@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { createFile, inDataDirectory, roomAt } from '../../src/db/embedded/disk.ts';
+import { createFile, freeMebibytes, inDataDirectory } from '../../src/db/embedded/disk.ts';
 import { Unavailable } from '../../src/model/errors.ts';
 import { temporaryDirectory } from '../setup/database.ts';
 
@@ -30,6 +30,6 @@ it('a defect in a data directory is rethrown unchanged', async () => {
 });
 
 it('free disk space is reported in MiB', async () => {
-  const room = await roomAt(await temporaryDirectory());
+  const room = await freeMebibytes(await temporaryDirectory());
   expect([Number.isInteger(room), room > 0]).toEqual([true, true]);
 });

@@ -24,7 +24,7 @@ test('events are delivered in the order of their numbers, however long a transac
     const event = (target: string) => ({ code: 'dashboard.login', target, meta: {} }) as const;
     // A writer takes its number, writes its event and does not commit.
     const clients: Promise<unknown>[] = [];
-    const held = database.holding(account, async (access) => {
+    const held = database.withAccountLock(account, async (access) => {
       await recordEvents(access, account, { actor, at: engine.now(), events: [event('first'), event('second')] });
       // Others come meanwhile: one that only records, and one that makes a revision.
       clients.push(recordEvents(database, account, { actor, at: engine.now(), events: [event('third')] }));
@@ -58,7 +58,7 @@ test('the event number of a failed transaction is used again, without a gap for 
   const made = await createObject(engine, call, kind, channel, { strict: false });
   const event = { code: 'dashboard.login', target: 'u', meta: {} } as const;
   const record = { actor, at: engine.now(), events: [event] };
-  const failing = database.holding(account, async (access) => {
+  const failing = database.withAccountLock(account, async (access) => {
     await recordEvents(access, account, record);
     throw new Error('taken back');
   });

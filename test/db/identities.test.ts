@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createIdentityLookUp } from '../../src/db/accounts/identities.ts';
-import { enterSubject } from '../../src/db/accounts/idp-people.ts';
+import { insertSubjectEntry } from '../../src/db/accounts/idp-people.ts';
 import { type TestDatabase, testDatabase } from '../setup/database.ts';
 
 let test: TestDatabase;
@@ -19,8 +19,8 @@ describe('an identity token of this server', () => {
       `insert into credentials (account_id, email, user_id, password_hash, changed_at) values ('${account}', 'x@example.com', 'u1', '-', now())`;
     await test.database.asOwner([credentials('a')]);
     expect(await find(token)).toBeUndefined();
-    await enterSubject(test.database, 'b', 'u1');
-    await enterSubject(test.database, 'a', 'u1');
+    await insertSubjectEntry(test.database, 'b', 'u1');
+    await insertSubjectEntry(test.database, 'a', 'u1');
     expect(await find(token)).toMatchObject({ account: 'b', user: 'u1' });
   });
 

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { productRegistry } from '../../src/app.ts';
-import { deleteEndedRecords, deleteRecordsOf } from '../../src/db/accounts/idp-records.ts';
+import { deleteEndedRecords, deleteRecordsOfUser } from '../../src/db/accounts/idp-records.ts';
 import { statement } from '../../src/db/builder.ts';
-import { sealAgain } from '../../src/db/sealing/rotate.ts';
+import { resealAll } from '../../src/db/sealing/rotate.ts';
 import { createVault } from '../../src/db/sealing/vault.ts';
-import { createKeys } from '../../src/features/auth/provider/keys.ts';
-import { createAdapter, createNotes, hash } from '../../src/features/auth/provider/records.ts';
+import { createProviderKeys } from '../../src/features/auth/provider/keys.ts';
+import { createAdapter, createOwnRecords, hashId } from '../../src/features/auth/provider/records.ts';
 import { eachEngine, testDatabase } from '../setup/database.ts';
 
 const [oldKey, newKey] = [randomBytes(32), randomBytes(32)];
@@ -44,7 +44,7 @@ eachEngine('a record of the identity provider on %s', (engine) => {
     const adapter = createAdapter({ database, vault });
     for (const name of ['a', 'b']) await adapter('Session').upsert(name, { uid: `u${name}`, accountId: 'ana' }, 60);
     await adapter('Session').upsert('c', { uid: 'uc', accountId: 'ben' }, 60);
-    await deleteRecordsOf(database, 'ana', hash('ua'));
+    await deleteRecordsOfUser(database, 'ana', hashId('ua'));
     const left = await Promise.all(['a', 'b', 'c'].map(async (id) => (await adapter('Session').find(id))?.uid));
     expect(left).toEqual(['ua', undefined, 'uc']);
     const enter =
@@ -60,19 +60,19 @@ eachEngine('a record of the identity provider on %s', (engine) => {
   it('is sealed again under a new key, as are signing keys; without the key it is not found', async () => {
     await using test = await testDatabase(engine);
     const { database } = test;
-    const notes = createNotes<string>({ database, vault }, 'Note');
+    const notes = createOwnRecords<string>({ database, vault }, 'Note');
     await notes.put('n1', 'known', 60);
-    const before = await createKeys({ database, vault, rotateAfter: 60 }).current();
-    expect(await createNotes({ database, vault: createVault([newKey]) }, 'Note').find('n1')).toBeUndefined();
-    await sealAgain(database, {
+    const before = await createProviderKeys({ database, vault, rotateAfter: 60 }).current();
+    expect(await createOwnRecords({ database, vault: createVault([newKey]) }, 'Note').find('n1')).toBeUndefined();
+    await resealAll(database, {
       registry: productRegistry(),
       vault: createVault([newKey, oldKey]),
       form: 'bound',
       acceptUnbound: false,
     });
     const after = { database, vault: createVault([newKey]) };
-    expect(await createNotes(after, 'Note').find('n1')).toBe('known');
-    expect((await createKeys({ ...after, rotateAfter: 60 }).current()).signing).toEqual(before.signing);
+    expect(await createOwnRecords(after, 'Note').find('n1')).toBe('known');
+    expect((await createProviderKeys({ ...after, rotateAfter: 60 }).current()).signing).toEqual(before.signing);
   });
 });
 
@@ -80,7 +80,7 @@ describe('the signing keys of the identity provider', () => {
   it('are the same on two servers that start at once, and rotate when due', async () => {
     await using test = await testDatabase('postgres');
     const { database } = test;
-    const open = () => createKeys({ database, vault, rotateAfter: 3600, freshMs: 0 });
+    const open = () => createProviderKeys({ database, vault, rotateAfter: 3600, freshMs: 0 });
     const [one, two] = [open(), open()];
     const [first, same] = await Promise.all([one.current(), two.current()]);
     expect(first.signing).toEqual(same.signing);

@@ -15,13 +15,13 @@ async function office(
   failed = (error: unknown): void => {
     throw error;
   },
-  silence: { readonly longestSilenceMs?: number } = {},
+  silence: { readonly maxSilenceMs?: number } = {},
 ) {
   const { url = '', database, ...made } = await testDatabase('postgres');
   await database.asOwner(["insert into accounts (account_id, created_at) values ('a', now())"]);
   const keeper = openLeaseKeeper({
     database: { url },
-    failed,
+    onFailure: failed,
     ...silence,
   });
   const request = { account: 'a', name: 'source/x', seconds };
@@ -58,7 +58,7 @@ it('a lease is renewed while the main thread is blocked for longer than the leas
 
 it('a lease expires when the main thread is silent for longer than the limit', async () => {
   // Longer than the thread takes to start on a busy machine: one that passed is not renewed any more.
-  await using own = await office(12, undefined, { longestSilenceMs: 3000 });
+  await using own = await office(12, undefined, { maxSilenceMs: 3000 });
   const first = await own.until();
   await expect.poll(own.until).toBeGreaterThan(first);
   own.keeper.hold(own.lease, 2);
@@ -71,7 +71,7 @@ it('a released lease is not renewed', async () => {
   await using own = await office(4);
   const first = await own.until();
   await expect.poll(own.until).toBeGreaterThan(first);
-  own.keeper.letGo(own.lease);
+  own.keeper.release(own.lease);
   await expect.poll(own.takeAsOther).toMatchObject({ owner: 'two' });
 });
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
 import {
-  explainLost,
+  explainLeaseLoss,
   type Lease,
   releaseLease,
   renewLease,
@@ -86,12 +86,12 @@ eachEngine('a lease on %s', (engine) => {
     const { database } = made;
     const lease = await held(database, 'one');
     await pass(database, 40);
-    expect(await explainLost(database, lease)).toEqual({ state: 'over', seconds: expect.closeTo(10, -1) });
+    expect(await explainLeaseLoss(database, lease)).toEqual({ state: 'over', seconds: expect.closeTo(10, -1) });
     const other = await held(database, 'two');
-    expect(await explainLost(database, lease)).toEqual({ state: 'taken', owner: 'two' });
+    expect(await explainLeaseLoss(database, lease)).toEqual({ state: 'taken', owner: 'two' });
     await revokeLease(database, other.account, other.name);
-    expect(await explainLost(database, other)).toEqual({ state: 'revoked' });
-    expect(await explainLost(database, { ...lease, name: 'source/none' })).toEqual({ state: 'gone' });
+    expect(await explainLeaseLoss(database, other)).toEqual({ state: 'revoked' });
+    expect(await explainLeaseLoss(database, { ...lease, name: 'source/none' })).toEqual({ state: 'gone' });
   });
 
   it('is granted to one of twenty concurrent callers', async () => {

@@ -54,7 +54,7 @@ eachEngine('migrations (%s)', (engine) => {
   it('are refused on a Postgres that is too old, with its version and a fix', async () => {
     await using test = await testDatabase(engine);
     const broken = { ...next, statements: ['select from nowhere'] };
-    const refusal = migrate(test.database, { migrations: [...migrations, broken], oldestServer: 99 });
+    const refusal = migrate(test.database, { migrations: [...migrations, broken], minPostgresVersion: 99 });
     await expect(refusal).rejects.toThrow(Unavailable);
     await expect(refusal).rejects.toThrow(
       /^The database server is Postgres 1\d, and Heddle needs 99 or newer; nothing was changed\. .* --database-url\.$/,
@@ -97,7 +97,7 @@ describe('migrations while other sessions hold locks', () => {
     await using test = await testDatabase('postgres');
     const reader = await sessionOf(test.url, 'select from objects');
     const { promise: said, resolve } = Promise.withResolvers<string>();
-    const migrating = migrate(test.database, { ...options, waiting: resolve });
+    const migrating = migrate(test.database, { ...options, onWaiting: resolve });
     await expect.poll(() => ask(test.database, waits)).toHaveLength(1);
     // It stands behind the migration, and would do so until the report is done.
     expect(await ask(test.database, 'select id from objects')).toEqual([]);

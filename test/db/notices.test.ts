@@ -9,7 +9,11 @@ function server(url: string) {
   const heard: Notice[] = [];
   const state = { missed: 0 };
   const board = createNoticeBoard((key, message) => connection.notify(key, message));
-  const connection = openNotices({ url, heard: (message) => board.receive(message), missed: () => board.missed() });
+  const connection = openNotices({
+    url,
+    onMessage: (message) => board.receive(message),
+    onMissed: () => board.reportMissed(),
+  });
   board.on((notice) => heard.push(notice));
   board.onMissed(() => {
     state.missed += 1;

@@ -4,11 +4,11 @@ import { expect, it } from 'vitest';
 import { productRegistry } from '../../src/app.ts';
 import type { Database } from '../../src/db/database.ts';
 import { keyBytes } from '../../src/db/sealing/derive-key.ts';
-import { sealAgain } from '../../src/db/sealing/rotate.ts';
+import { resealAll } from '../../src/db/sealing/rotate.ts';
 import { createVault } from '../../src/db/sealing/vault.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import type { SealForm, Vault } from '../../src/model/schema/sealing.ts';
-import { placeOf } from '../../src/model/schema/secret-fields.ts';
+import { sealPlaceOf } from '../../src/model/schema/secret-fields.ts';
 import { eachEngine, testDatabase } from '../setup/database.ts';
 import { rowsOf } from '../setup/rows.ts';
 
@@ -19,7 +19,7 @@ const [oldKey, newKey] = [randomBytes(keyBytes), randomBytes(keyBytes)];
 /** What people may write wherever they write anything. */
 const looksSealed = 'sealed: the box on the shelf';
 
-const place = (id: string) => placeOf(account, id, ['target', 'headers', 'X-Key']);
+const place = (id: string) => sealPlaceOf(account, id, ['target', 'headers', 'X-Key']);
 const sealIn = (vault: Vault, id: string, form: SealForm) => vault.seal(`secret of ${id}`, place(id), form);
 
 /** A webhook whose secret is sealed. */
@@ -73,7 +73,7 @@ async function ask(database: Database, sql: string): Promise<readonly Record<str
 }
 
 const reseal = (database: Database, vault: Vault, acceptUnbound = false) =>
-  sealAgain(database, { registry, vault, form: 'bound', acceptUnbound });
+  resealAll(database, { registry, vault, form: 'bound', acceptUnbound });
 
 /** How many rows were written where everything opens. */
 async function rotate(database: Database, vault: Vault, acceptUnbound = false): Promise<number> {
@@ -130,7 +130,7 @@ eachEngine('key rotation on %s', (engine) => {
     const [row] = await ask(database, "select spec -> 'config' as config from objects where id = 's'");
     const { url = '', ...rest } = (row?.['config'] ?? {}) as Record<string, string>;
     expect(rest).toEqual({ body_template: '{}' });
-    expect(vault.open(url, placeOf(account, 's', ['config', 'url']))).toBe('https://x.example.com/let-me-in');
+    expect(vault.open(url, sealPlaceOf(account, 's', ['config', 'url']))).toBe('https://x.example.com/let-me-in');
   });
 
   it('terminates with 1,001 rows, whatever they contain', async () => {

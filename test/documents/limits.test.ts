@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { limits } from '../../src/documents/limits.ts';
 import { createReader } from '../../src/documents/reader.ts';
 import { parseYaml } from '../../src/documents/yaml/yaml.ts';
-import { holdsMoreThan } from '../../src/documents/yaml/yaml-text.ts';
+import { hasMoreValuesThan } from '../../src/documents/yaml/yaml-text.ts';
 import { group, onlyProblem, read } from './sample.ts';
 
 const padded = (bytes: number) => group('a') + '#'.repeat(bytes - group('a').length);
@@ -54,7 +54,7 @@ test.each([
   ['- a\n- b: c\n', 5],
   ['--- a\n--- b\n', 4],
 ])('the values of a text are counted before parsing, and never overestimated: %j', (text, count) => {
-  expect([holdsMoreThan(text, count - 1), holdsMoreThan(text, count)]).toEqual([true, false]);
+  expect([hasMoreValuesThan(text, count - 1), hasMoreValuesThan(text, count)]).toEqual([true, false]);
 });
 
 test('a text with too many values is refused without creating them, within 96 MiB of heap', async () => {

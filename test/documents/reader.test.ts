@@ -89,7 +89,7 @@ test('E5: the reader reports the same kind and name in two files as a problem th
 
 test('the reader rejects as unavailable when a file is not read in time, and reads the next file', async () => {
   const slow = file('slow.yaml', `x: [${'0,'.repeat(900_000)}]`);
-  const reader = open({ lateMs: 200 });
+  const reader = open({ timeoutMs: 200 });
   await expect(reader.read([slow])).rejects.toThrow(/longer than 0.2 s.*try again/);
   await expect(reader.read([slow])).rejects.toBeInstanceOf(Unavailable);
   expect((await reader.read([file('a.yaml', group('a'))])).documents).toHaveLength(1);
@@ -118,7 +118,7 @@ test('the reader rejects as unavailable while threads cannot be started, and rea
 
 test('the reader reads a file that timed out on a busy machine later, with the usual result', async () => {
   const text = file('a.yaml', `x: [${'0,'.repeat(100_000)}]`);
-  const reader = open({ lateMs: 1 });
+  const reader = open({ timeoutMs: 1 });
   await expect(reader.read([text])).rejects.toBeInstanceOf(Unavailable);
   expect(await open().read([text])).toMatchObject({
     documents: [],
@@ -129,7 +129,7 @@ test('the reader reads a file that timed out on a busy machine later, with the u
 
 test('the reader reads small files without a worker thread, with the same result', async () => {
   const files = [file('a.yaml', `${group('a')}---\n${group('B')}`), file('b.json', '{"a":1}'), file('c.yaml', 'x: [')];
-  expect(await open({ charactersHere: 1000 }).read(files)).toEqual(await open().read(files));
+  expect(await open({ maxInlineCharacters: 1000 }).read(files)).toEqual(await open().read(files));
 });
 
 test('the reader reads valid JSON without a worker thread, and finds the problems of invalid JSON in one', async () => {

@@ -44,7 +44,7 @@ async function apply(expected: readonly Document[], revision: number): Promise<v
     source: 'kill',
     documents: expected,
     problems: [],
-    place: (same) => same,
+    locate: (same) => same,
     prune: true,
     allowEmpty: false,
   };

@@ -6,7 +6,7 @@ import { openDatabase } from '../../src/db/database.ts';
 const [url = '', account = ''] = process.argv.slice(2);
 const database = await openDatabase({ url, poolSize: 1 });
 process.on('disconnect', () => process.exit());
-await database.holding(account, async () => {
+await database.withAccountLock(account, async () => {
   process.send?.('held');
   await new Promise(() => {});
 });

@@ -343,10 +343,10 @@ function countDoubts(inner: Database): { readonly database: Database; doubts(): 
   const database: Database = {
     engine: inner.engine,
     inAccount: counting(inner.inAccount) as Database['inAccount'],
-    holding: counting(inner.holding) as Database['holding'],
+    withAccountLock: counting(inner.withAccountLock) as Database['withAccountLock'],
     asOwner: counting(inner.asOwner),
     lookUp: (query) => inner.lookUp(query),
-    wrote: (rows) => inner.wrote(rows),
+    countWrittenRows: (rows) => inner.countWrittenRows(rows),
     ping: () => inner.ping(),
     close: () => inner.close(),
   };

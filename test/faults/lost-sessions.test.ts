@@ -16,7 +16,7 @@ it('a write with a broken connection is ended in Postgres before it is retried, 
   await using api = await apiOn(impatient, () => impatient.close());
   const [owner] = (await api.engine.snapshots.current(api.account)).ofKind('User');
   const sessions = async () => (await truth.lookUp(waiting)).map(({ pid }) => pid);
-  const { asked, first } = await truth.holding(api.account, async () => {
+  const { asked, first } = await truth.withAccountLock(api.account, async () => {
     const asked = api.call('POST', `/api/users/${owner?.id}/tokens`, { name: 'ci', expires_in: 1 });
     await expect.poll(sessions).toHaveLength(1);
     const [first] = await sessions();

@@ -45,10 +45,10 @@ async function sentTwice(lock: string, write: (api: TestApi) => Promise<void>): 
     engine: inner.engine,
     // The rows are those of the inner database.
     inAccount: inAccount as unknown as Database['inAccount'],
-    holding: (account, work, by) => inner.holding(account, work, by),
+    withAccountLock: (account, work, by) => inner.withAccountLock(account, work, by),
     lookUp: (query) => inner.lookUp(query),
     asOwner: (work, more) => (isArmed ? send(() => inner.asOwner(work, more)) : inner.asOwner(work, more)),
-    wrote: (rows) => inner.wrote(rows),
+    countWrittenRows: (rows) => inner.countWrittenRows(rows),
     ping: () => inner.ping(),
     close: () => inner.close(),
   };
@@ -105,7 +105,7 @@ describe('a write that is sent again while its first attempt is still running', 
       const kind = engine.registry.get('Group');
       const { spec } = canonicalSpec(kind, { name: 'first' });
       const result = await engine.committer.mutateTogether({
-        ...{ actor, accounts: [], founded: emptySnapshot(engine.registry, 'second') },
+        ...{ actor, accounts: [], newAccount: emptySnapshot(engine.registry, 'second') },
         entries: [{ account: 'second', kind: 'domain', value: 'second.example.com', subject: 'second' }],
         propose: (stateOf) => {
           const object = { id: 'g1', kind: kind.name, spec, derived: {} };

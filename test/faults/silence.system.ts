@@ -8,7 +8,7 @@ import { insertToken } from '../../src/db/accounts/tokens.ts';
 import { commitTogether, type TogetherInput } from '../../src/db/commit/commit-together.ts';
 import { type FoldTarget, foldStep } from '../../src/db/commit/compaction.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
-import { dropBefore, forgetBatches, makePartitionsAhead } from '../../src/db/logs/feed-partitions.ts';
+import { deleteBatchesBefore, dropPartitionsBefore, makePartitionsAhead } from '../../src/db/logs/feed-partitions.ts';
 import { feeds } from '../../src/db/logs/feeds.ts';
 import { beginSealing } from '../../src/db/sealing/sealing.ts';
 import { Unavailable } from '../../src/model/errors.ts';
@@ -27,7 +27,14 @@ it('a server that is stopped or cut off from the network blocks writes for at mo
   await Promise.all([stopped(), behindDark('both'), behindDark('gone')]);
 });
 
-const nothing: TogetherInput = { inputs: [], founded: [], entries: [], identities: [], extraWrites: [], gone: [] };
+const nothing: TogetherInput = {
+  inputs: [],
+  newAccounts: [],
+  entries: [],
+  identities: [],
+  extraWrites: [],
+  deletedAccounts: [],
+};
 const at = '2026-03-04T05:06:07.000Z';
 
 const target: FoldTarget = { account: 'a', revision: 1 };
@@ -45,7 +52,7 @@ describe('a write as the owner of the database', () => {
     ],
     [
       'an account that goes',
-      (database) => commitTogether(database, { ...nothing, gone: [{ account: 'a', revision: 1 }] }),
+      (database) => commitTogether(database, { ...nothing, deletedAccounts: [{ account: 'a', revision: 1 }] }),
     ],
     [
       'a first token',
@@ -58,8 +65,8 @@ describe('a write as the owner of the database', () => {
     ['keys of the identity provider', (database) => renewIdpKeys(database, times, () => ({ id: 'k', sealed: 's' }))],
     ['history that is folded', (database) => foldStep(database, productRegistry(), target)],
     ['partitions that are made', (database) => makePartitionsAhead(database, Date.parse(at))],
-    ['partitions that go', (database) => dropBefore(database, present(feeds[0]), Date.parse(at))],
-    ['reports that are forgotten', (database) => forgetBatches(database, Date.parse(at))],
+    ['partitions that go', (database) => dropPartitionsBefore(database, present(feeds[0]), Date.parse(at))],
+    ['reports that are forgotten', (database) => deleteBatchesBefore(database, Date.parse(at))],
     ['secrets that are bound to their places', (database) => beginSealing(database)],
   ])('gives up a silent connection: %s', async (_, write) => {
     await using made = await testDatabase('postgres');
@@ -82,12 +89,12 @@ describe('a write as the owner of the database', () => {
     try {
       await holder.query('begin');
       await holder.query('select from accounts for update');
-      const going = commitTogether(made.database, { ...nothing, gone: [{ account: 'a', revision: 0 }] });
+      const going = commitTogether(made.database, { ...nothing, deletedAccounts: [{ account: 'a', revision: 0 }] });
       await expect(going).rejects.toMatchObject({ reason: 'locked' });
     } finally {
       await holder.end();
     }
-    const going = commitTogether(made.database, { ...nothing, gone: [{ account: 'a', revision: 0 }] });
+    const going = commitTogether(made.database, { ...nothing, deletedAccounts: [{ account: 'a', revision: 0 }] });
     expect(await going).toBe('written');
   });
 });
@@ -118,7 +125,7 @@ async function behindDark(what: 'both' | 'gone'): Promise<void> {
   const other = await openDatabase({ url: proxy.url, poolSize: 1, silenceMs: 2000 });
   const { promise: gate, resolve: release } = Promise.withResolvers<void>();
   const { promise: held, resolve: holds } = Promise.withResolvers<void>();
-  const holding = other.holding(api.account, async () => {
+  const holding = other.withAccountLock(api.account, async () => {
     holds();
     await gate;
   });

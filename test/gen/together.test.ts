@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { togetherByStart } from '../../src/gen/release/together.ts';
+import { groupModulesByStart } from '../../src/gen/release/together.ts';
 
 test('grouping modules fails for an entry file that is not part of the program', () => {
-  const [group] = togetherByStart('/program');
+  const [group] = groupModulesByStart('/program');
   if (typeof group?.name !== 'function') throw new Error('the names follow from the modules');
   const { name } = group;
   expect(() => name('/program/src/main.ts', { getModuleInfo: () => null })).toThrow(

@@ -1,18 +1,18 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { createDueWork, type DueWork, type WorkParts } from '../../src/features/integrations/due-work.ts';
+import { createDueWork, type DueWork, type WorkDefinition } from '../../src/features/integrations/due-work.ts';
 import { createObject } from '../../src/objects/objects.ts';
-import { currentContext, runIn } from '../../src/telemetry/context.ts';
+import { currentContext, runInContext } from '../../src/telemetry/context.ts';
 import { newOffice } from '../commit/office.ts';
 
 /** An office with work that looks when there is a reason, and what it reports. */
-async function openWork(parts: Partial<WorkParts> = {}, pollMs = 3_600_000) {
+async function openWork(parts: Partial<WorkDefinition> = {}, pollMs = 3_600_000) {
   const office = await newOffice('postgres');
   const reports: string[] = [];
   const work = createDueWork(
     { engine: office.engine, leaseSeconds: 30, pollMs, gatherMs: 5, report: (_, message) => reports.push(message) },
     {
       ...{ name: 'the work', atOnce: { inAll: 2, ofAccount: 2 }, notices: ['domains'] },
-      look: async () => undefined,
+      poll: async () => undefined,
       ...parts,
     },
   );
@@ -36,12 +36,12 @@ test('adopt() called while it runs causes another run', async () => {
   const entered: (() => void)[] = [];
   const looks: string[] = [];
   const { work, run } = await openWork({
-    adopt: () => new Promise<void>((resolve) => void entered.push(resolve)),
-    look: async ({ owner }) => void looks.push(owner),
+    createMissingJobs: () => new Promise<void>((resolve) => void entered.push(resolve)),
+    poll: async ({ owner }) => void looks.push(owner),
   });
   run();
   await expect.poll(() => entered.length).toBe(1);
-  work.adopt();
+  work.requestMissingJobs();
   entered[0]?.();
   await expect.poll(() => entered.length).toBe(2);
   expect(looks).toHaveLength(1);
@@ -53,11 +53,11 @@ test('a failed adopt() is reported once and retried by the next check, before du
   const done: string[] = [];
   const { reports, run } = await openWork(
     {
-      adopt: async () => {
+      createMissingJobs: async () => {
         done.push('adopt');
         if (done.length < 3) throw new Error('the store is away');
       },
-      look: async () => void done.push('look'),
+      poll: async () => void done.push('look'),
     },
     5,
   );
@@ -69,13 +69,13 @@ test('a failed adopt() is reported once and retried by the next check, before du
 test('due work is checked after its notices and after changes that it hears of, until it is stopped', async () => {
   const looks: string[] = [];
   const heard: number[] = [];
-  const hear = ({ revision }: { readonly revision: number }, { lookWithin }: DueWork): void => {
+  const hear = ({ revision }: { readonly revision: number }, { pollWithin }: DueWork): void => {
     heard.push(revision);
-    lookWithin(0);
+    pollWithin(0);
   };
   const { engine, account, call, run, end } = await openWork({
-    look: async ({ owner }) => void looks.push(owner),
-    hear,
+    poll: async ({ owner }) => void looks.push(owner),
+    onRevision: hear,
   });
   run();
   await expect.poll(() => looks.length).toBe(1);
@@ -94,15 +94,15 @@ test('due work is checked after its notices and after changes that it hears of, 
 test('checking for due work does not run in the context of the request that caused it', async () => {
   const requests: (string | undefined)[] = [];
   const { work, account, run } = await openWork({
-    look: async () => void requests.push(currentContext().requestId),
+    poll: async () => void requests.push(currentContext().requestId),
   });
   run();
   await expect.poll(() => requests.length).toBe(1);
-  await runIn({ requestId: 'r1' }, async () => {
+  await runInContext({ requestId: 'r1' }, async () => {
     await work.start({ account, lease: 'asked' }, async () => void requests.push(currentContext().requestId));
   });
   await expect.poll(() => requests.length).toBe(3);
-  runIn({ requestId: 'r2' }, () => work.lookWithin(0));
+  runInContext({ requestId: 'r2' }, () => work.pollWithin(0));
   await expect.poll(() => requests.length).toBe(4);
   expect(requests).toEqual([undefined, 'r1', undefined, undefined]);
 });

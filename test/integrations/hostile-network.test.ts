@@ -48,7 +48,11 @@ test('a proxy gets the address that was checked, and a request that the proxy re
   await post.channel({ target: { url: `http://${host}:${receiver.port}/hook` } });
   const [proxy, refusing] = [await startProxy(), await startProxy({ status: 407 })];
   const lookup: Lookup = async () => ['127.0.0.1'];
-  const through = (port: number) => ({ url: `http://ana:s3cret@127.0.0.1:${port}`, except: [], isGuard: false });
+  const through = (port: number) => ({
+    url: `http://ana:s3cret@127.0.0.1:${port}`,
+    exclusions: [],
+    checksHosts: false,
+  });
   const first = post.run(post.engine, { lookup, allow: [host], proxy: through(refusing.port) });
   await post.group('one');
   const said = `the proxy of this server answers 407 for 127.0.0.1:${receiver.port}`;

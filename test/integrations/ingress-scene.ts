@@ -6,7 +6,7 @@ import { openDatabase } from '../../src/db/database.ts';
 import { takeLease } from '../../src/db/leases/leases.ts';
 import { createConnectionTracker } from '../../src/features/peers/connection-tracker.ts';
 import { createHub } from '../../src/features/peers/streams/hub.ts';
-import { keepPeers } from '../../src/features/peers/upkeep/peers.ts';
+import { maintainPeers } from '../../src/features/peers/upkeep/peers.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { Unavailable } from '../../src/model/errors.ts';
 import type { ReadMap } from '../access/map-reader.ts';
@@ -27,7 +27,7 @@ export async function openMesh() {
   // As a server does: what is not stored is tried again.
   const failed = (error: unknown): void => void (error instanceof Unavailable || api.defects.push(error));
   const start = (server: string, by: Engine) => {
-    const listener = createConnectionTracker({ engine: by, server, failed, againMs: 20 });
+    const listener = createConnectionTracker({ engine: by, server, failed, retryMs: 20 });
     const hub = createHub({ engine: by, listener, now: Date.now, failed, tickMs: 50 });
     onTestFinished(async () => {
       hub.close();
@@ -52,7 +52,7 @@ export async function openMesh() {
     /** Connects a peer from a public address. */
     async join(label: Label, address = '198.51.100.1'): Promise<void> {
       const place = { connection_ip: address };
-      await engine.presence.note(account, { peer: ids[label], place });
+      await engine.presence.record(account, { peer: ids[label], place });
       const [follower, leave] = connect(serving.hub, { account, peer: ids[label] });
       followers.set(label, follower);
       leaving.set(label, leave);
@@ -86,13 +86,13 @@ export async function openMesh() {
     async keep(): Promise<void> {
       const lease = { account, name: 'upkeep', owner: 'one', seconds: 60 };
       const held = await takeLease(engine.database, lease);
-      if (held !== undefined) await keepPeers(engine, account, held);
+      if (held !== undefined) await maintainPeers(engine, account, held);
     },
     map: (label: Label): ReadMap | undefined => followers.get(label)?.map,
     events: (label: Label): number => followers.get(label)?.events.length ?? 0,
     /** What another server of the database decides at this moment: who forwards what to whom. */
     async decidedElsewhere(): Promise<readonly string[]> {
-      const { flows } = await other.access.of(await other.snapshots.fresh(account));
+      const { flows } = await other.access.current(await other.snapshots.fresh(account));
       const named = (id: string) => peers.find((label) => ids[label] === id) ?? id;
       return flows.map(({ fromNames, toNames }) => [...fromNames, ...toNames].map(named).join(' -> ')).sort();
     },

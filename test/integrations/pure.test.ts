@@ -1,8 +1,8 @@
 import { describe, expect, it, test } from 'vitest';
-import { verdictAbout, verdictOf } from '../../src/features/integrations/deliveries/answer.ts';
-import { usualDelays } from '../../src/features/integrations/deliveries/backoff.ts';
+import { verdictOf, verdictOfRequest } from '../../src/features/integrations/deliveries/answer.ts';
+import { defaultDelays } from '../../src/features/integrations/deliveries/backoff.ts';
 import { nextBatch } from '../../src/features/integrations/deliveries/batch.ts';
-import type { Channel, DeliveryEvent, Later } from '../../src/features/integrations/deliveries/target.ts';
+import type { Channel, DeliveryEvent, WaitForMore } from '../../src/features/integrations/deliveries/target.ts';
 import { notificationMail } from '../../src/features/integrations/notifications/mail-text.ts';
 import { OutboundFailure } from '../../src/outbound/failure.ts';
 
@@ -15,11 +15,11 @@ const event = (id: number, more: Partial<DeliveryEvent> = {}): DeliveryEvent => 
 describe('the next batch of events for a channel', () => {
   const channel: Channel = {
     ...{ account: 'a', id: 'c', type: 'webhook', enabled: true, settings: {} },
-    wants: (code) => code === 'group.add' || code === 'integration.delivery_failed',
+    subscribesTo: (code) => code === 'group.add' || code === 'integration.delivery_failed',
   };
-  const limits = { end: undefined, left: undefined, newest: 9 };
-  const chosen = (window: readonly DeliveryEvent[], take: number | Later, more = {}) => {
-    const batch = nextBatch(window, channel, { take: () => take }, { ...limits, ...more });
+  const limits = { end: undefined, unacceptedEvents: undefined, newest: 9 };
+  const chosen = (window: readonly DeliveryEvent[], take: number | WaitForMore, more = {}) => {
+    const batch = nextBatch(window, channel, { chooseBatchSize: () => take }, { ...limits, ...more });
     return 'afterMs' in batch ? batch : [batch.events.map(({ id }) => id), batch.cursor];
   };
   const other = (id: number) => event(id, { code: 'user.join' });
@@ -42,7 +42,7 @@ describe('the next batch of events for a channel', () => {
     ['is a new one when nothing is left of that', chosen([event(6), event(7)], 1, { end: 5 }), [[6], 6]],
     [
       'is what the receiver did not take of the batch that was begun, which ends where it did',
-      chosen([event(4), event(5), event(6), event(7)], 3, { end: 6, left: [5] }),
+      chosen([event(4), event(5), event(6), event(7)], 3, { end: 6, unacceptedEvents: [5] }),
       [[5], 6],
     ],
     ['is none when the target waits', chosen([event(4)], { afterMs: 7 }), { afterMs: 7 }],
@@ -59,11 +59,11 @@ describe('the next batch of events for a channel', () => {
     [
       'is a part of what was refused, and no more of it than the target takes',
       [
-        chosen([event(4), event(5), event(6), event(7)], 9, { parts: { to: 7, events: 2 } }),
-        chosen([event(4), event(5), event(6)], 9, { parts: { to: 5, events: 4 } }),
-        chosen([event(4), event(5), event(6)], 1, { parts: { to: 6, events: 2 } }),
-        chosen([event(4), event(5), event(6)], { afterMs: 7 }, { parts: { to: 6, events: 2 } }),
-        chosen([event(4), event(5)], 2, { parts: { to: 3, events: 1 } }),
+        chosen([event(4), event(5), event(6), event(7)], 9, { parts: { lastId: 7, maxEvents: 2 } }),
+        chosen([event(4), event(5), event(6)], 9, { parts: { lastId: 5, maxEvents: 4 } }),
+        chosen([event(4), event(5), event(6)], 1, { parts: { lastId: 6, maxEvents: 2 } }),
+        chosen([event(4), event(5), event(6)], { afterMs: 7 }, { parts: { lastId: 6, maxEvents: 2 } }),
+        chosen([event(4), event(5)], 2, { parts: { lastId: 3, maxEvents: 1 } }),
       ],
       [
         [[4, 5], 5],
@@ -87,7 +87,7 @@ describe('the next batch of events for a channel', () => {
   ])('%s', (_, found, expected) => expect(found).toEqual(expected));
 
   it('is the whole batch that was begun when the target repeats batches', () => {
-    const target = { take: () => 1, repeatsBatches: true } as const;
+    const target = { chooseBatchSize: () => 1, repeatsBatches: true } as const;
     expect(nextBatch([event(4), event(5), event(6)], channel, target, { ...limits, end: 5 })).toEqual({
       ...{ events: [event(4), event(5)], end: 5, cursor: 5 },
     });
@@ -99,13 +99,14 @@ describe('the next batch of events for a channel', () => {
 });
 
 test('retry delays grow from one second to ten minutes, with jitter, and obey the delay that the receiver requests', () => {
-  const delays = (random: number) => [1, 2, 5, 9, 10, 40, 4000].map((failures) => usualDelays.retry(failures, random));
+  const delays = (random: number) =>
+    [1, 2, 5, 9, 10, 40, 4000].map((failures) => defaultDelays.retry(failures, random));
   expect(delays(0)).toEqual([1000, 2000, 16_000, 256_000, 400_000, 400_000, 400_000]);
   expect(delays(1)).toEqual([1500, 3000, 24_000, 384_000, 600_000, 600_000, 600_000]);
-  expect(usualDelays.retry(1, 0, 60_000)).toBe(60_000);
-  expect(usualDelays.retry(1, 0, 10 ** 12)).toBe(86_400_000);
-  expect(usualDelays.pause(0)).toBe(3_600_000);
-  expect(usualDelays.pause(1)).toBeCloseTo(3_960_000);
+  expect(defaultDelays.retry(1, 0, 60_000)).toBe(60_000);
+  expect(defaultDelays.retry(1, 0, 10 ** 12)).toBe(86_400_000);
+  expect(defaultDelays.pause(0)).toBe(3_600_000);
+  expect(defaultDelays.pause(1)).toBeCloseTo(3_960_000);
 });
 
 describe('an answer of a receiver', () => {
@@ -134,7 +135,7 @@ describe('an answer of a receiver', () => {
   });
 
   it('is classified as retry or pause when it is missing, and a defect is thrown', async () => {
-    const failing = (error: Error) => verdictAbout(() => Promise.reject(error));
+    const failing = (error: Error) => verdictOfRequest(() => Promise.reject(error));
     expect(await failing(new OutboundFailure('timeout', 'late'))).toEqual({ outcome: 'retry', reason: 'late' });
     expect(await failing(new OutboundFailure('redirected', 'away'))).toEqual({ outcome: 'pause', reason: 'away' });
     await expect(failing(new TypeError('a defect'))).rejects.toThrow('a defect');

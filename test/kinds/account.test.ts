@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { newAccount } from '../../src/kinds/new-account.ts';
+import { buildAccountObjects } from '../../src/kinds/new-account.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { canonicalSpec, canonicalStated } from '../../src/model/schema/normalize.ts';
 import { account, faultsOf, group, peer, registry, stateFaultsOf, stateOf, stored, texts } from './objects.ts';
@@ -152,7 +152,7 @@ describe('the audit events of changed settings', () => {
 describe('a new account', () => {
   const build = (more: JsonObject = {}) => {
     let count = 0;
-    return newAccount({
+    return buildAccountObjects({
       accountId: 'acc',
       now: '2026-01-02T03:04:05Z',
       newId: () => `id${++count}`,

@@ -11,7 +11,7 @@ import { mapReferences, mentionsOf } from '../../src/model/schema/references.ts'
 import { boundPrefix } from '../../src/model/schema/sealing.ts';
 import { sealSecrets } from '../../src/model/schema/secrets.ts';
 import { createValidator } from '../../src/model/schema/validate.ts';
-import { completeSpec, contentOf } from '../../src/model/state/members.ts';
+import { completeSpec, contentFromSpec } from '../../src/model/state/members.ts';
 import type { StoredObject } from '../../src/model/state/object.ts';
 import { applyUnits, diffUnits } from '../../src/model/state/units.ts';
 import { planReplace } from '../../src/plan/requests/requests.ts';
@@ -172,7 +172,7 @@ describe.each(registry.kinds.map((kind) => [kind.name, kind] as const))('%s', (_
   it('turns any spec into any other by applying the units that differ', () => {
     fc.assert(
       fc.property(specs(kind.spec), specs(kind.spec), (one, other) => {
-        const stored = (spec: JsonObject) => contentOf(kind.spec, canonicalSpec(kind, spec).spec);
+        const stored = (spec: JsonObject) => contentFromSpec(kind.spec, canonicalSpec(kind, spec).spec);
         const [before, after] = [stored(one), stored(other)];
         const changes = diffUnits(kind.spec, before, after);
         const result = applyUnits(kind.spec, before, changes);

@@ -29,7 +29,7 @@ describe('the name of a group', () => {
 
   it('belongs to one group, even if an identity provider issued another with the same name', () => {
     const state = stateOf(group('a', [], { name: 'devs', derived: { issued: 'jwt' } }), group('devs'));
-    expect(state.holderOf('Group', 'name', 'devs')?.id).toBe('devs');
+    expect(state.findByUnique('Group', 'name', 'devs')?.id).toBe('devs');
   });
 });
 

@@ -15,7 +15,7 @@ import {
 } from '../../src/model/state/ingress-ports.ts';
 import {
   forwardingOf,
-  type HostsNow,
+  type HostStates,
   noTakeovers,
   type Takeovers,
   takeoversIn,
@@ -48,9 +48,9 @@ function port(id: string, on: string, mappings: readonly JsonObject[], spec: Jso
 }
 
 /** These are offline, and nobody is kept out. */
-const away = (...offline: readonly string[]): HostsNow => ({
+const away = (...offline: readonly string[]): HostStates => ({
   isOffline: (host) => offline.includes(host),
-  isKeptOut: () => false,
+  isExcluded: () => false,
 });
 
 const machines = [peer('web', '100.72.0.1'), ...hosts.map((id, at) => peer(id, `100.72.0.${at + 2}`))];
@@ -125,9 +125,9 @@ describe('a pool of ports', () => {
           const same = { start, end: start + count - 1 };
           const isFree = subtractIntervals([same], free).length === 0;
           expect(ports.isFree(protocol, same)).toBe(isFree);
-          expect(ports.lowest(protocol, count)).toEqual(takeNumbers(free, count));
+          expect(ports.findLowestFree(protocol, count)).toEqual(takeNumbers(free, count));
           const back = what === 'back' ? given.shift() : undefined;
-          if (back !== undefined) ports.giveBack(back.protocol, back.pieces);
+          if (back !== undefined) ports.release(back.protocol, back.pieces);
           const pieces = what === 'same' && isFree ? [same] : what === 'others' ? takeNumbers(free, count) : undefined;
           if (pieces === undefined) continue;
           given.push({ protocol, pieces });
@@ -148,7 +148,7 @@ describe('takeovers of ingress ports', () => {
         );
         const objects = [...waiting, ...gateways.map(({ on, ...spec }) => gate(on, spec)), ...ports];
         const state = stateOf(...objects);
-        const now = { ...away(...offline), isKeptOut: (host: string) => keptOut.includes(host) };
+        const now = { ...away(...offline), isExcluded: (host: string) => keptOut.includes(host) };
         const takeovers = takeoversIn(state, now);
         expect([...takeoversIn(stateOf(...objects.toReversed()), now)]).toEqual([...takeovers]);
         for (const [id, { ingressPeer, mappings }] of takeovers) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { settlePorts } from '../../src/kinds/ingress-port/allocate.ts';
+import { assignPorts } from '../../src/kinds/ingress-port/allocate.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { createValidator } from '../../src/model/schema/validate.ts';
 import { ingressProtocols, mappingsOf, type PortMapping, usesTransport } from '../../src/model/state/ingress-ports.ts';
@@ -291,7 +291,7 @@ describe('allocations of ingress ports', () => {
     const serve = (count: number) => {
       const state = crowd(count);
       const [first] = state.ofKind('IngressPort').filter(({ id }) => id === 'waiting-0');
-      const [change] = settlePorts({ after: present(first), newId: () => '' }, state);
+      const [change] = assignPorts({ after: present(first), newId: () => '' }, state);
       expect(change).toMatchObject({ derived: { port_range_mappings: [{ protocol: 'tcp' }] } });
     };
     expect(growthOf(serve, 60)).toBeLessThan(linear);

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../src/lib/json.ts';
 import type { Fault } from '../../src/model/declare/kind.ts';
 import { createRegistry } from '../../src/model/declare/registry.ts';
 import { canonicalSpec } from '../../src/model/schema/normalize.ts';
-import { contentOf, type MemberOrigins, membersIn } from '../../src/model/state/members.ts';
+import { contentFromSpec, type MemberOrigins, membersIn } from '../../src/model/state/members.ts';
 import type { StoredObject } from '../../src/model/state/object.ts';
 import { emptySnapshot, type Snapshot } from '../../src/model/state/snapshot.ts';
 
@@ -12,7 +12,7 @@ export const registry = createRegistry(Object.values(kinds));
 /** A stored object with a canonical spec; its id is its name in the test. */
 export function stored(kind: string, id: string, spec: JsonObject, more: Partial<StoredObject> = {}): StoredObject {
   const declared = registry.get(kind);
-  const content = contentOf(declared.spec, canonicalSpec(declared, spec).spec);
+  const content = contentFromSpec(declared.spec, canonicalSpec(declared, spec).spec);
   return {
     id,
     kind,
@@ -31,7 +31,7 @@ export function stored(kind: string, id: string, spec: JsonObject, more: Partial
 
 /** The object with exactly these peers: by id the origins that put them there. */
 export function withPeers<O extends StoredObject>(object: O, peers: Readonly<Record<string, MemberOrigins>>): O {
-  return { ...object, ...contentOf(registry.get(object.kind).spec, { ...object.spec, peers }) };
+  return { ...object, ...contentFromSpec(registry.get(object.kind).spec, { ...object.spec, peers }) };
 }
 
 /** The peers of a group with the origins that put them there. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { labelOf } from '../../src/kinds/peer/label.ts';
+import { nameToLabel } from '../../src/kinds/peer/label.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { canonicalDomain } from '../../src/lib/net/domain.ts';
 import type { StoredObject } from '../../src/model/state/object.ts';
@@ -128,14 +128,14 @@ describe('the DNS label of a peer', () => {
     ['build.example.com', 'build'],
     ['Größe', 'xn--gre-6ka8i'],
     ['__ci__', 'ci'],
-    ['Ana’s laptop', labelOf('Ana’s laptop')],
+    ['Ana’s laptop', nameToLabel('Ana’s laptop')],
     ['2024', 'peer-2024'],
     ['x'.repeat(80), 'x'.repeat(59)],
     ['ü'.repeat(80), undefined],
     ['---', undefined],
     ['', undefined],
   ])('for the name %s is %s', (name, label) => {
-    expect(labelOf(name)).toBe(label);
+    expect(nameToLabel(name)).toBe(label);
     if (label !== undefined) expect(label).toMatch(/^[a-z\d]([a-z\d-]{0,57}[a-z\d])?$/);
   });
 
@@ -157,7 +157,7 @@ describe('the DNS label of a peer', () => {
     ['Größe', 'xn--gre-113-209-w6a21a'],
     ['ü'.repeat(50), 'peer-113-209'],
   ])('for the taken name %s is %s, still a valid label', (name, expected) => {
-    const [one, two] = [labelOf(name) ?? '', 'other'];
+    const [one, two] = [nameToLabel(name) ?? '', 'other'];
     const before = stored('Peer', two, { ...plain, ip: '100.72.113.209' }, { key: two });
     const after = { ...before, name, spec: { ...before.spec, name } };
     const state = stateOf(after, peer(one));
@@ -205,7 +205,7 @@ it('a peer that moved shows its current location, not that of its enrolment', ()
   const derived = { connection_ip: '192.0.2.1', country_code: 'CH', city_name: 'Bern', geoname_id: 2661552 };
   const object = stored('Peer', 'p', plain, { derived });
   const shown = (place: JsonObject | undefined) => {
-    const state = stateOf(object).seen({ now: '', viewer: '', observed: () => place });
+    const state = stateOf(object).viewedAs({ now: '', viewer: '', observed: () => place });
     return Object.keys(derived).map((name) => kind.computed[name]?.value(object, state));
   };
   expect(shown(undefined)).toEqual(['192.0.2.1', 'CH', 'Bern', 2661552]);

@@ -55,7 +55,7 @@ describe('the state of a setup key', () => {
     ['expired', { usage_limit: 2, revoked: true }, { expires: past, used_times: 2 }],
     ['expired', {}, { expires: now }],
   ])('is %s for the spec %j and the derived values %j', (expected, change, derived) => {
-    const state = stateOf().seen({ now, viewer: 'ana' });
+    const state = stateOf().viewedAs({ now, viewer: 'ana' });
     const shown = (member: string) => kind.computed[member]?.value(key(change, derived), state);
     expect([shown('state'), shown('valid')]).toEqual([expected, expected === 'valid']);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { pauseMs, plainBackoff } from '../../src/kubernetes/backoff.ts';
+import { defaultBackoff, pauseMs } from '../../src/kubernetes/backoff.ts';
 import { ApiError, Unreachable } from '../../src/kubernetes/errors.ts';
 
 const busy = (retryAfterMs?: number) =>
@@ -14,7 +14,7 @@ describe('the longest pause after consecutive failures', () => {
   ])('%s', (_, error, expected) => {
     vi.spyOn(Math, 'random').mockReturnValue(1);
     const failures = [0, 1, 2, 3, 40].slice(0, expected.length);
-    expect(failures.map((count) => pauseMs(plainBackoff, count, error))).toEqual(expected);
+    expect(failures.map((count) => pauseMs(defaultBackoff, count, error))).toEqual(expected);
     vi.restoreAllMocks();
   });
 });

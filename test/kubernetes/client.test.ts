@@ -27,7 +27,7 @@ function plain(server: string): Connection {
     server,
     namespace: undefined,
     credentials: async () => ({ tls: {}, headers: {} }),
-    refused: () => undefined,
+    discardCredentials: () => undefined,
   };
 }
 
@@ -97,7 +97,7 @@ describe('an in-cluster connection', () => {
     await writeFile(join(directory, 'token'), 'second\n');
     await writeFile(join(directory, 'ca.crt'), 'PEM of another authority');
     expect(await authorization()).toBe('Bearer first');
-    connection.refused();
+    connection.discardCredentials();
     expect(await authorization()).toBe('Bearer second');
     expect((await connection.credentials()).tls.ca).toBe('PEM of another authority');
   });
@@ -133,11 +133,11 @@ describe('a connection by a kubeconfig file', () => {
     const other = { ...config, clusters: [{ name: 'c', cluster: { server: 'https://other.example' } }] };
     await writeFile(file, JSON.stringify({ ...other, users: [{ name: 'u', user: { token: 'new' } }] }));
     expect((await connection.credentials()).headers['authorization']).toBe('Bearer secret');
-    connection.refused();
+    connection.discardCredentials();
     expect((await connection.credentials()).headers['authorization']).toBe('Bearer new');
     expect(connection.server).toBe('https://other.example');
     await rm(file);
-    connection.refused();
+    connection.discardCredentials();
     await expect(connection.credentials()).rejects.toThrow(/config cannot be read: ENOENT/);
   });
 

@@ -2,7 +2,7 @@ import type { Engine } from '../../src/commit/engine.ts';
 import type { Client } from '../../src/kubernetes/client.ts';
 import { createPacer } from '../../src/kubernetes/pacer.ts';
 import type { Resource } from '../../src/kubernetes/resource.ts';
-import { type JsonObject, membersOf } from '../../src/lib/json.ts';
+import { asObjectOrEmpty, type JsonObject } from '../../src/lib/json.ts';
 
 /** The groups of a namespace. */
 export interface Crowd {
@@ -61,7 +61,7 @@ export function crowdOf(client: Client, namespace: string): Crowd {
           const { name } = resource.metadata;
           const object = state.findByKey('Group', name);
           if (object === undefined) return `${name} is a resource without an object`;
-          const expected = membersOf(resource.spec)['name'] ?? name;
+          const expected = asObjectOrEmpty(resource.spec)['name'] ?? name;
           const isSame = object.spec['name'] === expected;
           return [...(isSame ? [] : [`${name} is stated otherwise`]), ...faultsOf(resource, object.id)];
         }),
@@ -71,8 +71,10 @@ export function crowdOf(client: Client, namespace: string): Crowd {
 }
 
 function faultsOf({ metadata: { name, generation }, status }: Resource, objectId: string): readonly string[] {
-  const { id, observedGeneration, conditions } = membersOf(status);
-  const ready = Array.isArray(conditions) ? conditions.map(membersOf).find(({ type }) => type === 'Ready') : undefined;
+  const { id, observedGeneration, conditions } = asObjectOrEmpty(status);
+  const ready = Array.isArray(conditions)
+    ? conditions.map(asObjectOrEmpty).find(({ type }) => type === 'Ready')
+    : undefined;
   if (ready?.['status'] !== 'True') return [`${name} is not Ready`];
   if (observedGeneration !== generation) return [`${name} shows the status of an earlier generation`];
   return id === objectId ? [] : [`${name} shows the id of something else`];

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import type { Client } from '../../src/kubernetes/client.ts';
-import { type JsonObject, membersOf } from '../../src/lib/json.ts';
+import { asObjectOrEmpty, type JsonObject } from '../../src/lib/json.ts';
 
 const folder = fileURLToPath(new URL('../../crds', import.meta.url));
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
@@ -22,7 +22,7 @@ export async function installDefinitions(client: Client): Promise<readonly strin
 export async function establish(client: Client, stated: readonly JsonObject[]): Promise<readonly string[]> {
   const names: string[] = [];
   for (const definition of stated) {
-    const name = String(membersOf(definition['metadata'])['name']);
+    const name = String(asObjectOrEmpty(definition['metadata'])['name']);
     names.push(name);
     await client.apply(`${definitions}/${name}`, definition);
   }

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { findOutside, standIns } from '../../src/cli/offline/references.ts';
+import { createPlaceholders, findExternalReferences } from '../../src/cli/offline/references.ts';
 import { runInSlices } from '../../src/commit/slices.ts';
 import { nameFault } from '../../src/documents/name.ts';
 import { readFile } from '../../src/documents/read.ts';
@@ -87,8 +87,8 @@ describe('an account exported as resources', () => {
     const ranges = { network_range: '100.72.0.0/16', network_range_v6: 'fd00:7a3c:91e2::/64' };
     const base = office.with({ put: [...peers, ...tenants, { ...account(ranges), key: 'account' }], remove: [] });
     const expanded = await runInSlices(expandDocuments(registry, createValidator(registry), documents));
-    const outside = findOutside(base, expanded);
-    const groups = standIns(outside.names).map((one) =>
+    const outside = findExternalReferences(base, expanded);
+    const groups = createPlaceholders(outside.names).map((one) =>
       one.kind === 'Group' ? group(one.id, [], { name: one.id, key: one.key ?? one.id }) : one,
     );
     const state = base.with({ put: groups, remove: [] });

@@ -18,7 +18,7 @@ async function following(secrets: readonly Answer[], services: readonly Answer[]
   const server = await startConversation({ [secretPath]: { lists: secrets }, [servicePath]: { lists: services } });
   const client = createClient({
     connection: {
-      ...{ server: server.url, namespace: undefined, refused: () => undefined },
+      ...{ server: server.url, namespace: undefined, discardCredentials: () => undefined },
       credentials: async () => ({ tls: {}, headers: {} }),
     },
     fieldManager: 'heddle',

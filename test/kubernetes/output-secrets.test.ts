@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { unreadOutputs } from '../../src/features/config/plans/outputs.ts';
+import { findUnreadOutputs } from '../../src/features/config/plans/outputs.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { sha256Base64 } from '../../src/lib/node-pure.ts';
 import type { StoredObject } from '../../src/model/state/object.ts';
@@ -54,7 +54,7 @@ async function writing(conversation: Conversation, settings = { write: true }) {
       bodies()
         .filter(({ kind, status: of }) => kind === 'SetupKey' && of !== undefined)
         .at(-1)?.['status'] as JsonObject,
-    unread: async () => (await unreadOutputs(office.engine, office.account, 'k8s.team-a')).size,
+    unread: async () => (await findUnreadOutputs(office.engine, office.account, 'k8s.team-a')).size,
     async key() {
       return (await office.engine.snapshots.fresh(office.account)).findByKey('SetupKey', 'ci');
     },

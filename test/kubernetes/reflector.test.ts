@@ -43,7 +43,7 @@ function connectionTo(url: string): Connection {
     server: url,
     namespace: undefined,
     credentials: async () => ({ tls: {}, headers: { authorization: 'Bearer token' } }),
-    refused: () => undefined,
+    discardCredentials: () => undefined,
   };
 }
 
@@ -76,7 +76,7 @@ async function follow(
     },
     onState: (state) => states.push(state),
     onError: (error) => errors.push(error),
-    backoff: { firstMs: 5, mostMs: 20 },
+    backoff: { firstMs: 5, maxMs: 20 },
   });
   opened.push(server, {
     async [Symbol.asyncDispose]() {
@@ -198,7 +198,7 @@ describe('a reflector', () => {
     const client = createClient({ connection, fieldManager: 'heddle' });
     const outage = createOutage();
     const [anHour, soon] = [3_600_000, 5].map((most) => {
-      const backoff = { firstMs: most, mostMs: most };
+      const backoff = { firstMs: most, maxMs: most };
       const nothing = () => undefined;
       const followed = { client, path, backoff, outage, onChange: nothing, onState: nothing, onError: nothing };
       return startReflector(followed);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
-  missingMs,
+  missingGraceMs,
   type ResourceOutcome,
   type ResourceStatus,
   resourceStatus,
@@ -63,9 +63,9 @@ describe('the status of a resource', () => {
   test('is Reconciling while a reference is missing, and Stalled when that takes too long', () => {
     const first = resourceStatus({ ...applied, problems: [missing] }, undefined, now);
     expect(brief(first)).toMatchObject({ Reconciling: 'True ReferenceMissing', Stalled: 'False ReferenceMissing' });
-    const second = resourceStatus({ ...applied, problems: [missing] }, first, later(missingMs - 1));
+    const second = resourceStatus({ ...applied, problems: [missing] }, first, later(missingGraceMs - 1));
     expect(brief(second)).toMatchObject({ Reconciling: 'True ReferenceMissing' });
-    const third = resourceStatus({ ...applied, problems: [missing] }, second, later(missingMs));
+    const third = resourceStatus({ ...applied, problems: [missing] }, second, later(missingGraceMs));
     expect(brief(third)).toMatchObject({ Reconciling: 'False ReferenceMissing', Stalled: 'True ReferenceMissing' });
   });
 

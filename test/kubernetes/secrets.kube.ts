@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { type Client, createClient } from '../../src/kubernetes/client.ts';
 import { connectByKubeconfig } from '../../src/kubernetes/connection.ts';
 import type { Resource } from '../../src/kubernetes/resource.ts';
-import { type JsonObject, membersOf } from '../../src/lib/json.ts';
+import { asObjectOrEmpty, type JsonObject } from '../../src/lib/json.ts';
 import { sha256Base64 } from '../../src/lib/node-pure.ts';
 import { openOffice } from '../sources/office-source.ts';
 import { conditionsAt, installDefinitions } from './definitions.ts';
@@ -57,7 +57,7 @@ function channel(secret: string): JsonObject {
 
 /** The text of a key of a Secret. */
 function textIn({ data }: Resource, name: string): string {
-  return Buffer.from(String(membersOf(data)[name]), 'base64').toString();
+  return Buffer.from(String(asObjectOrEmpty(data)[name]), 'base64').toString();
 }
 
 test('a resource takes its secret from a Secret that is first missing, then created, then changed', async () => {

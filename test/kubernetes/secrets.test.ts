@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { placeOf } from '../../src/model/schema/secret-fields.ts';
+import { sealPlaceOf } from '../../src/model/schema/secret-fields.ts';
 import { type Answer, type Conversation, statusOf } from './conversation.ts';
 import { cluster, group, groups, listed, resource, running } from './scripted-cluster.ts';
 
@@ -47,7 +47,7 @@ async function reading(conversation: Conversation, secrets: { readonly read?: bo
       const target = object?.spec['target'] as { readonly headers?: Readonly<Record<string, string>> } | undefined;
       const sealed = target?.headers?.['Authorization'];
       if (object === undefined || sealed === undefined) return undefined;
-      const place = placeOf(office.account, object.id, ['target', 'headers', 'Authorization']);
+      const place = sealPlaceOf(office.account, object.id, ['target', 'headers', 'Authorization']);
       return office.engine.planEnvironment.vault.open(sealed, place);
     },
     revision: async () => (await state()).revision,

@@ -6,7 +6,7 @@ import {
 } from '../../src/features/sources/kubernetes/resources/source-status.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { nextStatus, type SourceEvent } from '../../src/model/sources/conditions.ts';
-import { type SourceStatus, unknownStatus } from '../../src/model/sources/status.ts';
+import { initialStatus, type SourceStatus } from '../../src/model/sources/status.ts';
 
 const now = '2026-03-01T10:00:00.000Z';
 const later = '2026-03-01T10:05:00.500Z';
@@ -27,7 +27,7 @@ const waiting: SourceEvent = {
 function factsAfter(events: readonly SourceEvent[], more: Partial<SourceFacts> = {}): SourceFacts {
   const status = events.reduce(
     (before: SourceStatus, event) => nextStatus(before, event, { now, generation: 1 }),
-    unknownStatus,
+    initialStatus,
   );
   // As it is stored.
   const stored: JsonObject = JSON.parse(JSON.stringify(status));

@@ -32,7 +32,7 @@ async function writer(...writes: readonly Answer[]) {
     server: server.url,
     namespace: undefined,
     credentials: async () => ({ tls: {}, headers: {} }),
-    refused() {},
+    discardCredentials() {},
   };
   const client = createClient({ connection, fieldManager: 'heddle' });
   const made = createStatusWriter(client, { instance: 'test', onError() {} });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { type Client, createClient } from '../../src/kubernetes/client.ts';
 import { connectByKubeconfig } from '../../src/kubernetes/connection.ts';
-import { membersOf } from '../../src/lib/json.ts';
+import { asObjectOrEmpty } from '../../src/lib/json.ts';
 import { render } from '../charts/render.ts';
 import { runHere } from '../cli/collect.ts';
 import { root } from '../docs/pages.ts';
@@ -80,7 +80,7 @@ test('a team states its part of the mesh, its pods enrol, and mistakes, deletion
   const stops: (() => void)[] = [];
   const running = Object.entries(names).map(async ([name, hosts]) => {
     const { data } = await client.get(`/api/v1/namespaces/team-a/secrets/team-a-${name}-setup-key`);
-    const text = (key: string) => Buffer.from(String(membersOf(data)[key]), 'base64').toString();
+    const text = (key: string) => Buffer.from(String(asObjectOrEmpty(data)[key]), 'base64').toString();
     expect(text('management_url')).toBe('https://mesh.example.com');
     const argv = ['agent', 'simulate', '--setup-key', text('key'), '--name', hosts.join(','), '--server', server.url];
     const onInterrupt = (listener: () => void) => {
@@ -126,11 +126,11 @@ test('a team states its part of the mesh, its pods enrol, and mistakes, deletion
   await shell.run(`kubectl --namespace team-a delete ${gone.join(' ')}`);
   const plans = async () => (await client.list('/apis/heddle.dev/v1/namespaces/team-a/plans')).items;
   await expect
-    .poll(async () => (await plans()).map(({ status }) => membersOf(membersOf(status)['counts'])['delete']))
+    .poll(async () => (await plans()).map(({ status }) => asObjectOrEmpty(asObjectOrEmpty(status)['counts'])['delete']))
     .toEqual([4]);
   expect(await mesh.ids()).toEqual(expect.objectContaining(before));
   const [plan] = await plans();
-  const { digest } = membersOf(plan?.status);
+  const { digest } = asObjectOrEmpty(plan?.status);
   const approve = (group: string) =>
     shell.run(
       `kubectl --as ana --as-group ${group} --namespace team-a patch hplan ${plan?.metadata.name} --type merge ` +

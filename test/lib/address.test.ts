@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest';
 import {
   type Cidr,
   canonicalAddress,
+  clientNetworkOf,
   contains,
-  neighbourhoodOf,
   overlaps,
   parseAddress,
   parseCidr,
@@ -163,5 +163,5 @@ test.each([
   ['::1', '::/64'],
   ['no address', 'no address'],
 ])('requests from %s are counted as requests from %s', (text, counted) => {
-  expect(neighbourhoodOf(text)).toBe(counted);
+  expect(clientNetworkOf(text)).toBe(counted);
 });

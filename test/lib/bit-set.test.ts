@@ -12,12 +12,12 @@ import {
   equalBits,
   hasAllBits,
   hasBit,
+  haveCommonBits,
   intersectBits,
   isEmptyBits,
   noBits,
   numbersIn,
   setBit,
-  shareBits,
   subtractBits,
   uniteBits,
 } from '../../src/lib/bits/bit-set.ts';
@@ -40,7 +40,7 @@ describe('bit sets', () => {
         expect(countBits(a)).toBe(one.length);
         const both = uniteBits(a, b);
         expect([countCommonBits(a, b, both), countCommonBits(both, a, b)]).toEqual([common.length, common.length]);
-        expect(shareBits(a, b)).toBe(common.length > 0);
+        expect(haveCommonBits(a, b)).toBe(common.length > 0);
         expect(hasAllBits(a, b)).toBe(right?.length === 0);
         expect(isEmptyBits(a)).toBe(one.length === 0);
         expect(equalBits(a, b)).toBe(left?.length === 0 && right?.length === 0);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { matchesGlob, parseGlob, stepsOfPath } from '../../src/lib/glob.ts';
+import { matchesGlob, parseGlob, splitPath } from '../../src/lib/glob.ts';
 
 function matches(pattern: string, path: string): boolean {
   const glob = parseGlob(pattern);
   if (glob === undefined || 'fault' in glob) throw new Error(`${pattern} is no pattern`);
-  return matchesGlob(glob, stepsOfPath(path), () => undefined);
+  return matchesGlob(glob, splitPath(path), () => undefined);
 }
 
 describe('a path pattern', () => {
@@ -63,7 +63,7 @@ describe('a path pattern', () => {
     let comparisons = 0;
     const glob = parseGlob(`${pattern}b*`);
     if (glob === undefined || 'fault' in glob) throw new Error('no pattern');
-    const found = matchesGlob(glob, stepsOfPath(path), (number) => {
+    const found = matchesGlob(glob, splitPath(path), (number) => {
       comparisons += number;
     });
     expect(found).toBe(false);

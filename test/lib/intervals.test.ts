@@ -4,7 +4,7 @@ import {
   countNumbers,
   type Interval,
   intersectIntervals,
-  joinIntervals,
+  mergeIntervals,
   subtractIntervals,
   takeNumbers,
 } from '../../src/lib/bits/intervals.ts';
@@ -17,7 +17,7 @@ const intervals = fc
     })),
     { maxLength: 6 },
   )
-  .map(joinIntervals);
+  .map(mergeIntervals);
 
 const numbersOf = (list: readonly Interval[]): readonly number[] =>
   list.flatMap(({ start, end }) => Array.from({ length: end - start + 1 }, (_, at) => start + at));
@@ -29,7 +29,7 @@ describe('intervals', () => {
         const [a, b] = [numbersOf(one), new Set(numbersOf(other))];
         expect(numbersOf(subtractIntervals(one, other))).toEqual(a.filter((number) => !b.has(number)));
         expect(numbersOf(intersectIntervals(one, other))).toEqual(a.filter((number) => b.has(number)));
-        expect(numbersOf(joinIntervals([...one, ...other]))).toEqual([...new Set([...a, ...b])].sort((x, y) => x - y));
+        expect(numbersOf(mergeIntervals([...one, ...other]))).toEqual([...new Set([...a, ...b])].sort((x, y) => x - y));
         expect(countNumbers(one)).toBe(a.length);
       }),
     );

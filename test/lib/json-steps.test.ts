@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { sha256, sha256InSteps } from '../../src/lib/node-pure.ts';
-import { jsonInSteps, runToEnd, textInParts } from '../../src/lib/steps.ts';
+import { jsonInSteps, runToEnd, splitText } from '../../src/lib/steps.ts';
 
 const text = (value: unknown) => runToEnd(jsonInSteps(value));
 
@@ -51,10 +51,10 @@ it.each([
 it('the hash of a text in parts equals the hash of the text, wherever it is split', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', maxLength: 40 }), fc.integer({ min: 1, max: 5 }), (value, most) => {
-      expect([...textInParts(value, most)].join('')).toBe(value);
-      expect(runToEnd(sha256InSteps(textInParts(value, most)))).toBe(sha256(value));
+      expect([...splitText(value, most)].join('')).toBe(value);
+      expect(runToEnd(sha256InSteps(splitText(value, most)))).toBe(sha256(value));
       const long = value.repeat(1000);
-      expect(runToEnd(sha256InSteps(textInParts(long, 1000 * most)))).toBe(sha256(long));
+      expect(runToEnd(sha256InSteps(splitText(long, 1000 * most)))).toBe(sha256(long));
     }),
   );
 });

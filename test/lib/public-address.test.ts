@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isAllowed, namesHost, notPublic, parseAllowList } from '../../src/lib/net/public-address.ts';
+import { containsHost, describeNonPublic, isAllowed, parseAllowList } from '../../src/lib/net/public-address.ts';
 
 const listed = (...entries: readonly string[]) => {
   const list = parseAllowList(entries);
@@ -61,8 +61,8 @@ describe('the check for public addresses', () => {
     ['127.1', /not a plain IP address/],
     ['', /not a plain IP address/],
   ])('accepts or refuses %s', (text, expected) => {
-    if (expected === undefined) expect(notPublic(text)).toBeUndefined();
-    else expect(notPublic(text)).toMatch(expected);
+    if (expected === undefined) expect(describeNonPublic(text)).toBeUndefined();
+    else expect(describeNonPublic(text)).toMatch(expected);
   });
 });
 
@@ -82,10 +82,10 @@ describe('an allow list', () => {
 
   test('recognises a listed host by its name or by its address', () => {
     const list = listed('10.1.0.0/16', 'git.internal', 'fd00::1');
-    expect(['git.internal', 'GIT.internal.', '10.1.9.9', '[fd00::1]'].map((host) => namesHost(list, host))).toEqual(
+    expect(['git.internal', 'GIT.internal.', '10.1.9.9', '[fd00::1]'].map((host) => containsHost(list, host))).toEqual(
       Array(4).fill(true),
     );
-    expect(['git.example.com', '10.2.0.0', '[fd00::2]'].map((host) => namesHost(list, host))).toEqual(
+    expect(['git.example.com', '10.2.0.0', '[fd00::2]'].map((host) => containsHost(list, host))).toEqual(
       Array(3).fill(false),
     );
   });

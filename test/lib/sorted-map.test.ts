@@ -24,8 +24,8 @@ describe('a sorted map', () => {
   it('lists the keys after any key, whether that key is present or not', () => {
     const map = mapOf(numbered(1000).filter((_, at) => at % 2 === 0));
     for (const from of ['', key(0), key(1), key(255), key(256), key(257), key(998), key(999), 'z'])
-      expect([...map.keysBehind(from)]).toEqual(map.keys().filter((name) => name > from));
-    expect([...emptySortedMap().keysBehind('')]).toEqual([]);
+      expect([...map.keysAfter(from)]).toEqual(map.keys().filter((name) => name > from));
+    expect([...emptySortedMap().keysAfter('')]).toEqual([]);
   });
 
   it('returns the same instance when nothing changes', () => {

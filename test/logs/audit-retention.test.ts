@@ -5,7 +5,7 @@ import { openDatabase } from '../../src/db/database.ts';
 import { deleteAgedEvents } from '../../src/db/logs/audit-retention.ts';
 import { recordEvents } from '../../src/db/logs/events.ts';
 import { readEvents } from '../../src/features/logs/events.ts';
-import { shortenAuditLogs } from '../../src/features/logs/maintenance.ts';
+import { pruneAuditLogs } from '../../src/features/logs/maintenance.ts';
 import { createObject } from '../../src/objects/objects.ts';
 import { changedSinceBackup, keys, restore } from '../api/archive-setup.ts';
 import { asOperator, testApi } from '../api/setup.ts';
@@ -31,7 +31,7 @@ async function numbers({ database, account }: Pick<Office, 'database' | 'account
 
 /** What a server does in a round. */
 const round = ({ database }: Pick<Office, 'database'>, days: number) =>
-  shortenAuditLogs({ database, observer: createObserver() }, days);
+  pruneAuditLogs({ database, observer: createObserver() }, days);
 
 /** From one number to another. */
 const span = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, at) => first + at);
@@ -165,7 +165,7 @@ describe('the deletion of audit events', () => {
     await api.engine.database.asOwner([`update audit_events set created_at = now() - interval '400 days'`]);
     const last = (await list()).body[0].id;
     await api.group('new');
-    await shortenAuditLogs(api.engine, 365);
+    await pruneAuditLogs(api.engine, 365);
     const { body, headers } = await list();
     expect(body.map(({ id }: { readonly id: number }) => id)).toEqual([last + 1]);
     expect(headers['heddle-notice']).toContain(`events up to ${last} were deleted`);
@@ -178,7 +178,7 @@ describe('the deletion of audit events', () => {
     const place = await api.revision();
     await recordEvents(engine.database, account, { actor, at: daysAgo(400), events: [event] });
     await engine.database.asOwner([`update audit_events set created_at = now() - interval '400 days'`]);
-    await shortenAuditLogs(engine, 365);
+    await pruneAuditLogs(engine, 365);
     const follow = (after: string) => api.call('GET', `/api/config/events?after=${after}`);
     const gone = await follow(`${place}:999999`);
     expect(gone.status).toBe(410);
@@ -194,7 +194,7 @@ describe('the deletion of audit events', () => {
     await using api = await testApi('postgres', keys);
     await api.group('old');
     await api.engine.database.asOwner([`update audit_events set created_at = now() - interval '400 days'`]);
-    const deleted = await shortenAuditLogs(api.engine, 365);
+    const deleted = await pruneAuditLogs(api.engine, 365);
     const { archive } = await changedSinceBackup(api);
     expect(await restore(api, archive, { replace: api.account })).toMatchObject({ status: 200 });
     expect((await api.call('GET', '/api/events/audit')).headers['heddle-notice']).toContain(`up to ${deleted} were`);
@@ -204,7 +204,7 @@ describe('the deletion of audit events', () => {
     await using api = await testApi();
     await api.group('old');
     await api.engine.database.asOwner([`update audit_events set created_at = now() - interval '400 days'`]);
-    const deleted = await shortenAuditLogs(api.engine, 365);
+    const deleted = await pruneAuditLogs(api.engine, 365);
     const { body } = await api.call('GET', '/metrics', undefined, asOperator);
     expect(deleted).toBeGreaterThan(0);
     expect(String(body).split('\n')).toContain(`heddle_audit_events_deleted_total ${deleted}`);

@@ -1,7 +1,7 @@
 import type { Database } from '../../src/db/database.ts';
 import { proxyFeed, trafficFeed } from '../../src/db/logs/feeds.ts';
 import { createIntake } from '../../src/features/logs/ingest.ts';
-import { createListings, type ListedAtMost } from '../../src/features/logs/listings.ts';
+import { createListedValuesCache, type MaxListedValues } from '../../src/features/logs/listings.ts';
 import { readProxyReport } from '../../src/features/logs/proxy-report.ts';
 import { readTrafficReport, type TrafficNames } from '../../src/features/logs/traffic-report.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
@@ -19,10 +19,13 @@ export async function storeRequests(
   batch: string,
   records: readonly JsonObject[],
   now = span,
-  atMost?: ListedAtMost,
+  atMost?: MaxListedValues,
 ): Promise<void> {
   const intake = createIntake(database);
-  const listing = await createListings(database, () => new Date(now.now).toISOString(), atMost).of(proxyFeed, account);
+  const listing = await createListedValuesCache(database, () => new Date(now.now).toISOString(), atMost).of(
+    proxyFeed,
+    account,
+  );
   const { report, refused } = readProxyReport({ account, reporter: 'proxy', batch, records }, now, listing);
   if (refused.length > 0) throw new Error(JSON.stringify(refused));
   await intake.take(report);
@@ -37,10 +40,10 @@ export async function storeTraffic(
   records: readonly JsonObject[],
   names: Partial<TrafficNames> = {},
   now = span,
-  atMost?: ListedAtMost,
+  atMost?: MaxListedValues,
 ): Promise<void> {
   const intake = createIntake(database);
-  const listing = await createListings(database, () => new Date(now.now).toISOString(), atMost).of(
+  const listing = await createListedValuesCache(database, () => new Date(now.now).toISOString(), atMost).of(
     trafficFeed,
     account,
   );

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { proxyFeed } from '../../src/db/logs/feeds.ts';
 import { createIntake, type IntakeLimits, type Report } from '../../src/features/logs/ingest.ts';
-import { createListings } from '../../src/features/logs/listings.ts';
+import { createListedValuesCache } from '../../src/features/logs/listings.ts';
 import { readProxyReport } from '../../src/features/logs/proxy-report.ts';
 import { testDatabase } from '../setup/database.ts';
 import { noon } from './filled.ts';
@@ -13,7 +13,7 @@ describe('the intake of logs', () => {
   const work = async (limits: Partial<IntakeLimits>) => {
     const made = await testDatabase('postgres');
     const intake = createIntake(made.database, limits);
-    const listings = createListings(made.database, clock);
+    const listings = createListedValuesCache(made.database, clock);
     const reportOf = async (account: string, batch: string, count: number): Promise<Report> => {
       const listing = await listings.of(proxyFeed, account);
       const records = Array.from({ length: count }, () => ({ timestamp: clock(), host: `${account}.example.com` }));
@@ -29,7 +29,7 @@ describe('the intake of logs', () => {
   };
 
   it('refuses an account that exceeds its share of waiting records, but never one with nothing waiting', async () => {
-    await using place = await work({ waiting: 100 });
+    await using place = await work({ maxWaitingRows: 100 });
     const { intake, reportOf } = place;
     const [first, second, third, other, more] = await Promise.all([
       reportOf('loud', '1', 60),
@@ -49,12 +49,12 @@ describe('the intake of logs', () => {
   });
 
   it('accepts a report larger than the limit of waiting records when its account has nothing waiting', async () => {
-    await using place = await work({ waiting: 10 });
+    await using place = await work({ maxWaitingRows: 10 });
     await place.intake.take(await place.reportOf('loud', '1', 50));
   });
 
   it('alternates between accounts: one with little to store does not wait for all records of another', async () => {
-    await using place = await work({ lanes: 1, together: 10 });
+    await using place = await work({ maxConcurrentStatements: 1, maxRowsPerStatement: 10 });
     const { intake, reportOf } = place;
     const order: string[] = [];
     const reports = await Promise.all(['1', '2', '3', '4'].map((batch) => reportOf('loud', batch, 10)));

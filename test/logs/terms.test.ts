@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { beginnings, beginningTerm, saltOf, termsOf, termsWith, wholeTerm } from '../../src/features/logs/terms.ts';
+import { prefixTerm, prefixTerms, saltOf, termsOf, termsWith, wholeTerm } from '../../src/features/logs/terms.ts';
 
 const salt = saltOf('account');
 const texts = ['d1a2b3-C4D5', '/Orders/4711?q=é%F0', '2001:db8::1', 'Grüezi Ωmega', '😀 smile', 'aaa', 'xy'];
@@ -13,7 +13,7 @@ describe('the search terms of a text', () => {
         for (const way of [part, part.toUpperCase(), part.toLowerCase()])
           expect(termsWith(salt, way).filter((term) => !terms.has(term))).toEqual([]);
       }
-    expect(beginnings(salt, text)).toContain(beginningTerm(salt, text.slice(0, 2).toUpperCase()));
+    expect(prefixTerms(salt, text)).toContain(prefixTerm(salt, text.slice(0, 2).toUpperCase()));
   });
 
   it('are none for parts of fewer than three characters, and at most 512 for a very long text', () => {
@@ -26,7 +26,7 @@ describe('the search terms of a text', () => {
   it('differ between accounts, and are numbers that fit into the column', () => {
     const other = new Set(termsOf(saltOf('another'), texts));
     expect(termsOf(salt, texts).filter((term) => other.has(term)).length).toBeLessThan(3);
-    const all = [...termsOf(salt, texts), ...beginnings(salt, 'ab'), wholeTerm(salt, 'host', 'a.example.com')];
+    const all = [...termsOf(salt, texts), ...prefixTerms(salt, 'ab'), wholeTerm(salt, 'host', 'a.example.com')];
     expect(all.filter((term) => !(Number.isInteger(term) && term >= 0 && term < 2 ** 31))).toEqual([]);
   });
 });

@@ -52,10 +52,10 @@ it('every activity code in the catalogue is emitted, or is listed as never emitt
 
 it('every activity code that is emitted is in the catalogue', () => {
   // Types hold what is written as an event; SQL and what is put together are beyond them.
-  const written = [...found(/\b(?:code|activity_code): '([a-z-]+(?:\.[a-z_-]+)+)'/g)];
+  const written = [...found(/\b(?:code|eventCode|activity_code): '([a-z-]+(?:\.[a-z_-]+)+)'/g)];
   expect(written.length).toBeGreaterThan(30);
   // Records of traffic and of proxies go to platforms only; they are no activities.
-  const records = feeds.map(({ code }) => code as string);
+  const records = feeds.map(({ eventCode }) => eventCode as string);
   expect(written.filter((code) => !codes.includes(code)).sort()).toEqual(records.sort());
   expect(templates.length).toBeGreaterThan(3);
   expect(templates.filter((template) => !codes.some((code) => partsOf(template).test(code)))).toEqual([]);

@@ -109,7 +109,7 @@ describe('lowering to a CRD', () => {
       sure: keyed(entry, { doc: 'Entries.', key: 'name' }),
       unsure: keyed(entry, { doc: 'Entries.', key: 'note' }),
       part: object({ inner: string({ doc: 'Inner.', minLength: 2, default: 'ab' }) }, { doc: 'Part.' }),
-      block: object({ inner: string({ doc: 'Inner.', default: '' }) }, { doc: 'Block.', whole: true }),
+      block: object({ inner: string({ doc: 'Inner.', default: '' }) }, { doc: 'Block.', atomic: true }),
     },
     example: {},
   });

@@ -3,7 +3,7 @@ import addFormats from 'ajv-formats';
 import { describe, expect, test } from 'vitest';
 import { areas } from '../../src/api/area-routes.ts';
 import { openOperations } from '../../src/api/description.ts';
-import { isObject, type Json, type JsonObject, membersOf } from '../../src/lib/json.ts';
+import { asObjectOrEmpty, isObject, type Json, type JsonObject } from '../../src/lib/json.ts';
 import { lowerToOpenApi, lowerToOpenApiInSteps } from '../../src/model/lower/openapi/openapi.ts';
 import { pathsOf, schemasOf } from '../../src/model/operation/openapi.ts';
 import type { AnyField } from '../../src/model/schema/field.ts';
@@ -98,8 +98,8 @@ describe('the OpenAPI document', () => {
   test('accepts in PUT what GET returns, with the hidden secrets added', () => {
     const exampleOf = (method: string, { item }: Found): JsonObject => {
       const { responses, requestBody } = item[method] as JsonObject;
-      const body = method === 'get' ? membersOf(membersOf(responses)['200']) : membersOf(requestBody);
-      return membersOf(membersOf(membersOf(body['content'])['application/json'])['example']);
+      const body = method === 'get' ? asObjectOrEmpty(asObjectOrEmpty(responses)['200']) : asObjectOrEmpty(requestBody);
+      return asObjectOrEmpty(asObjectOrEmpty(asObjectOrEmpty(body['content'])['application/json'])['example']);
     };
     // A source is read with how it fares, and written by what it is.
     const replaced = operations.filter(

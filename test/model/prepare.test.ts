@@ -125,7 +125,7 @@ test('everything nested in a closed object is closed too, but its sibling is not
         parts: list(part, { doc: 'Parts.' }),
         named: keyed({ x: integer({ doc: 'X.' }) }, { doc: 'Named.', key: 'x' }),
       },
-      { doc: 'Shut.', closed: true },
+      { doc: 'Shut.', refusesUnknown: true },
     ),
     open: object({ part }, { doc: 'Open.' }),
   };

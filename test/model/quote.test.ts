@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { InvalidInput } from '../../src/model/errors.ts';
 import { type Problem, sortProblems } from '../../src/model/problem.ts';
-import { shortMessage } from '../../src/model/quote.ts';
+import { shortenMessage } from '../../src/model/quote.ts';
 
 const long = 'x'.repeat(100_000);
 
 describe('an error message', () => {
   test('quotes at most 200 characters of each text', () => {
     const sentence = (text: string) => `\`${text}\` is not a domain name; write one such as \`example.com\``;
-    expect(shortMessage(sentence('a'.repeat(200)))).toBe(sentence('a'.repeat(200)));
-    expect(shortMessage(sentence(long))).toBe(sentence(`${'x'.repeat(200)}… (100000 characters)`));
+    expect(shortenMessage(sentence('a'.repeat(200)))).toBe(sentence('a'.repeat(200)));
+    expect(shortenMessage(sentence(long))).toBe(sentence(`${'x'.repeat(200)}… (100000 characters)`));
   });
 
   test('is short even if a quoted text contains backticks', () => {
@@ -21,14 +21,14 @@ describe('an error message', () => {
       '`x'.repeat(4000),
       `${spaced} ${spaced} ${spaced}`,
     ])
-      expect(shortMessage(`\`${text}\` is wrong; write one such as x`).length).toBeLessThan(300);
+      expect(shortenMessage(`\`${text}\` is wrong; write one such as x`).length).toBeLessThan(300);
     // The words between two quotes are kept.
     const sentence = (text: string) => `\`${text}\` is called \`${text}\` now; write that`;
-    expect(shortMessage(sentence('x'.repeat(255)))).toBe(sentence(`${'x'.repeat(200)}… (255 characters)`));
+    expect(shortenMessage(sentence('x'.repeat(255)))).toBe(sentence(`${'x'.repeat(200)}… (255 characters)`));
   });
 
   test('is limited in length even without quotes', () => {
-    expect(shortMessage(`there is no ${long}`).length).toBeLessThan(4100);
+    expect(shortenMessage(`there is no ${long}`).length).toBeLessThan(4100);
   });
 
   test('is short in an error and in each of its problems', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import * as kinds from '../../src/kinds/index.ts';
-import { cellOf, matrix, may, modules, operations, rightsOf, roles } from '../../src/model/declare/roles.ts';
+import { cellOf, matrix, mayPerform, modules, operations, rightsOf, roles } from '../../src/model/declare/roles.ts';
 
 const person = (role: string) => ({ role, isServiceUser: false });
 const program = (role: string) => ({ role, isServiceUser: true });
@@ -8,14 +8,14 @@ const program = (role: string) => ({ role, isServiceUser: true });
 describe('the rights of a role', () => {
   test('are all for an owner and none for a user', () => {
     for (const module of modules) {
-      expect(operations.every((operation) => may(person('owner'), module, operation))).toBe(true);
-      expect(operations.some((operation) => may(person('user'), module, operation))).toBe(false);
+      expect(operations.every((operation) => mayPerform(person('owner'), module, operation))).toBe(true);
+      expect(operations.some((operation) => mayPerform(person('user'), module, operation))).toBe(false);
     }
   });
 
   test('are read-only for an auditor', () => {
     for (const module of modules)
-      expect(operations.filter((operation) => may(person('auditor'), module, operation))).toEqual(['read']);
+      expect(operations.filter((operation) => mayPerform(person('auditor'), module, operation))).toEqual(['read']);
   });
 
   test.each([
@@ -31,13 +31,13 @@ describe('the rights of a role', () => {
     ['billing_admin', 'peers', 'read', false],
     ['unheard_of', 'peers', 'read', false],
   ] as const)('for %s in the module %s include %s: %s', (role, module, operation, expected) => {
-    expect(may(person(role), module, operation)).toBe(expected);
+    expect(mayPerform(person(role), module, operation)).toBe(expected);
   });
 
   test('let service users read everything and write what their role allows', () => {
-    for (const module of modules) expect(may(program('user'), module, 'read')).toBe(true);
-    expect(may(program('user'), 'groups', 'create')).toBe(false);
-    expect(may(program('network_admin'), 'groups', 'create')).toBe(true);
+    for (const module of modules) expect(mayPerform(program('user'), module, 'read')).toBe(true);
+    expect(mayPerform(program('user'), 'groups', 'create')).toBe(false);
+    expect(mayPerform(program('network_admin'), 'groups', 'create')).toBe(true);
   });
 
   test('are listed by module and operation, for every module', () => {

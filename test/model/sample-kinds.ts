@@ -31,7 +31,7 @@ const entryFields = {
   name: string({ doc: 'Name.', required: true, minLength: 1 }),
   on: boolean({ doc: 'On.', default: true }),
   tags: setOf(string({ doc: 'Tag.', format: letters }), { doc: 'Tags.' }),
-  helpers: refs('Person', { doc: 'Helpers.', formerly: ['assistants'] }),
+  helpers: refs('Person', { doc: 'Helpers.', foreignNames: ['assistants'] }),
 };
 const innerFields = {
   depth: integer({ doc: 'Depth.', default: 3 }),
@@ -45,7 +45,7 @@ export const thing = defineKind({
   module: 'test',
   document: { allowed: true },
   spec: {
-    name: string({ doc: 'Name.', required: true, minLength: 2, maxLength: 8, formerly: ['title'] }),
+    name: string({ doc: 'Name.', required: true, minLength: 2, maxLength: 8, foreignNames: ['title'] }),
     note: string({ doc: 'Note.', default: '' }),
     size: integer({ doc: 'Size.', required: true, documentDefault: 1, minimum: 1, maximum: 9 }),
     on: boolean({ doc: 'On.', default: true }),
@@ -59,7 +59,7 @@ export const thing = defineKind({
       { x: integer({ doc: 'X.', default: 0 }), inner: object(innerFields, { doc: 'Inner.', default: {} }) },
       { doc: 'Part.', default: {} },
     ),
-    extra: object({ level: integer({ doc: 'Level.', default: 1 }) }, { doc: 'Extra.', closed: true }),
+    extra: object({ level: integer({ doc: 'Level.', default: 1 }) }, { doc: 'Extra.', refusesUnknown: true }),
     owner: ref('Person', { doc: 'Owner.' }),
     friends: refs('Person', { doc: 'Friends.', answer: 'summaries' }),
     crew: members('Person', { doc: 'Crew.' }),

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { mentionsOf } from '../../src/model/schema/references.ts';
 import type { StoredObject } from '../../src/model/state/object.ts';
 import { emptySnapshot, type Snapshot } from '../../src/model/state/snapshot.ts';
-import type { Edits } from '../../src/model/state/snapshot-tables.ts';
+import type { SnapshotEdits } from '../../src/model/state/snapshot-tables.ts';
 import { sampleRegistry } from './sample-kinds.ts';
 
 const empty = emptySnapshot(sampleRegistry, 'acc');
@@ -66,7 +66,7 @@ const anObject: fc.Arbitrary<StoredObject> = fc.oneof(
   ),
 );
 
-const anEdit: fc.Arbitrary<Edits> = fc.record({
+const anEdit: fc.Arbitrary<SnapshotEdits> = fc.record({
   put: fc.uniqueArray(anObject, { selector: ({ id }) => id, maxLength: 5 }),
   remove: fc.uniqueArray(fc.constantFrom(...ids), { maxLength: 3 }),
 });
@@ -88,8 +88,8 @@ function stored(object: Partial<StoredObject> & Pick<StoredObject, 'id' | 'kind'
 /** What an edit leaves of a plain map, without puts that would take a unique value from another object. */
 function applyEdit(
   model: ReadonlyMap<string, StoredObject>,
-  { put, remove }: Edits,
-): { readonly edits: Edits; readonly model: Map<string, StoredObject> } {
+  { put, remove }: SnapshotEdits,
+): { readonly edits: SnapshotEdits; readonly model: Map<string, StoredObject> } {
   const next = new Map(model);
   for (const id of [...remove, ...put.map((object) => object.id)]) next.delete(id);
   const kept = put.filter((object) => {
@@ -122,7 +122,7 @@ function answers(snapshot: Snapshot) {
     found: ids.map((id) => snapshot.get(id)),
     ofKind: kinds.map((kind) => [idsOf(snapshot.ofKind(kind)), snapshot.countOf(kind)]),
     byKey: kinds.flatMap((kind) => keys.map((key) => snapshot.findByKey(kind, key)?.id)),
-    holders: ['Ann', 'Bob', 'Cid', ''].map((name) => snapshot.holderOf('Person', 'name', name)?.id),
+    holders: ['Ann', 'Bob', 'Cid', ''].map((name) => snapshot.findByUnique('Person', 'name', name)?.id),
     byWord: words.map((word) => idsOf(snapshot.lookUp('Thing', 'word', word))),
     byName: ['Ann', 't1', 'one'].map((name) => kinds.map((kind) => idsOf(snapshot.lookUp(kind, 'name', name)))),
     children: thingIds.map((id) => idsOf(snapshot.childrenOf(id, 'Child'))),
@@ -213,7 +213,7 @@ describe('a snapshot', () => {
     const before = snapshotOf([person('p1', 'k1', 'Ann'), person('p2', 'k2', 'Bob')]);
     const swapped = before.with({ put: [person('p1', 'k2', 'Bob'), person('p2', 'k1', 'Ann')], remove: [] });
     expect(['k1', 'k2'].map((key) => swapped.findByKey('Person', key)?.id)).toEqual(['p2', 'p1']);
-    expect(['Ann', 'Bob'].map((name) => swapped.holderOf('Person', 'name', name)?.id)).toEqual(['p2', 'p1']);
+    expect(['Ann', 'Bob'].map((name) => swapped.findByUnique('Person', 'name', name)?.id)).toEqual(['p2', 'p1']);
     const made = before.with({ put: [person('p3', 'k1', 'Ann')], remove: ['p1'] });
     expect(made.findByKey('Person', 'k1')?.id).toBe('p3');
   });
@@ -222,7 +222,7 @@ describe('a snapshot', () => {
     const both = snapshotOf(
       ['p1', 'p2'].map((id) => stored({ id, kind: 'Person', name: 'Ann', spec: { name: 'Ann' } })),
     );
-    expect(both.holderOf('Person', 'name', 'Ann')?.id).toBe('p1');
+    expect(both.findByUnique('Person', 'name', 'Ann')?.id).toBe('p1');
   });
 
   test('keeps no trace of an object that was put again and removed', () => {

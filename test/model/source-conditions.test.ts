@@ -3,11 +3,11 @@ import { nextStatus, type SourceEvent } from '../../src/model/sources/conditions
 import { eventsBetween, isReminderDue } from '../../src/model/sources/source-events.ts';
 import {
   type ConditionType,
+  initialStatus,
   isSameStatus,
   readStatus,
   type SourceStatus,
   shownStatus,
-  unknownStatus,
 } from '../../src/model/sources/status.ts';
 
 const applied = (digest: string, revision?: number): SourceEvent => ({
@@ -30,7 +30,7 @@ const refused = (digest: string, state: 'invalid' | 'needs_approval' | 'conflict
 function statusAfter(events: readonly SourceEvent[], generation = 1): SourceStatus {
   return events.reduce(
     (status, event, at) => nextStatus(status, event, { now: `2026-01-01T12:0${at}:00.000Z`, generation }),
-    unknownStatus,
+    initialStatus,
   );
 }
 
@@ -152,7 +152,7 @@ describe('the status of a source', () => {
     const many = Array.from({ length: 9 }, (_, at) => applied(`d${at}`, at));
     const status = [...many, ...many].reduce(
       (before, event) => nextStatus(before, event, { now: 'now', generation: 1 }),
-      unknownStatus,
+      initialStatus,
     );
     expect(status.history).toHaveLength(10);
     expect(status.history[0]).toMatchObject({ digest: 'd8', revision: 8 });
@@ -170,7 +170,7 @@ describe('events of a source', () => {
     const awaits = nextStatus(gone, refused('d', 'needs_approval'), at('4'));
     const back = nextStatus(awaits, applied('d', 5), at('5'));
     const steps = [well, stalled, still, gone, awaits, back];
-    const reported = steps.slice(1).map((status, before) => eventsBetween(steps[before] ?? unknownStatus, status));
+    const reported = steps.slice(1).map((status, before) => eventsBetween(steps[before] ?? initialStatus, status));
     expect(reported).toEqual([
       ['config.failed', 'config.source.stalled'],
       ['config.failed'],
@@ -193,7 +193,7 @@ describe('events of a source', () => {
   });
 
   test('E135: report a suspension that has lasted a week, once for each suspension', () => {
-    const still = nextStatus(unknownStatus, { what: 'suspended' }, at('2026-01-01T00:00:00.000Z'));
+    const still = nextStatus(initialStatus, { what: 'suspended' }, at('2026-01-01T00:00:00.000Z'));
     expect(isReminderDue(still, '2026-01-07T23:59:59.000Z')).toBe(false);
     expect(isReminderDue(still, '2026-01-08T00:00:00.000Z')).toBe(true);
     const reminded = nextStatus(still, { what: 'reminded' }, at('2026-01-08T00:00:00.000Z'));

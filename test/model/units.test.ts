@@ -4,13 +4,13 @@ import { equalJson, type Json, type JsonObject } from '../../src/lib/json.ts';
 import { keyedEntries } from '../../src/model/schema/entries.ts';
 import { boolean, object, string } from '../../src/model/schema/field.ts';
 import { normalize, normalizeStated } from '../../src/model/schema/normalize.ts';
-import { completeSpec, contentOf } from '../../src/model/state/members.ts';
+import { completeSpec, contentFromSpec } from '../../src/model/state/members.ts';
 import { applyUnits, diffUnits, resetValue, unitsOf } from '../../src/model/state/units.ts';
 import { anySpec, thing } from './sample-kinds.ts';
 
 /** Stored specs are canonical and hold members as origins. */
-const stored = anySpec.map((spec) => completeSpec(contentOf(thing.spec, normalize(thing.spec, spec).spec)));
-const content = (spec: JsonObject) => contentOf(thing.spec, spec);
+const stored = anySpec.map((spec) => completeSpec(contentFromSpec(thing.spec, normalize(thing.spec, spec).spec)));
+const content = (spec: JsonObject) => contentFromSpec(thing.spec, spec);
 const diff = (before: JsonObject, after: JsonObject) => diffUnits(thing.spec, content(before), content(after));
 const apply = (spec: JsonObject, changes: Parameters<typeof applyUnits>[2]) =>
   completeSpec(applyUnits(thing.spec, content(spec), changes));
@@ -136,7 +136,7 @@ describe('an object that is one unit', () => {
       {
         pace: object(
           { max: string({ doc: 'Max.', required: true }), hard: boolean({ doc: 'Hard.', default: true }) },
-          { doc: 'Pace.', whole: true },
+          { doc: 'Pace.', atomic: true },
         ),
       },
       { doc: 'Limits.', default: {} },

@@ -7,7 +7,7 @@ import { specSchema } from '../../src/model/lower/shape.ts';
 import { normalize } from '../../src/model/schema/normalize.ts';
 import { prepareRequest } from '../../src/model/schema/prepare.ts';
 import { createValidator } from '../../src/model/schema/validate.ts';
-import { apiSchemas } from '../../src/model/sources/schema.ts';
+import { apiSourceSchemas } from '../../src/model/sources/schema.ts';
 import { registry } from './product.ts';
 import { anySpec, sampleRegistry, thing } from './sample-kinds.ts';
 
@@ -139,7 +139,7 @@ test('all schemas for validation are valid schemas, of every kind on every surfa
   const surfaces = ['document', 'request', 'replace'] as const;
   const schemas = registry.kinds.flatMap((kind) => surfaces.map((surface) => specSchema(registry, kind, surface)));
   const ajv = new Ajv();
-  for (const schema of [...schemas, ...Object.values(apiSchemas), serverFileSchema()]) {
+  for (const schema of [...schemas, ...Object.values(apiSourceSchemas), serverFileSchema()]) {
     expect(ajv.validateSchema(schema) || ajv.errorsText(), JSON.stringify(schema)).toBe(true);
   }
 });

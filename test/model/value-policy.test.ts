@@ -3,7 +3,12 @@ import { createValuePolicy, parseGrant } from '../../src/model/schema/value-poli
 import { present } from '../setup/present.ts';
 
 const grant = present(parseGrant('own/k8s.team-a=env:HEDDLE_VALUE_A'));
-const policy = createValuePolicy({ grants: [grant], shareValues: true, operator: () => 'own', clusters: ['k8s'] });
+const policy = createValuePolicy({
+  grants: [grant],
+  shareValues: true,
+  operatorAccount: () => 'own',
+  clusters: ['k8s'],
+});
 const use = (source: string, value: string, isPushed = false) =>
   policy.mayUse({ account: 'own', source, isPushed, value: `env:HEDDLE_VALUE_${value}` });
 

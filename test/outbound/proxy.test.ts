@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { OutboundFailure } from '../../src/outbound/failure.ts';
-import { isExcepted, readProxy } from '../../src/outbound/upstream-proxy.ts';
+import { isExcluded, readProxy } from '../../src/outbound/upstream-proxy.ts';
 import { outboundOf, startHost, startProxy } from './hosts.ts';
 
 const failing = (work: Promise<unknown>) =>
@@ -8,7 +8,7 @@ const failing = (work: Promise<unknown>) =>
     () => 'answered',
     (error: OutboundFailure) => `${error.outcome}: ${error.message}`,
   );
-const through = (url: string, more = {}) => ({ url, except: [], isGuard: false, ...more });
+const through = (url: string, more = {}) => ({ url, exclusions: [], checksHosts: false, ...more });
 
 describe('an outbound request through a proxy', () => {
   test('resolves and checks the name itself, and sends the proxy the address', async () => {
@@ -27,7 +27,7 @@ describe('an outbound request through a proxy', () => {
   test('leaves the resolution of names to a proxy that acts as the guard', async () => {
     const host = await startHost((_, response) => response.end('here'), { secure: true });
     const proxy = await startProxy({ to: host.port });
-    const { outbound, lookups } = outboundOf({ proxy: through(proxy.url, { isGuard: true }) });
+    const { outbound, lookups } = outboundOf({ proxy: through(proxy.url, { checksHosts: true }) });
     const answer = await outbound.send('git', { url: new URL('https://localhost/x'), namedBy: 'user' });
     expect([answer.body.toString(), proxy.asked, lookups]).toEqual(['here', ['localhost:443'], []]);
   });
@@ -36,7 +36,7 @@ describe('an outbound request through a proxy', () => {
     const host = await startHost((_, response) => response.end('here'));
     const proxy = await startProxy();
     const names = { 'a.internal': ['127.0.0.1'], 'b.internal': ['127.0.0.1'] };
-    const options = { except: ['internal'], isGuard: true };
+    const options = { exclusions: ['internal'], checksHosts: true };
     const { outbound } = outboundOf({ names, allow: ['a.internal'], proxy: through(proxy.url, options) });
     const get = (name: string) =>
       outbound.send('git', { url: new URL(`http://${name}:${host.port}/`), namedBy: 'user' });
@@ -77,13 +77,13 @@ describe('an outbound request through a proxy', () => {
     ['fd00::1', 'fd00::1', 443, true],
     ['*', 'a.example.com', 443, true],
   ])('applies the exception %s to %s:%i: %s', (entry, host, port, expected) => {
-    expect(isExcepted([entry], host, port)).toBe(expected);
+    expect(isExcluded([entry], host, port)).toBe(expected);
   });
 
   test('uses the proxy that the environment names', () => {
     expect(readProxy({}, 'heddle')).toBeUndefined();
     expect(readProxy({ HTTPS_PROXY: 'proxy:3128', NO_PROXY: 'a, .b  c' }, 'proxy')).toEqual({
-      ...{ url: 'http://proxy:3128', except: ['a', '.b', 'c'], isGuard: true },
+      ...{ url: 'http://proxy:3128', exclusions: ['a', '.b', 'c'], checksHosts: true },
     });
     expect(readProxy({ HTTPS_PROXY: 'http://a', https_proxy: 'http://b' }, 'heddle')?.url).toBe('http://b');
   });

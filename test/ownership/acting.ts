@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import type { Document } from '../../src/model/document.ts';
 import { createValidator } from '../../src/model/schema/validate.ts';
-import { plainSettings } from '../../src/model/sources/settings.ts';
-import { completeSpec, originsOf, withMembers } from '../../src/model/state/members.ts';
+import { defaultSettings } from '../../src/model/sources/settings.ts';
+import { completeSpec, originsOf, withMemberEdits } from '../../src/model/state/members.ts';
 import type { StoredObject } from '../../src/model/state/object.ts';
 import { emptySnapshot, type Snapshot } from '../../src/model/state/snapshot.ts';
 import { unitsOf } from '../../src/model/state/units.ts';
@@ -11,7 +11,7 @@ import { finishPlan } from '../../src/plan/finish.ts';
 import type { PendingClaim } from '../../src/plan/ownership/claims-of-others.ts';
 import { planDetach } from '../../src/plan/ownership/detach.ts';
 import { planExpiry } from '../../src/plan/ownership/expiry.ts';
-import type { Outcome } from '../../src/plan/plan.ts';
+import type { PlanOutcome } from '../../src/plan/plan.ts';
 import type { BreakGlass } from '../../src/plan/requests/break-glass.ts';
 import { planCreate, planDelete, planReplace } from '../../src/plan/requests/requests.ts';
 import { planRollback } from '../../src/plan/rollback/rollback.ts';
@@ -36,7 +36,7 @@ export function timeAt(minutes: number): string {
 /** An account with three persons and sources that are applied in these manners. */
 export function newAccount(modes: ReadonlyMap<string, How['mode']>): Snapshot {
   const persons = people.map((id) => stored('Person', id, { name: id }));
-  const settings = new Map([...modes].map(([source, conflictMode]) => [source, { ...plainSettings, conflictMode }]));
+  const settings = new Map([...modes].map(([source, conflictMode]) => [source, { ...defaultSettings, conflictMode }]));
   return emptySnapshot(worldRegistry, 'acc').with({ put: persons, remove: [] }).withSettings(settings);
 }
 
@@ -100,7 +100,7 @@ export function applyTo(
   source: string,
   documents: readonly Document[],
   { force, now, claimed }: ApplyOptions,
-): Outcome {
+): PlanOutcome {
   return finished(
     planDocuments({
       ...{ snapshot, validator, source, documents, force, claimed },
@@ -113,7 +113,7 @@ const caller = (snapshot: Snapshot, now: number) => ({
   ...{ snapshot, validator, strict: false, now: timeAt(now), newId: idsOn(snapshot) },
 });
 
-export function replaceIn(snapshot: Snapshot, id: string, body: JsonObject, now: number, end?: number): Outcome {
+export function replaceIn(snapshot: Snapshot, id: string, body: JsonObject, now: number, end?: number): PlanOutcome {
   const before = snapshot.get(id);
   if (before === undefined) throw new Error(`there is no ${id}`);
   const breakGlass: BreakGlass | undefined =
@@ -122,36 +122,36 @@ export function replaceIn(snapshot: Snapshot, id: string, body: JsonObject, now:
   return planReplace(context, thingKind, before, { name: before.name, ...body });
 }
 
-export function createIn(snapshot: Snapshot, name: string, body: JsonObject, now: number): Outcome {
+export function createIn(snapshot: Snapshot, name: string, body: JsonObject, now: number): PlanOutcome {
   return planCreate(caller(snapshot, now), thingKind, { name, ...body });
 }
 
-export function deleteIn(snapshot: Snapshot, id: string, now: number): Outcome {
+export function deleteIn(snapshot: Snapshot, id: string, now: number): PlanOutcome {
   const before = snapshot.get(id);
   if (before === undefined) throw new Error(`there is no ${id}`);
   return planDelete(caller(snapshot, now), thingKind, before);
 }
 
-export function expireIn(snapshot: Snapshot, now: number): Outcome {
+export function expireIn(snapshot: Snapshot, now: number): PlanOutcome {
   return planExpiry({ snapshot, now: timeAt(now), newId: idsOn(snapshot) });
 }
 
-export function detachIn(snapshot: Snapshot, source: string): Outcome {
+export function detachIn(snapshot: Snapshot, source: string): PlanOutcome {
   return planDetach({ snapshot, source, newId: idsOn(snapshot) });
 }
 
 /** A person joins, the way enrolment will let them. */
-export function joined(snapshot: Snapshot, id: string, person: string): Outcome {
+export function joined(snapshot: Snapshot, id: string, person: string): PlanOutcome {
   const before = snapshot.get(id);
   if (before === undefined)
     return { ok: false, problems: [{ code: 'object_pending', message: `there is no ${id} any more` }] };
   const origins = [...new Set([...originsOf(before, 'crew', person), 'enrolment'])].sort();
-  const edits = [{ before, after: withMembers(before, 'crew', [[person, origins]]) }];
+  const edits = [{ before, after: withMemberEdits(before, 'crew', [[person, origins]]) }];
   return finishPlan({ snapshot, edits, newId: idsOn(snapshot), locate: (_, { code, message }) => ({ code, message }) });
 }
 
 /** Everything goes back to a former state, as far as a rollback reaches. */
-export function rollBackIn(snapshot: Snapshot, past: Snapshot, now: number): Outcome {
+export function rollBackIn(snapshot: Snapshot, past: Snapshot, now: number): PlanOutcome {
   return finished(planRollback({ snapshot, past, scope: 'all', now: timeAt(now), newId: idsOn(snapshot) }));
 }
 

@@ -16,7 +16,7 @@ import { endOverrides } from '../../src/objects/overrides.ts';
 import { finishPlan } from '../../src/plan/finish.ts';
 import { planDetach } from '../../src/plan/ownership/detach.ts';
 import { driftOf } from '../../src/plan/ownership/drift.ts';
-import type { Outcome } from '../../src/plan/plan.ts';
+import type { PlanOutcome } from '../../src/plan/plan.ts';
 import { planRollback } from '../../src/plan/rollback/rollback.ts';
 import { applyRequest } from '../commit/office.ts';
 import { testDatabase } from '../setup/database.ts';
@@ -100,7 +100,7 @@ function wavesOf(acts: readonly Act[]): readonly (readonly Act[])[] {
 function serverOf({ servers, now }: Scene, at: number): Engine {
   const server = servers[at % servers.length];
   if (server === undefined) throw new Error('there is no server');
-  return { ...server, now: () => timeAt(now), time: async () => timeAt(now) };
+  return { ...server, now: () => timeAt(now), databaseTime: async () => timeAt(now) };
 }
 
 async function found(scene: Scene): Promise<void> {
@@ -109,7 +109,7 @@ async function found(scene: Scene): Promise<void> {
   const persons = [...newAccount(new Map()).ofKind('Person')];
   const founded = emptySnapshot(worldRegistry, account);
   await server.committer.mutateTogether({
-    ...{ actor, accounts: [], founded },
+    ...{ actor, accounts: [], newAccount: founded },
     propose: () => ({ [account]: put(founded, persons) }),
   });
   for (const [id, conflictMode] of sequence.modes)
@@ -117,7 +117,7 @@ async function found(scene: Scene): Promise<void> {
       await recordSource(server, { account, actor }, { id, type: 'push', spec: { conflictMode } });
 }
 
-function put(snapshot: Snapshot, objects: Iterable<Parameters<Snapshot['with']>[0]['put'][number]>): Outcome {
+function put(snapshot: Snapshot, objects: Iterable<Parameters<Snapshot['with']>[0]['put'][number]>): PlanOutcome {
   const edits = [...objects].map((after) => ({ after }));
   return finishPlan({ snapshot, edits, newId: () => 'never', locate: (_, { code, message }) => ({ code, message }) });
 }
@@ -134,7 +134,7 @@ async function perform(scene: Scene, server: Engine, act: Act): Promise<void> {
 async function performOn(scene: Scene, server: Engine, act: Act): Promise<void> {
   const { account } = scene;
   const call = { account, actor, revision: 0 };
-  const mutate = (propose: (state: Snapshot) => Outcome) => server.committer.mutate({ ...call, propose });
+  const mutate = (propose: (state: Snapshot) => PlanOutcome) => server.committer.mutate({ ...call, propose });
   if (act.does === 'apply') {
     scene.latest.set(act.source, act);
     await apply(scene, server, act, act.force);

@@ -2,7 +2,7 @@ import { type ChangeRow, changeRows, replay } from '../../src/db/commit/history.
 import { equalJson, type Json } from '../../src/lib/json.ts';
 import type { Snapshot } from '../../src/model/state/snapshot.ts';
 import type { PendingClaim } from '../../src/plan/ownership/claims-of-others.ts';
-import { isEmptyPlan, type Outcome, type Plan } from '../../src/plan/plan.ts';
+import { isEmptyPlan, type Plan, type PlanOutcome } from '../../src/plan/plan.ts';
 import * as acting from './acting.ts';
 import * as model from './model.ts';
 import { type Act, keys, type Sequence, sources } from './sequence.ts';
@@ -80,7 +80,7 @@ function howOf({ sequence, bodies, now }: Run, source: string, force: boolean): 
   return { mode: sequence.modes.get(source) ?? 'guard', force, now, claimed };
 }
 
-function isQuiet(outcome: Outcome): boolean {
+function isQuiet(outcome: PlanOutcome): boolean {
   return outcome.ok && isEmptyPlan(outcome.plan);
 }
 
@@ -170,7 +170,7 @@ function rollBack(run: Run, back: number): void {
 }
 
 /** The account as a plan leaves it, with the plan for its history. */
-function step(run: Run, { plan, next }: Extract<Outcome, { readonly ok: true }>): void {
+function step(run: Run, { plan, next }: Extract<PlanOutcome, { readonly ok: true }>): void {
   run.past.push(run.state);
   run.plans.push(plan);
   run.state = next;

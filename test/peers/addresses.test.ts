@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { freeAddress, movedAddress } from '../../src/kinds/shared/peer-addresses.ts';
+import { findFreeAddress, moveToRange } from '../../src/kinds/shared/peer-addresses.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { parseCidr } from '../../src/lib/net/address.ts';
 import { type TestApi, testApi } from '../api/setup.ts';
@@ -16,20 +16,20 @@ it('the search for a free address finds every address of a range before it repor
     const taken = new Set<string>();
     const size = 2 ** ((range.includes(':') ? 128 : 32) - Number(range.split('/')[1])) - 2;
     for (let at = 0; at < size; at += 1) {
-      const address = freeAddress(cidr(range), `peer-${at}`, (text) => taken.has(text)) ?? '';
+      const address = findFreeAddress(cidr(range), `peer-${at}`, (text) => taken.has(text)) ?? '';
       expect(taken.has(address)).toBe(false);
       taken.add(address);
     }
     expect([taken.size, taken.has('10.0.0.0'), taken.has('')]).toEqual([size, false, false]);
-    expect(freeAddress(cidr(range), 'one-more', (text) => taken.has(text))).toBeUndefined();
+    expect(findFreeAddress(cidr(range), 'one-more', (text) => taken.has(text))).toBeUndefined();
   }
 });
 
 it('an address keeps its position in another range that contains this position', () => {
   const from = cidr('10.0.0.0/16');
-  expect(movedAddress(from, cidr('100.64.0.0/16'), '10.0.3.7')).toBe('100.64.3.7');
-  expect(movedAddress(from, cidr('100.64.0.0/24'), '10.0.3.7')).toBeUndefined();
-  expect(movedAddress(from, cidr('100.64.0.0/24'), '10.0.0.255')).toBeUndefined();
+  expect(moveToRange(from, cidr('100.64.0.0/16'), '10.0.3.7')).toBe('100.64.3.7');
+  expect(moveToRange(from, cidr('100.64.0.0/24'), '10.0.3.7')).toBeUndefined();
+  expect(moveToRange(from, cidr('100.64.0.0/24'), '10.0.0.255')).toBeUndefined();
 });
 
 async function settle(api: TestApi, change: JsonObject): Promise<{ readonly status: number }> {

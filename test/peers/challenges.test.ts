@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createVault } from '../../src/db/sealing/vault.ts';
 import { createChallenges } from '../../src/features/peers/enrolment/challenges.ts';
-import { answerTo, makeMachineKeys } from '../../src/features/peers/enrolment/client.ts';
+import { answerChallenge, makeMachineKeys } from '../../src/features/peers/enrolment/client.ts';
 
 const vault = createVault([new Uint8Array(32).fill(3)]);
 const newServer = () => createChallenges({ vault } as Parameters<typeof createChallenges>[0]);
@@ -11,7 +11,7 @@ const noon = Date.parse('2026-12-02T12:00:00.400Z');
 
 /** The answer of the machine, as the server reads it. */
 function answer(challenge: ReturnType<ReturnType<typeof newServer>['make']>) {
-  const { challenge: text, mac } = answerTo(keys, challenge);
+  const { challenge: text, mac } = answerChallenge(keys, challenge);
   return { challenge: String(text), mac: String(mac) };
 }
 

@@ -29,7 +29,7 @@ async function newPeer(on: TestApi, hostname: string) {
   const key = (await setupKey(on))['key'] ?? '';
   const { peer, session } = (await machine.enrol({ setup_key: key, hostname })).body;
   const authorization = `Peer ${session.token}`;
-  await on.engine.presence.note(on.account, { peer: peer.id, connected: true, stream: hostname, server: 'test' });
+  await on.engine.presence.record(on.account, { peer: peer.id, connected: true, stream: hostname, server: 'test' });
   return {
     id: String(peer.id),
     ip: String(peer.ip),
@@ -56,13 +56,13 @@ async function end(aheadMs = 0) {
   const { engine, account } = api();
   const { presence } = engine;
   const ahead = (now: string): string => new Date(Date.parse(now) + aheadMs).toISOString();
-  const at: typeof presence.at = async (of) => {
-    const image = await presence.at(of);
+  const at: typeof presence.read = async (of) => {
+    const image = await presence.read(of);
     return { ...image, now: ahead(image.now) };
   };
   const lease = await takeLease(engine.database, { account, name: 'upkeep', owner: 'test', seconds: 60 });
   if (lease === undefined) throw new Error('the lease is taken');
-  return endExposures({ ...engine, presence: { ...presence, at } }, account, lease);
+  return endExposures({ ...engine, presence: { ...presence, read: at } }, account, lease);
 }
 
 it('a peer exposes nothing unless the account allows its groups, a proxy exists and the peer is connected', async () => {
@@ -80,7 +80,7 @@ it('a peer exposes nothing unless the account allows its groups, a proxy exists 
     ['/host', '/port', '/mode', '/name', '/pin'],
   ]);
   expect((await peer.expose({ port: 80, cluster: 'elsewhere.example.com' })).status).toBe(422);
-  await api().engine.presence.note(api().account, { peer: peer.id, connected: false, stream: 'refused' });
+  await api().engine.presence.record(api().account, { peer: peer.id, connected: false, stream: 'refused' });
   expect(said(await peer.expose({ port: 80 }))).toEqual([409, expect.stringContaining('not connected')]);
   expect(await services()).toEqual([]);
   await settle(api(), { peer_expose_groups: [] });

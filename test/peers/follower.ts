@@ -1,5 +1,5 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
-import { mapOf } from '../../src/access/netmap/map.ts';
+import { networkMapOf } from '../../src/access/netmap/map.ts';
 import type { Engine } from '../../src/commit/engine.ts';
 import type { Hub } from '../../src/features/peers/streams/hub.ts';
 import { keepAlive, type Sink } from '../../src/features/peers/streams/sink.ts';
@@ -38,7 +38,7 @@ export class Follower {
       this.#take(Buffer.concat(pieces.map((piece) => Buffer.from(piece))).toString());
       return this.keepsUp;
     },
-    drained: () => undefined,
+    onDrain: () => undefined,
     end: () => {
       this.ended = true;
     },
@@ -59,7 +59,7 @@ export class Follower {
   /** Reads on after a pause. */
   catchUp(): void {
     this.keepsUp = true;
-    this.sink.drained();
+    this.sink.onDrain();
   }
 
   #take(text: string): void {
@@ -81,11 +81,11 @@ export function connect(
   { account, peer, revision = 0 }: { readonly account: string; readonly peer: string; readonly revision?: number },
   follower = new Follower(),
 ): readonly [Follower, () => void] {
-  return [follower, hub.join({ account, peer, revision, last: follower.last, sink: follower.sink })];
+  return [follower, hub.join({ account, peer, revision, lastEventId: follower.last, sink: follower.sink })];
 }
 
 /** The map that a peer is to have at the end. */
 export async function expectedMap(engine: Engine, account: string, peer: string): Promise<ReadMap | undefined> {
-  const map = mapOf(await engine.access.of(await engine.snapshots.fresh(account)), peer);
+  const map = networkMapOf(await engine.access.current(await engine.snapshots.fresh(account)), peer);
   return map === undefined ? undefined : parseMap(map);
 }

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createCities } from '../../src/features/peers/cities.ts';
-import { locateNowhere, openPlaces } from '../../src/features/peers/geo.ts';
+import { locateNowhere, openLocationDatabase } from '../../src/features/peers/geo.ts';
 import { temporaryDirectory } from '../setup/database.ts';
 
 type Value = string | number | { readonly [member: string]: Value };
@@ -40,7 +40,7 @@ it('a database of places returns the place of an address', async () => {
     country: { iso_code: 'DE', geoname_id: 2921044 },
   };
   writeFileSync(file, database([203, 0, 113], 24, place));
-  const locate = openPlaces(file);
+  const locate = openLocationDatabase(file);
   const berlin = { country_code: 'DE', city_name: 'Berlin', geoname_id: 2950159 };
   expect([locate('203.0.113.7'), locate('::ffff:203.0.113.7')]).toEqual([berlin, berlin]);
   expect([locate('198.51.100.1'), locate('2001:db8::1'), locate('nowhere')]).toEqual([{}, {}, {}]);
@@ -58,7 +58,7 @@ it('a database of places lists the cities of a country', async () => {
 
 it('a missing or invalid database of places is reported at the start', async () => {
   const file = join(await temporaryDirectory(), 'places.mmdb');
-  expect(() => openPlaces(file)).toThrow(/^the database of places .*places\.mmdb cannot be read/);
+  expect(() => openLocationDatabase(file)).toThrow(/^the database of places .*places\.mmdb cannot be read/);
   writeFileSync(file, 'not a database');
-  expect(() => openPlaces(file)).toThrow('cannot be read');
+  expect(() => openLocationDatabase(file)).toThrow('cannot be read');
 });

@@ -54,7 +54,7 @@ it('a stream over HTTP carries events in chunks, comments between them, and an e
 it('a stream over HTTP reports when its reader lags, and when it has caught up', async () => {
   await using stream = await opened();
   const drained = vi.fn();
-  stream.sink.drained = drained;
+  stream.sink.onDrain = drained;
   const piece = Buffer.alloc(1_000_000, ' ');
   let kept = true;
   for (let at = 0; at < 100 && kept; at++) kept = stream.sink.write([':', piece, '\n\n']);

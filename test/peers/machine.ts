@@ -1,5 +1,5 @@
 import {
-  answerTo,
+  answerChallenge,
   type MachineKeys,
   makeMachineKeys,
   proofFor,
@@ -34,7 +34,11 @@ export function newMachine({ call }: Pick<TestApi, 'call'>, keys: MachineKeys = 
     send,
     async enrol(asked, headers = anonymous) {
       const challenge = (await call('POST', '/agent/challenge')).body;
-      const body = { hostname: 'machine', wg_pub_key: tunnelKeyOf(keys), tunnel_proof: answerTo(keys, challenge) };
+      const body = {
+        hostname: 'machine',
+        wg_pub_key: tunnelKeyOf(keys),
+        tunnel_proof: answerChallenge(keys, challenge),
+      };
       return send('/agent/enrol', { ...body, ...asked }, headers);
     },
   };

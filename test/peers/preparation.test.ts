@@ -16,7 +16,7 @@ async function scene() {
   const images = createAccessImages();
   const state = stateOf(...objects);
   const next = state.with({ put: onAnotherPort(objects.slice(-3)), remove: ['p2'] }, state.revision + 1);
-  const before = { state, access: await images.of(state) };
+  const before = { state, access: await images.current(state) };
   const bytes = createSharedBytes();
   const streams = new Map(
     peers.map((peer) => {
@@ -27,7 +27,7 @@ async function scene() {
   );
   for (const stream of streams.values()) sendUpdate(stream, updateFor(stream, before, [], bytes), 0);
   const preparation = new Preparation({ images, before, next, streams, bytes });
-  const come = async () => ({ state: next, access: await images.soon(next) });
+  const come = async () => ({ state: next, access: await images.withLastObservations(next) });
   return { images, before, bytes, streams, preparation, come };
 }
 
@@ -53,7 +53,7 @@ it('a prepared update is not used for another state, another image or another ma
   await preparation.run(() => true);
   const image = await come();
   const other = before.state.with({ put: [], remove: ['p3'] }, before.state.revision + 1);
-  const elsewhere = { state: other, access: await images.after(before.access, before.state, other) };
+  const elsewhere = { state: other, access: await images.afterChange(before.access, before.state, other) };
   const stream = streams.get('p2') as Stream;
   expect([preparation.take(stream, elsewhere), preparation.touched(before, elsewhere)]).toEqual([undefined, undefined]);
   expect(preparation.touched(elsewhere, image)).toBeUndefined();

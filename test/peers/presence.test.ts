@@ -4,7 +4,7 @@ import { statement } from '../../src/db/builder.ts';
 import type { AccountAccess, Database } from '../../src/db/database.ts';
 import { openLeaseKeeper } from '../../src/db/leases/lease-keeper.ts';
 import { releaseLease, takeLease } from '../../src/db/leases/leases.ts';
-import { writeStatuses } from '../../src/db/peers/peer-status.ts';
+import { writePeerStatuses } from '../../src/db/peers/peer-status.ts';
 import { type ConnectionTracker, createConnectionTracker } from '../../src/features/peers/connection-tracker.ts';
 import { proofFor } from '../../src/features/peers/enrolment/client.ts';
 import { createObservedPeers } from '../../src/features/peers/observed-peers.ts';
@@ -73,10 +73,10 @@ it('a status written by another server is visible to the next read', async () =>
   const [id = ''] = await api().peers('seen-elsewhere');
   const { engine, account } = api();
   const other = createPresence(engine.database);
-  expect((await other.at(account)).peers.get(id)).toBeUndefined();
-  await engine.presence.note(account, { peer: id, facts: { version: '1.0.0' } });
-  expect((await other.at(account)).peers.get(id)?.facts).toEqual({ version: '1.0.0' });
-  await other.note(account, { peer: id, facts: { version: '1.1.0' }, place: { country_code: 'DE' } });
+  expect((await other.read(account)).peers.get(id)).toBeUndefined();
+  await engine.presence.record(account, { peer: id, facts: { version: '1.0.0' } });
+  expect((await other.read(account)).peers.get(id)?.facts).toEqual({ version: '1.0.0' });
+  await other.record(account, { peer: id, facts: { version: '1.1.0' }, place: { country_code: 'DE' } });
   expect(await shown(id)).toMatchObject({ version: '1.1.0', country_code: 'DE' });
 });
 
@@ -90,12 +90,12 @@ it('the status of many peers is written in few statements, and that of unknown p
       statements += 1;
       return engine.database.inAccount(...given);
     },
-    wrote: (rows) => engine.database.wrote(rows),
+    countWrittenRows: (rows) => engine.database.countWrittenRows(rows),
   };
   const presence = createPresence(database);
-  await Promise.all([...ids, 'nobody'].map((peer) => presence.note(account, { peer, facts: { os: 'x' } })));
+  await Promise.all([...ids, 'nobody'].map((peer) => presence.record(account, { peer, facts: { os: 'x' } })));
   expect(statements).toBeLessThan(4);
-  const { peers } = await presence.at(account);
+  const { peers } = await presence.read(account);
   expect([ids.every((id) => peers.get(id)?.facts['os'] === 'x'), peers.has('nobody')]).toEqual([true, false]);
 });
 
@@ -103,13 +103,13 @@ it('connecting and disconnecting change nothing for access; changed facts do', a
   const { engine, account } = api();
   const [id = ''] = await api().peers('reports');
   const observedPeers = createObservedPeers(engine.presence);
-  await engine.presence.note(account, { peer: id, facts: { system: 'linux', version: '1.0.0' } });
-  const before = await observedPeers.of(account);
+  await engine.presence.record(account, { peer: id, facts: { system: 'linux', version: '1.0.0' } });
+  const before = await observedPeers.read(account);
   expect(before.facts.get(id)).toEqual({ system: 'linux', clientVersion: '1.0.0' });
-  await engine.presence.note(account, { peer: id, connected: true, stream: 's', server: 'x' });
-  expect(await observedPeers.of(account)).toBe(before);
-  await engine.presence.note(account, { peer: id, facts: { system: 'linux', version: '1.1.0' } });
-  const after = await observedPeers.of(account);
+  await engine.presence.record(account, { peer: id, connected: true, stream: 's', server: 'x' });
+  expect(await observedPeers.read(account)).toBe(before);
+  await engine.presence.record(account, { peer: id, facts: { system: 'linux', version: '1.1.0' } });
+  const after = await observedPeers.read(account);
   expect(after.facts.get(id)).toEqual({ system: 'linux', clientVersion: '1.1.0' });
 });
 
@@ -122,7 +122,7 @@ it('a lost lease is taken again, and every connected peer is recorded again', as
   // Another server took the peer for gone while this one slept.
   const lease = { account, name: 'peers/sleepy', owner: 'thief', seconds: 0.1 };
   await expect.poll(() => takeLease(engine.database, { ...lease, owner: 'sleepy' })).toBeDefined();
-  await writeStatuses(engine.database, account, [{ peer: id, stream: 'stream', connected: false }]);
+  await writePeerStatuses(engine.database, account, [{ peer: id, stream: 'stream', connected: false }]);
   await expect.poll(async () => (await shown(id)).connected).toBe(true);
   await made.close();
   const free = await takeLease(engine.database, lease);
@@ -137,7 +137,7 @@ it('peers stay connected while the main thread is blocked for longer than the le
   const [id = ''] = await own.peers('kept');
   const leases = openLeaseKeeper({
     database: { url: made.url ?? '' },
-    failed: (error) => expect(error).toBeUndefined(),
+    onFailure: (error) => expect(error).toBeUndefined(),
   });
   const here = createConnectionTracker({ engine, server: 'busy', failed: () => undefined, leases, leaseSeconds: 6 });
   here.connected(account, id, 'stream');
@@ -173,9 +173,9 @@ it('the cached facts of peers are dropped for the account that was read least re
   const status = { connected: true, facts: { system: 'linux' }, place: {} };
   const deciding = new Map<string, string>();
   const fresh = () => ({ peers: new Map([['peer', status]]), deciding, now: '' });
-  const observedPeers = createObservedPeers({ at: async () => fresh() }, 1);
-  const before = await observedPeers.of('one');
-  expect(await observedPeers.of('one')).toBe(before);
-  await observedPeers.of('two');
-  expect(await observedPeers.of('one')).not.toBe(before);
+  const observedPeers = createObservedPeers({ read: async () => fresh() }, 1);
+  const before = await observedPeers.read('one');
+  expect(await observedPeers.read('one')).toBe(before);
+  await observedPeers.read('two');
+  expect(await observedPeers.read('one')).not.toBe(before);
 });

@@ -199,6 +199,6 @@ describe('the facts of a machine', () => {
     expect(reported(refused)[1]).toBe('`certificates/0`: the signature was not made with the key of the certificate');
     expect((await report(certificateText(machine.keys.signing.publicKey))).status).toBe(200);
     const { engine, account } = api();
-    expect((await engine.presence.at(account)).peers.get(id)?.facts).toEqual({ certificates: [[certificate]] });
+    expect((await engine.presence.read(account)).peers.get(id)?.facts).toEqual({ certificates: [[certificate]] });
   });
 });

@@ -2,9 +2,9 @@ import { expect, it } from 'vitest';
 import type { Engine } from '../../src/commit/engine.ts';
 import { statement } from '../../src/db/builder.ts';
 import { takeLease } from '../../src/db/leases/leases.ts';
-import { dropDeadServers } from '../../src/db/peers/peer-status.ts';
-import { answerTo, tunnelKeyOf } from '../../src/features/peers/enrolment/client.ts';
-import { keepPeers } from '../../src/features/peers/upkeep/peers.ts';
+import { disconnectPeersOfDeadServers } from '../../src/db/peers/peer-status.ts';
+import { answerChallenge, tunnelKeyOf } from '../../src/features/peers/enrolment/client.ts';
+import { maintainPeers } from '../../src/features/peers/upkeep/peers.ts';
 import { callAs, person } from '../api/people.ts';
 import { sharedApi, type TestApi, testApi, token } from '../api/setup.ts';
 import { addPeers } from '../setup/peers.ts';
@@ -66,7 +66,7 @@ it.each(['before', 'while'] as const)(
     const [[machine, id] = []] = await overdue(own, 1);
     if (machine === undefined) throw new Error('there is a peer');
     const engine = interrupted(own.engine, when, async () => expect((await loginOf(machine)).status).toBe(200));
-    await keepPeers(engine, own.account, await upkeepLease(own));
+    await maintainPeers(engine, own.account, await upkeepLease(own));
     expect((await own.call('GET', `/api/peers/${id}`)).body.login_expired).toBe(false);
   },
 );
@@ -87,7 +87,10 @@ it('the upkeep lease is renewed while many peers are due, and leases of servers 
     const text = `update leases set until = clock_timestamp() - $1::int * interval '1 second' where owner = $2`;
     await database.asOwner(async (run) => void (await run(text, [age, server])));
   }
-  const { done } = await keepPeers(own.engine, own.account, await upkeepLease(own), { atOnce: 1, leaseSeconds: 3600 });
+  const { done } = await maintainPeers(own.engine, own.account, await upkeepLease(own), {
+    batchSize: 1,
+    leaseSeconds: 3600,
+  });
   expect(done).toHaveLength(3);
   expect(await leases()).toEqual([
     { name: 'peers/recent', long: false },
@@ -100,13 +103,13 @@ it('dead servers are dropped in the order in which presence is written, so that 
   const { engine, account } = own;
   const ids = [...(await own.peers('one', 'two', 'three'))].sort().reverse();
   // The table has them in the other order.
-  for (const peer of ids) await engine.presence.note(account, { peer, connected: true, stream: 's', server: 'dead' });
+  for (const peer of ids) await engine.presence.record(account, { peer, connected: true, stream: 's', server: 'dead' });
   const [last = '', , first = ''] = ids;
   let dropping: Promise<number> | undefined;
   const lock = 'update peer_status set last_seen = now() where peer_id = $1';
   await engine.database.asOwner(async (run) => {
     await run(lock, [first]);
-    dropping = dropDeadServers(engine.database, account);
+    dropping = disconnectPeersOfDeadServers(engine.database, account);
     const waiting = `select count(*)::int as count from pg_locks where not granted and database = (select oid from pg_database where datname = current_database()) or not granted and locktype = 'transactionid'`;
     await expect.poll(async () => (await run(waiting))[0]?.['count'], patience).toBeGreaterThan(0);
     await run(lock, [last]);
@@ -181,12 +184,20 @@ it('a user of the keeper can enrol as a temporary peer in the account of a tenan
   const granted = await admin('POST', `/api/peers/${target}/temporary-access?account=${id}`, asked);
   expect(granted.status).toBe(200);
   const challenge = (await own.call('POST', '/agent/challenge')).body;
-  const body = { hostname: 'browser', wg_pub_key: asked.wg_pub_key, tunnel_proof: answerTo(browser.keys, challenge) };
+  const body = {
+    hostname: 'browser',
+    wg_pub_key: asked.wg_pub_key,
+    tunnel_proof: answerChallenge(browser.keys, challenge),
+  };
   const entered = await browser.send(`/agent/enrol?account=${id}`, body, {});
   expect([entered.status, entered.body.peer]).toMatchObject([200, { id: granted.body.id, user_id: '' }]);
   const other = newMachine({ call });
   const second = (await own.call('POST', '/agent/challenge')).body;
-  const outsider = { hostname: 'x', wg_pub_key: tunnelKeyOf(other.keys), tunnel_proof: answerTo(other.keys, second) };
+  const outsider = {
+    hostname: 'x',
+    wg_pub_key: tunnelKeyOf(other.keys),
+    tunnel_proof: answerChallenge(other.keys, second),
+  };
   const refused = await other.send(`/agent/enrol?account=${id}`, outsider, {});
   expect([refused.status, refused.body.message]).toEqual([403, expect.stringContaining('setup key')]);
 });

@@ -101,7 +101,7 @@ describe('streams of maps', () => {
     await using _ = mesh;
     const { engine, account } = mesh;
     const ahead: unknown[] = [];
-    engine.access.ahead = notingAnswers(engine.access.ahead, (image) => ahead.push(image));
+    engine.access.prepare = notingAnswers(engine.access.prepare, (image) => ahead.push(image));
     const base = await engine.snapshots.current(account);
     // An account whose streams are being sent something prepares nothing: asked until one does.
     const prepared = async (from: Snapshot, next: Snapshot): Promise<unknown> => {
@@ -125,7 +125,7 @@ describe('streams of maps', () => {
     engine.snapshots.advance(next);
     engine.notices.publish({ what: 'revision', account, revision: next.revision });
     await expect.poll(() => followers.map(({ types }) => types.length)).toEqual([3, 3, 1]);
-    expect(await engine.access.soon(next)).toBe(image);
+    expect(await engine.access.withLastObservations(next)).toBe(image);
     expect(followers[0]?.map?.outbound).toEqual([]);
   });
 
@@ -214,15 +214,15 @@ describe('streams of maps', () => {
   });
 
   it('send changes caused by new facts of a machine, without any request', async () => {
-    const { mesh, ids, one, two, rule, followers } = await connectedMesh({ factsMs: 20 });
+    const { mesh, ids, one, two, rule, followers } = await connectedMesh({ factsDebounceMs: 20 });
     await using _ = mesh;
     const checks = { client_version_check: { min_version: '2.0.0' } };
     const check = await mesh.write('PostureCheck', { name: 'new', description: '', checks });
     await mesh.rewrite('Policy', rule, { ...policy([one], [two]), source_posture_checks: [check] });
     await expect.poll(() => followers[0]?.map?.outbound).toEqual([]);
-    await mesh.engine.presence.note(mesh.account, { peer: ids[0] ?? '', facts: { version: '2.1.0' } });
+    await mesh.engine.presence.record(mesh.account, { peer: ids[0] ?? '', facts: { version: '2.1.0' } });
     await expect.poll(() => followers[0]?.map?.outbound).toHaveLength(1);
-    await mesh.engine.presence.note(mesh.account, { peer: ids[0] ?? '', facts: { version: '1.9.0' } });
+    await mesh.engine.presence.record(mesh.account, { peer: ids[0] ?? '', facts: { version: '1.9.0' } });
     await expect.poll(() => followers[0]?.map?.outbound).toEqual([]);
   });
 
@@ -232,7 +232,7 @@ describe('streams of maps', () => {
       now += 50;
       return now;
     };
-    const { mesh, followers } = await connectedMesh({ tickMs: 10, patienceMs: 1000, now: passing });
+    const { mesh, followers } = await connectedMesh({ tickMs: 10, maxLagMs: 1000, now: passing });
     await using _ = mesh;
     const slow = followers[0] as Follower;
     slow.keepsUp = false;
@@ -252,15 +252,18 @@ it('200 peers that connect at once after a restart are served ten at a time, fro
   const crowd = await mesh.write('Group', { name: 'crowd', peers: ids });
   await mesh.write('Policy', policy([crowd], [crowd]));
   let images = 0;
-  const counting = { ...engine, access: { ...engine.access, soon: countCalls(engine.access.soon, () => images++) } };
+  const counting = {
+    ...engine,
+    access: { ...engine.access, withLastObservations: countCalls(engine.access.withLastObservations, () => images++) },
+  };
   const listener = { connected: () => undefined, gone: () => undefined };
   const hub = createHub({
     engine: counting,
     listener,
     now: Date.now,
     failed: () => undefined,
-    room: 10,
-    roomMs: 600_000,
+    maxUnfinishedStarts: 10,
+    admissionTimeoutMs: 600_000,
   });
   const { revision } = await engine.snapshots.fresh(account);
   const waiting = ids.map((peer) => {
@@ -282,7 +285,7 @@ it('200 peers that connect at once after a restart are served ten at a time, fro
 });
 
 it('readers that do not read do not block other peers', async () => {
-  const { mesh, ids } = await connectedMesh({ room: 1, roomMs: 1 });
+  const { mesh, ids } = await connectedMesh({ maxUnfinishedStarts: 1, admissionTimeoutMs: 1 });
   await using _ = mesh;
   const again = ids.map((peer) => {
     const follower = new Follower();

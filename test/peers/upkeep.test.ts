@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Engine } from '../../src/commit/engine.ts';
-import { accountsWith } from '../../src/db/accounts/directory.ts';
+import { findAccountsWithEntries } from '../../src/db/accounts/directory.ts';
 import { takeLease } from '../../src/db/leases/leases.ts';
 import { makeMachineKeys, tunnelKeyOf } from '../../src/features/peers/enrolment/client.ts';
 import { duePeers } from '../../src/features/peers/upkeep/due-peers.ts';
-import { keepPeers } from '../../src/features/peers/upkeep/peers.ts';
+import { maintainPeers } from '../../src/features/peers/upkeep/peers.ts';
 import { runPeerUpkeep } from '../../src/features/peers/upkeep/upkeep.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { doc } from '../api/documents.ts';
@@ -27,7 +27,7 @@ async function ago(engine: Engine, peer: string, seconds: number, column = 'last
 async function keep({ engine, account }: TestApi) {
   const lease = await takeLease(engine.database, { account, name: 'upkeep', owner: 'test', seconds: 60 });
   if (lease === undefined) throw new Error('the lease is taken');
-  return keepPeers(engine, account, lease);
+  return maintainPeers(engine, account, lease);
 }
 
 async function settle(own: TestApi, change: JsonObject): Promise<void> {
@@ -76,7 +76,7 @@ describe('the login of a peer', () => {
     const signedIn = (await newMachine(own).enrol({}, user)).body.peer.id;
     const byKey = (await newMachine(own).enrol({ setup_key: (await setupKey(own))['key'] ?? '' })).body.peer.id;
     const here = (await newMachine(own).enrol({}, user)).body.peer.id;
-    await own.engine.presence.note(own.account, { peer: here, connected: true, stream: 's', server: 'test' });
+    await own.engine.presence.record(own.account, { peer: here, connected: true, stream: 's', server: 'test' });
     await takeLease(own.engine.database, { account: own.account, name: 'peers/test', owner: 'test', seconds: 60 });
     for (const id of [signedIn, byKey, here]) await ago(own.engine, id, 700);
     expect((await keep(own)).done).toEqual([{ id: signedIn, reason: 'inactivity' }]);
@@ -140,7 +140,7 @@ describe('an ephemeral or disconnected peer', () => {
   it('is shown as disconnected after the server that it was connected to died', async () => {
     const { engine, account } = api();
     const { id } = (await newMachine(api()).enrol({}, user)).body.peer;
-    await engine.presence.note(account, { peer: id, connected: true, stream: 's', server: 'dead' });
+    await engine.presence.record(account, { peer: id, connected: true, stream: 's', server: 'dead' });
     expect((await api().call('GET', `/api/peers/${id}`)).body.connected).toBe(true);
     await keep(api());
     expect((await api().call('GET', `/api/peers/${id}`)).body.connected).toBe(false);
@@ -172,7 +172,7 @@ describe('a server that died or starts', () => {
     await using own = await testApi();
     const key = (await setupKey(own, { ephemeral: true }))['key'] ?? '';
     const { id } = (await newMachine(own).enrol({ setup_key: key })).body.peer;
-    await own.engine.presence.note(own.account, { peer: id, connected: true, stream: 's', server: 'dead' });
+    await own.engine.presence.record(own.account, { peer: id, connected: true, stream: 's', server: 'dead' });
     await ago(own.engine, id, 86_400);
     expect((await keep(own)).done).toEqual([]);
     expect((await own.call('GET', `/api/peers/${id}`)).body.connected).toBe(false);
@@ -201,11 +201,11 @@ it('the observed status of deleted peers is deleted', async () => {
   await using own = await testApi();
   const { engine, account } = own;
   const [left = '', deleted = ''] = await own.peers('left', 'deleted');
-  for (const peer of [left, deleted]) await engine.presence.note(account, { peer, facts: { system: 'linux' } });
-  expect([...(await engine.presence.at(account)).peers.keys()].sort()).toEqual([left, deleted].sort());
+  for (const peer of [left, deleted]) await engine.presence.record(account, { peer, facts: { system: 'linux' } });
+  expect([...(await engine.presence.read(account)).peers.keys()].sort()).toEqual([left, deleted].sort());
   expect((await own.call('DELETE', `/api/peers/${deleted}`)).status).toBe(200);
   await keep(own);
-  expect([...(await engine.presence.at(account)).peers.keys()]).toEqual([left]);
+  expect([...(await engine.presence.read(account)).peers.keys()]).toEqual([left]);
 });
 
 it('accounts with peers are listed in order, each once', async () => {
@@ -214,9 +214,9 @@ it('accounts with peers are listed in order, each once', async () => {
   const key = (await setupKey(own))['key'] ?? '';
   for (const hostname of ['one', 'two']) await newMachine(own).enrol({ setup_key: key, hostname });
   const kinds = ['proxy-token', 'peer-key'];
-  expect(await accountsWith(database, kinds, '', 100)).toEqual([own.account]);
-  expect(await accountsWith(database, kinds, own.account, 100)).toEqual([]);
-  expect(await accountsWith(database, ['proxy-token'], '', 100)).toEqual([]);
+  expect(await findAccountsWithEntries(database, kinds, '', 100)).toEqual([own.account]);
+  expect(await findAccountsWithEntries(database, kinds, own.account, 100)).toEqual([]);
+  expect(await findAccountsWithEntries(database, ['proxy-token'], '', 100)).toEqual([]);
 });
 
 describe('temporary access', () => {
@@ -257,7 +257,7 @@ describe('temporary access', () => {
     const seen = new Map([[body.id, status_]]);
     expect([due(later(25), seen), due(later(31), seen)]).toEqual([[], [{ id: body.id, reason: 'temporary' }]]);
 
-    await own.engine.presence.note(own.account, { peer: body.id, connected: false, stream: 's' });
+    await own.engine.presence.record(own.account, { peer: body.id, connected: false, stream: 's' });
     await ago(own.engine, body.id, 601);
     expect((await keep(own)).done).toEqual([{ id: body.id, reason: 'temporary' }]);
     const left = (await own.call('GET', '/api/policies')).body;

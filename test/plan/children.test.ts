@@ -26,8 +26,8 @@ const registry = createRegistry([
     name: 'House',
     spec: {
       name,
-      rooms: integer({ doc: 'Rooms.', default: 0, keep: true, insteadOf: 'halls' }),
-      halls: integer({ doc: 'Halls.', default: 0, keep: true, insteadOf: 'rooms' }),
+      rooms: integer({ doc: 'Rooms.', default: 0, keptOnReplace: true, alternativeField: 'halls' }),
+      halls: integer({ doc: 'Halls.', default: 0, keptOnReplace: true, alternativeField: 'rooms' }),
     },
   }),
   child('Lodger', { inline: 'lodgers' }),

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { withMembers } from '../../src/model/state/members.ts';
+import { withMemberEdits } from '../../src/model/state/members.ts';
 import type { Snapshot } from '../../src/model/state/snapshot.ts';
-import { driftOf, type Found, objectStatus } from '../../src/plan/ownership/drift.ts';
+import { driftOf, objectStatus, type PlanFindings } from '../../src/plan/ownership/drift.ts';
 import { group } from '../kinds/objects.ts';
 import { applyOn, breakGlass, document, now, objectOf, office, planned, replaceOn, withModes } from './steps.ts';
 
@@ -17,7 +17,7 @@ const drifts = (state: Snapshot, source?: string, at = now) =>
     ({ object, path, by, because }) =>
       `${by.source} ${by.file}:${by.line} ${object.kind}/${object.key} ${path} ${because.why}`,
   );
-const statusOf = (state: Snapshot, kind = 'Policy', key = 'p', found?: Found) =>
+const statusOf = (state: Snapshot, kind = 'Policy', key = 'p', found?: PlanFindings) =>
   objectStatus(state, objectOf(state, kind, key), now, found);
 
 const correcting = withModes(office, { a: { conflictMode: 'correct' }, b: { conflictMode: 'observe' } });
@@ -74,7 +74,7 @@ describe('drift', () => {
 
   it('shows a stated reference to a deleted object as pending', () => {
     const { id, ...rest } = objectOf(state, 'Group', 'devs');
-    const without = state.with({ put: [withMembers({ id, ...rest }, 'peers', [['p2', []]])], remove: ['p2'] });
+    const without = state.with({ put: [withMemberEdits({ id, ...rest }, 'peers', [['p2', []]])], remove: ['p2'] });
     expect([drifts(without), objectOf(without, 'Group', 'devs').id]).toEqual([
       ['a g.yaml:1 Group/devs peers[p2] pending'],
       id,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Document } from '../../src/model/document.ts';
-import { plainSettings, type SourceSettings } from '../../src/model/sources/settings.ts';
+import { defaultSettings, type SourceSettings } from '../../src/model/sources/settings.ts';
 import { viewPlan } from '../../src/plan/view/view.ts';
 import { group, peer } from '../kinds/objects.ts';
 import { checkState } from './invariants.ts';
@@ -115,7 +115,7 @@ describe('guards', () => {
     const digest = (settings: Partial<SourceSettings>) =>
       planned(planOn(withModes(state, { a: settings }), 'a', [])).plan.digest;
     const plain = digest({});
-    expect(digest({ limits: { ...plainSettings.limits, deletes: 6 } })).not.toBe(plain);
+    expect(digest({ limits: { ...defaultSettings.limits, deletes: 6 } })).not.toBe(plain);
     expect(digest({ allowEmpty: true })).not.toBe(plain);
     expect(digest({})).toBe(plain);
   });

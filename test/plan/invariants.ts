@@ -71,7 +71,7 @@ function indexesOf(state: Snapshot): unknown {
       return [
         object.id,
         referrers.sort(),
-        keys.map(({ rule, value }) => state.holderOf(object.kind, rule, value)?.id),
+        keys.map(({ rule, value }) => state.findByUnique(object.kind, rule, value)?.id),
         indexes.map(({ index, value }) => ids(state.lookUp(object.kind, index, value))),
         ids(state.childrenOf(object.id, 'DNSRecord')),
       ] as const;

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../src/lib/json.ts';
 import { emptyEnvironment } from '../../src/model/declare/plan-environment.ts';
 import type { ConflictMode } from '../../src/model/sources/settings.ts';
 import type { Snapshot } from '../../src/model/state/snapshot.ts';
-import { loosens } from '../../src/plan/ownership/failsafe.ts';
+import { loosensRestriction } from '../../src/plan/ownership/failsafe.ts';
 import { peersIn, registry } from '../kinds/objects.ts';
 import {
   applyOn,
@@ -200,12 +200,12 @@ describe('a restrictive value', () => {
   it('is distinguished from a value that loosens, for callers that undo changes', () => {
     const of = (name: string) => registry.get(name);
     expect([
-      loosens(of('SetupKey'), 'revoked', true, false),
-      loosens(of('SetupKey'), 'revoked', false, true),
-      loosens(of('SetupKey'), 'revoked', true, true),
-      loosens(of('SetupKey'), 'auto_groups[g]', true, undefined),
-      loosens(of('User'), 'is_blocked', true, undefined),
-      loosens(of('Account'), 'settings.extra.peer_approval_enabled', true, false),
+      loosensRestriction(of('SetupKey'), 'revoked', true, false),
+      loosensRestriction(of('SetupKey'), 'revoked', false, true),
+      loosensRestriction(of('SetupKey'), 'revoked', true, true),
+      loosensRestriction(of('SetupKey'), 'auto_groups[g]', true, undefined),
+      loosensRestriction(of('User'), 'is_blocked', true, undefined),
+      loosensRestriction(of('Account'), 'settings.extra.peer_approval_enabled', true, false),
     ]).toEqual([true, false, false, false, true, false]);
   });
 });

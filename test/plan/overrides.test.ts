@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
 import type { Snapshot } from '../../src/model/state/snapshot.ts';
 import { planExpiry } from '../../src/plan/ownership/expiry.ts';
-import type { Outcome } from '../../src/plan/plan.ts';
+import type { PlanOutcome } from '../../src/plan/plan.ts';
 import { peersIn } from '../kinds/objects.ts';
 import { checkPlan, checkState } from './invariants.ts';
 import {
@@ -36,7 +36,8 @@ const put = (state: Snapshot, change: JsonObject, more = {}, kind = 'Policy', ke
 const overridden = (state: Snapshot, change: JsonObject, kind = 'Policy', key = 'p') =>
   planned(put(state, change, { breakGlass: glass }, kind, key)).next;
 const overridesOf = (state: Snapshot, kind = 'Policy', key = 'p') => objectOf(state, kind, key).overrides;
-const expire = (state: Snapshot, at = later): Outcome => planExpiry({ snapshot: state, now: at, newId: idsOn(state) });
+const expire = (state: Snapshot, at = later): PlanOutcome =>
+  planExpiry({ snapshot: state, now: at, newId: idsOn(state) });
 const enabledIn = (state: Snapshot) => objectOf(state, 'Policy', 'p').spec['enabled'];
 
 const state = applyOn(office, 'a', [policy({ enabled: false }), devs(['p1', 'p2'])]);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { originsOf, withMembers } from '../../src/model/state/members.ts';
+import { originsOf, withMemberEdits } from '../../src/model/state/members.ts';
 import type { Snapshot } from '../../src/model/state/snapshot.ts';
 import { planDetach } from '../../src/plan/ownership/detach.ts';
-import type { Outcome } from '../../src/plan/plan.ts';
+import type { PlanOutcome } from '../../src/plan/plan.ts';
 import { group, peersIn } from '../kinds/objects.ts';
 import {
   applyOn,
@@ -36,7 +36,7 @@ function enrolled(state: Snapshot, id: string, peer: string): Snapshot {
   const before = state.get(id);
   if (before === undefined) throw new Error(`there is no ${id}`);
   const origins = [...new Set([...originsOf(before, 'peers', peer), 'enrolment'])].sort();
-  return state.with({ put: [withMembers(before, 'peers', [[peer, origins]])], remove: [] }, state.revision + 1);
+  return state.with({ put: [withMemberEdits(before, 'peers', [[peer, origins]])], remove: [] }, state.revision + 1);
 }
 
 describe('the membership of a group', () => {
@@ -153,7 +153,7 @@ describe('a source that plans with `force`', () => {
 });
 
 describe('a detached source', () => {
-  const detach = (state: Snapshot, source: string): Outcome =>
+  const detach = (state: Snapshot, source: string): PlanOutcome =>
     planDetach({ snapshot: state, source, newId: idsOn(state) });
 
   it('E61 leaves its objects with their values and keys, and requests may change them', () => {
@@ -187,7 +187,7 @@ describe('a detached source', () => {
 });
 
 describe('a conflict between two sources', () => {
-  const expectedOf = (outcome: Outcome, source: string) =>
+  const expectedOf = (outcome: PlanOutcome, source: string) =>
     outcome.ok || outcome.claimed === undefined ? [] : [{ source, ...outcome.claimed }];
   const on = policy({ enabled: true }, 'b.yaml');
   const off = policy({ enabled: false });

@@ -16,7 +16,7 @@ import {
   string,
 } from '../../src/model/schema/field.ts';
 import { normalize } from '../../src/model/schema/normalize.ts';
-import { contentOf } from '../../src/model/state/members.ts';
+import { contentFromSpec } from '../../src/model/state/members.ts';
 import type { StoredObject } from '../../src/model/state/object.ts';
 import { patchesInSteps } from '../../src/plan/view/patch.ts';
 
@@ -67,7 +67,7 @@ function stored(spec: StoredObject['spec']): StoredObject {
     id: 'x',
     kind: 'Thing',
     name: 'x',
-    ...contentOf(thing.spec, spec),
+    ...contentFromSpec(thing.spec, spec),
     derived: {},
     protected: false,
     declared: [],

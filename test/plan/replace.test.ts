@@ -5,7 +5,7 @@ import { createRegistry } from '../../src/model/declare/registry.ts';
 import type { Document } from '../../src/model/document.ts';
 import { integer, ref, refs, string } from '../../src/model/schema/field.ts';
 import { emptySnapshot, type Snapshot } from '../../src/model/state/snapshot.ts';
-import type { Outcome } from '../../src/plan/plan.ts';
+import type { PlanOutcome } from '../../src/plan/plan.ts';
 import { viewPlan } from '../../src/plan/view/view.ts';
 import { checkPlan, checkState } from './invariants.ts';
 import {
@@ -56,7 +56,7 @@ const first = applyOn(emptySnapshot(registry, 'acc'), 'a', stated('Lisbon'));
 const old = objectOf(first, 'Team', 'devs');
 const replacing = { allowReplace: true };
 
-const actionsOf = (outcome: Outcome) =>
+const actionsOf = (outcome: PlanOutcome) =>
   planned(outcome).plan.changes.map(({ action, before, after }) => `${action} ${(after ?? before)?.key}`);
 const teamsOf = (state: Snapshot, key: string) => {
   const { from, to } = objectOf(state, 'Rule', key).spec as { from: string[]; to: string[] };

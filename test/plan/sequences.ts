@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { JsonObject } from '../../src/lib/json.ts';
 import type { Document } from '../../src/model/document.ts';
 import type { Snapshot } from '../../src/model/state/snapshot.ts';
-import type { Outcome } from '../../src/plan/plan.ts';
+import type { PlanOutcome } from '../../src/plan/plan.ts';
 import { accounts, peerKeys } from './arbitrary.ts';
 import { createOn, deleteOn, planOn, replaceOn } from './steps.ts';
 
@@ -95,7 +95,7 @@ export const steps: fc.Arbitrary<readonly Step[]> = fc.array(
 );
 
 /** Plans one step; `undefined` when there is nothing that it could be about. */
-export function planStep(state: Snapshot, step: Step): Outcome | undefined {
+export function planStep(state: Snapshot, step: Step): PlanOutcome | undefined {
   const pick: Pick = (kind, at) => state.ofKind(kind)[at % state.countOf(kind)]?.id ?? '';
   if (step.does === 'apply') return planOn(state, step.source, step.documents);
   if (step.does === 'create') return createOn(state, step.kind, step.body(pick));

@@ -20,7 +20,10 @@ const invitee = defineKind({
     class: oneOf(['first', 'second'], { doc: 'Class.', default: 'second' }),
     seat: integer({ doc: 'Seat.', default: 0, serverChosen: 0 }),
     locks: keyed(
-      { on: string({ doc: 'On.', required: true }), code: secret({ doc: 'Code.', read: 'empty', keep: true }) },
+      {
+        on: string({ doc: 'On.', required: true }),
+        code: secret({ doc: 'Code.', read: 'empty', keptOnReplace: true }),
+      },
       { doc: 'Locks.', key: 'on' },
     ),
   },

@@ -5,13 +5,13 @@ import type { Problem } from '../../src/model/problem.ts';
 import { isEmpty } from '../../src/model/schema/field.ts';
 import { createValidator } from '../../src/model/schema/validate.ts';
 import type { FileRules } from '../../src/model/sources/file-rules.ts';
-import { plainSettings, type SourceSettings } from '../../src/model/sources/settings.ts';
+import { defaultSettings, type SourceSettings } from '../../src/model/sources/settings.ts';
 import type { Snapshot } from '../../src/model/state/snapshot.ts';
 import { planDocuments } from '../../src/plan/documents/documents.ts';
 import { planHoldingBack } from '../../src/plan/documents/hold-back.ts';
 import type { RequestedOptions } from '../../src/plan/options.ts';
 import type { PendingClaim } from '../../src/plan/ownership/claims-of-others.ts';
-import { type Outcome, type Plan, subjectOf } from '../../src/plan/plan.ts';
+import { type Plan, type PlanOutcome, subjectOf } from '../../src/plan/plan.ts';
 import type { BreakGlass } from '../../src/plan/requests/break-glass.ts';
 import {
   planCreate,
@@ -90,7 +90,7 @@ export function planOn(
   source: string,
   documents: readonly Document[],
   options: Options = {},
-): Outcome {
+): PlanOutcome {
   return run(planningOn(state, source, documents, options));
 }
 
@@ -100,7 +100,7 @@ export function planningOn(
   source: string,
   documents: readonly Document[],
   options: Options = {},
-): Generator<undefined, Outcome> {
+): Generator<undefined, PlanOutcome> {
   const { ids, since, ...more } = options;
   return planDocuments({
     ...(since === undefined ? {} : { since }),
@@ -120,7 +120,7 @@ export function planHolding(
   source: string,
   documents: readonly Document[],
   unread: readonly Problem[] = [],
-): Outcome {
+): PlanOutcome {
   const input = {
     snapshot: state,
     validator: validatorOf(state),
@@ -147,7 +147,7 @@ export function applyOn(
 }
 
 /** A plan that came about. */
-export function planned(outcome: Outcome): { readonly plan: Plan; readonly next: Snapshot } {
+export function planned(outcome: PlanOutcome): { readonly plan: Plan; readonly next: Snapshot } {
   if (outcome.ok) return outcome;
   throw new Error(
     `refused: ${outcome.problems.map(({ code, key, message }) => `${code} ${key}: ${message}`).join('; ')}`,
@@ -155,18 +155,18 @@ export function planned(outcome: Outcome): { readonly plan: Plan; readonly next:
 }
 
 /** `code Kind/key path` of every problem; none of an outcome that came about. */
-export function refusals(outcome: Outcome): readonly string[] {
+export function refusals(outcome: PlanOutcome): readonly string[] {
   return outcome.ok
     ? []
     : outcome.problems.map(({ code, kind, key, path }) => `${code} ${kind}/${key} ${path ?? ''}`.trim());
 }
 
-export function problemsOf(outcome: Outcome): readonly Problem[] {
+export function problemsOf(outcome: PlanOutcome): readonly Problem[] {
   return outcome.ok ? [] : outcome.problems;
 }
 
 /** `action Kind/key: unit unit`, changes first, then claims, in the order of the plan. */
-export function linesOf(outcome: Outcome, before: Snapshot): readonly string[] {
+export function linesOf(outcome: PlanOutcome, before: Snapshot): readonly string[] {
   const { plan, next } = planned(outcome);
   const view = viewPlan(plan, before, next);
   return [
@@ -180,11 +180,11 @@ export function linesOf(outcome: Outcome, before: Snapshot): readonly string[] {
   ];
 }
 
-export function guardsOf(outcome: Outcome): readonly string[] {
+export function guardsOf(outcome: PlanOutcome): readonly string[] {
   return planned(outcome).plan.guards.map(({ guard }) => guard);
 }
 
-export function warningsOf(outcome: Outcome): readonly string[] {
+export function warningsOf(outcome: PlanOutcome): readonly string[] {
   return planned(outcome).plan.warnings.map(({ code, key }) => `${code} ${key}`);
 }
 
@@ -198,7 +198,7 @@ export function objectOf(state: Snapshot, kind: string, key: string) {
 /** The state in which these sources are applied in a manner of their own. */
 export function withModes(state: Snapshot, settings: Readonly<Record<string, Partial<SourceSettings>>>): Snapshot {
   return state.withSettings(
-    new Map(Object.entries(settings).map(([source, own]) => [source, { ...plainSettings, ...own }])),
+    new Map(Object.entries(settings).map(([source, own]) => [source, { ...defaultSettings, ...own }])),
   );
 }
 

@@ -4,12 +4,12 @@ import { createLongLists } from '../../src/api/answers/long-lists.ts';
 import { compileCommit } from '../../src/db/commit/commit.ts';
 import type { RevisionInput } from '../../src/db/commit/history.ts';
 import { readFile } from '../../src/documents/read.ts';
-import { writeInSteps } from '../../src/documents/write.ts';
-import { exportDocuments, exportInSteps } from '../../src/features/config/archive/export.ts';
+import { writeDocumentsInSteps } from '../../src/documents/write.ts';
+import { exportDocuments, exportDocumentsInSteps } from '../../src/features/config/archive/export.ts';
 import { jsonInSteps, runToEnd } from '../../src/lib/steps.ts';
 import type { Document } from '../../src/model/document.ts';
 import type { Snapshot } from '../../src/model/state/snapshot.ts';
-import type { Outcome } from '../../src/plan/plan.ts';
+import type { PlanOutcome } from '../../src/plan/plan.ts';
 import { auditEvents, auditEventsInSteps, driftEventsInSteps } from '../../src/plan/view/events.ts';
 import { patchesInSteps } from '../../src/plan/view/patch.ts';
 import { viewInSteps } from '../../src/plan/view/view.ts';
@@ -23,7 +23,7 @@ const documentsOf = (variant: string): readonly Document[] =>
 const first = documentsOf('');
 const stored = applyOn(office, 'a', first);
 
-it.each<[string, () => Generator<undefined, Outcome>]>([
+it.each<[string, () => Generator<undefined, PlanOutcome>]>([
   ['makes all of them', () => planningOn(office, 'a', first)],
   ['changes all of them', () => planningOn(stored, 'a', documentsOf('other'))],
   ['changes none of them', () => planningOn(stored, 'a', first)],
@@ -93,9 +93,9 @@ it.each<[string, () => Generator<undefined, unknown>]>([
   ['events of drift', () => driftEventsInSteps(made.plan, office, made.next, now)],
   ['a plan as JSON', () => jsonInSteps(view)],
   ['a plan as patches', () => patchesInSteps(office.registry, made.plan)],
-  ['an export', () => exportInSteps(stored, {})],
+  ['an export', () => exportDocumentsInSteps(stored, {})],
   ['an export as JSON', () => jsonInSteps(exportDocuments(stored))],
-  ['an export as YAML', () => writeInSteps(exportDocuments(stored))],
+  ['an export as YAML', () => writeDocumentsInSteps(exportDocuments(stored))],
   ['a list', () => createLongLists().answer(stored, 'Policy')],
   ['the hash of an answer', () => etagInSteps(1, JSON.stringify(view).repeat(10))],
 ])('%s of thousands of objects is produced in more than 25 steps', (_, begin) => {

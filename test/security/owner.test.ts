@@ -6,7 +6,7 @@ import { findEntry } from '../../src/db/accounts/directory.ts';
 import { insertToken } from '../../src/db/accounts/tokens.ts';
 import { writeArchive } from '../../src/db/archive/format.ts';
 import { compressArchive } from '../../src/db/archive/lines.ts';
-import { foundAccount } from '../../src/features/accounts/join.ts';
+import { createAccountFor } from '../../src/features/accounts/join.ts';
 import { hashToken } from '../../src/features/auth/authenticate.ts';
 import { checkPassword } from '../../src/features/auth/password-sign-in.ts';
 import { createSignInLimits } from '../../src/features/auth/sign-in-limits.ts';
@@ -27,7 +27,7 @@ let operator: string | undefined;
 const server = {
   ...keys,
   edition: 'hosted',
-  mayUse: createValuePolicy({ grants: [], shareValues: true, operator: () => operator }).mayUse,
+  mayUse: createValuePolicy({ grants: [], shareValues: true, operatorAccount: () => operator }).mayUse,
   valueFrom: (origin: string, name: string) => (name === 'HEDDLE_VALUE_SERVER' ? `secret of ${origin}` : undefined),
 } as const;
 
@@ -57,7 +57,7 @@ afterAll(() => api[Symbol.asyncDispose]());
 async function ownerOf(domain: string, byte: number): Promise<Person> {
   const { engine } = api;
   const person = { issuer: 'https://id.example.com', subject: domain, email: `owner@${domain}`, emailVerified: true };
-  await foundAccount(engine, { ...person, name: domain }, domain);
+  await createAccountFor(engine, { ...person, name: domain }, domain);
   const account = (await findEntry(engine.database, 'domain', domain)) ?? '';
   const user = (await engine.snapshots.fresh(account)).ofKind('User')[0]?.id ?? '';
   const token = makeToken('nbp_', new Uint8Array(32).fill(byte));

@@ -5,10 +5,10 @@ export function altered(database: Database, inAccount: Database['inAccount']): D
   return {
     engine: database.engine,
     inAccount,
-    holding: (account, work, by) => database.holding(account, work, by),
+    withAccountLock: (account, work, by) => database.withAccountLock(account, work, by),
     lookUp: (statement) => database.lookUp(statement),
     asOwner: (work, options) => database.asOwner(work, options),
-    wrote: (rows) => database.wrote(rows),
+    countWrittenRows: (rows) => database.countWrittenRows(rows),
     ping: () => database.ping(),
     close: async () => {},
   };

@@ -97,10 +97,10 @@ export function keptOpen(database: Database): Database {
   return {
     engine: database.engine,
     inAccount: (account, statements, options) => database.inAccount(account, statements, options),
-    holding: (account, work, by) => database.holding(account, work, by),
+    withAccountLock: (account, work, by) => database.withAccountLock(account, work, by),
     lookUp: (statement) => database.lookUp(statement),
     asOwner: (work, options) => database.asOwner(work, options),
-    wrote: (rows) => database.wrote(rows),
+    countWrittenRows: (rows) => database.countWrittenRows(rows),
     ping: () => database.ping(),
     close: () => database.ping(),
   };

@@ -1,11 +1,11 @@
 import { expect, onTestFinished } from 'vitest';
 import { type DirectoryOptions, openDirectory } from '../../src/features/sources/directory/directory.ts';
 import { processClock, runLoop } from '../../src/features/sources/loop/loop.ts';
-import { plainTiming } from '../../src/features/sources/loop/schedule.ts';
+import { defaultTiming } from '../../src/features/sources/loop/schedule.ts';
 
 export const hour = 3_600_000;
 // Only events and retries lead to a reconcile, and as many as there are.
-const timing = { ...plainTiming, intervalMs: hour, firstRetryMs: 5, lastRetryMs: 10, burst: 1000 };
+const timing = { ...defaultTiming, intervalMs: hour, firstRetryMs: 5, lastRetryMs: 10, burst: 1000 };
 
 export type Options = Partial<DirectoryOptions>;
 
@@ -30,8 +30,8 @@ export function start(path: string, options: Options = {}, deliver: () => Promis
     if (!found.ok) return { result: 'refused', key: found.reason, content: '' };
     return { result: 'done', key: found.digest, content: found.digest, wrote: false };
   };
-  const loop = runLoop({ timing, clock: processClock, reconcile, ranHot: () => undefined });
-  const unwatch = directory.watch(() => loop.want('content'));
+  const loop = runLoop({ timing, clock: processClock, reconcile, onRanHot: () => undefined });
+  const unwatch = directory.watch(() => loop.request('content'));
   const stop = async () => {
     // At once: what the watcher sees until it has stopped begins nothing any more.
     await Promise.all([loop.stop(), unwatch()]);

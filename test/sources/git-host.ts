@@ -9,8 +9,8 @@ import { onTestFinished } from 'vitest';
 import type { Origin } from '../../src/features/sources/files/origin.ts';
 import { type GitOptions, openGit } from '../../src/features/sources/git/git.ts';
 import { createGitSlots } from '../../src/features/sources/git/git-slots.ts';
-import { ofOperator } from '../../src/features/sources/permission.ts';
-import { nothingAllowed } from '../../src/lib/net/public-address.ts';
+import { operatorPermission } from '../../src/features/sources/permission.ts';
+import { emptyAllowList } from '../../src/lib/net/public-address.ts';
 import { createOutbound } from '../../src/outbound/outbound.ts';
 import { certificate, privateKey } from './https-certificate.ts';
 import { temporaryDirectory } from './mount.ts';
@@ -67,14 +67,14 @@ export async function follow(
   const directory = join(await temporaryDirectory(), 'source');
   const errors: unknown[] = [];
   const { changed = () => undefined, ...options } = more;
-  const outbound = createOutbound({ allow: nothingAllowed, userAgent: 'test' });
+  const outbound = createOutbound({ allow: emptyAllowList, userAgent: 'test' });
   onTestFinished(() => outbound.close());
   const origin = openGit({
     ...{ config, directory, transports: ['file', 'https'], environment: { PATH: quiet.PATH }, pollMs: 3_600_000 },
     network: { outbound, namedBy: 'operator' },
-    permission: ofOperator,
+    permission: operatorPermission,
     account: 'account',
-    turns: createGitSlots(8),
+    slots: createGitSlots(8),
     onError: (error) => errors.push(error),
     ...options,
   });

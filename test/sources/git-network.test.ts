@@ -97,7 +97,7 @@ describe('a Git source created by a user', () => {
   test('uses the proxy of the server, which gets an address and never the password', async () => {
     const host = await serveHttps(await upstreamOf(), 's3cret');
     const proxy = await startProxy();
-    const options = { ...here, proxy: { url: proxy.url, except: [], isGuard: false } };
+    const options = { ...here, proxy: { url: proxy.url, exclusions: [], checksHosts: false } };
     expect((await readAs(host.url, host.authority, options)).text).toBe('read');
     expect(new Set(proxy.asked)).toEqual(new Set([`127.0.0.1:${new URL(host.url).port}`]));
     const evil = { ...options, allow: [] };

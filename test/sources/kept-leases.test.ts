@@ -7,7 +7,7 @@ test('a server keeps its source leases while its main thread is busy for longer 
   const failures: unknown[] = [];
   const leases = openLeaseKeeper({
     database: { url: office.made.url ?? '' },
-    failed: (error) => void failures.push(error),
+    onFailure: (error) => void failures.push(error),
   });
   onTestFinished(() => leases.close());
   const runner = office.run([newMemoryOrigin('team', groups('a'))], { leaseSeconds: 6, leases });

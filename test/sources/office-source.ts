@@ -104,7 +104,7 @@ function runSources(
   options: RunnerOptions = {},
 ): SourceRunner {
   const reports: SourceReport[] = [];
-  const reader = createReader({ charactersHere: 64 * 1024 });
+  const reader = createReader({ maxInlineCharacters: 64 * 1024 });
   const { intervalMs = 3_600_000, leaseSeconds = 30, burst = 20, probeMs = 3_600_000, version = 'test' } = options;
   const { slowMs = 1000 } = options;
   const definitions = origins.map(
@@ -116,7 +116,7 @@ function runSources(
       isConfigured: true,
       intervalMs,
       delayMs: 0,
-      ...(options.noted && { noted: options.noted }),
+      ...(options.noted && { onStatusRecorded: options.noted }),
       open: () => origin.open(),
     }),
   );

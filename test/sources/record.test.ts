@@ -3,10 +3,10 @@ import { takeLease } from '../../src/db/leases/leases.ts';
 import { createReader } from '../../src/documents/reader.ts';
 import { processClock } from '../../src/features/sources/loop/loop.ts';
 import { createReconciler } from '../../src/features/sources/loop/reconcile.ts';
-import { createRecord } from '../../src/features/sources/loop/record.ts';
+import { createStatusRecord } from '../../src/features/sources/loop/record.ts';
 import { recordSource, suspendSource } from '../../src/features/sources/sources.ts';
 import type { SourceEvent } from '../../src/model/sources/conditions.ts';
-import { unknownStatus } from '../../src/model/sources/status.ts';
+import { initialStatus } from '../../src/model/sources/status.ts';
 import { groups, newMemoryOrigin, openOffice } from './office-source.ts';
 
 const refused: SourceEvent = { what: 'refused', state: 'invalid', digest: 'd', at: 3, message: 'broken documents' };
@@ -20,11 +20,11 @@ async function openRecord() {
   const lease = await takeLease(office.database, { ...request, owner: 'one' });
   if (lease === undefined) throw new Error('the lease was free');
   const options = {
-    ...{ engine, account, name: 'team', lease, status: unknownStatus, slowMs: 1000 },
+    ...{ engine, account, name: 'team', lease, status: initialStatus, slowMs: 1000 },
     generation: () => 1,
     nextRunAt: () => undefined,
   };
-  const record = createRecord(options);
+  const record = createStatusRecord(options);
   const reported = async () =>
     (await office.rows(`select activity_code from audit_events where activity_code like 'config.%' order by id`)).map(
       (row) => row['activity_code'],

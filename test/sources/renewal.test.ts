@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Engine } from '../../src/commit/engine.ts';
 import { findEntries } from '../../src/db/accounts/find-entries.ts';
-import { unreadOutputs } from '../../src/features/config/plans/outputs.ts';
+import { findUnreadOutputs } from '../../src/features/config/plans/outputs.ts';
 import { enrolPeer } from '../../src/features/peers/enrolment/enrolment.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { sha256Base64 } from '../../src/lib/node-pure.ts';
@@ -39,7 +39,7 @@ async function renewing(document = setupKey(), concluded?: (later: (days: number
     later,
     /** The value that was made last, while nobody read it. */
     async value() {
-      const found = await unreadOutputs(office.engine, office.account, 'keys');
+      const found = await findUnreadOutputs(office.engine, office.account, 'keys');
       return String(found.get((await key())?.id ?? '')?.values['key']);
     },
     /** Lets a machine in with a value, whose hash it is. */

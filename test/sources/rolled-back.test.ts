@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { applyPlan } from '../../src/features/config/plans/apply-plan.ts';
 import { approvePlan } from '../../src/features/config/plans/approvals.ts';
-import { planRollback } from '../../src/features/config/plans/rollback.ts';
+import { createRollbackPlan } from '../../src/features/config/plans/rollback.ts';
 import { suspendSource } from '../../src/features/sources/sources.ts';
 import { groups, newMemoryOrigin, openOffice } from './office-source.ts';
 
@@ -9,7 +9,7 @@ type Office = Awaited<ReturnType<typeof openOffice>>;
 
 /** Goes back to a revision, as somebody who looked at the plan does. */
 async function goBack({ engine, call }: Office, revision: number): Promise<void> {
-  const plan = await planRollback(engine, call, { revision, scope: 'sources' });
+  const plan = await createRollbackPlan(engine, call, { revision, scope: 'sources' });
   await applyPlan(engine, call, plan.id ?? '', { approve: plan.digest });
 }
 

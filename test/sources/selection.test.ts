@@ -1,7 +1,7 @@
 import { mkdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { StatedGlobs } from '../../src/documents/directory-settings.ts';
+import type { SourceGlobs } from '../../src/documents/directory-settings.ts';
 import { openDirectory } from '../../src/features/sources/directory/directory.ts';
 import type { Fetched } from '../../src/features/sources/files/origin.ts';
 import { follow, makeUpstream } from './git-host.ts';
@@ -9,7 +9,7 @@ import { temporaryDirectory, writeFiles } from './mount.ts';
 
 type Files = Readonly<Record<string, string>>;
 
-async function readDirectory(files: Files, globs: StatedGlobs): Promise<Fetched> {
+async function readDirectory(files: Files, globs: SourceGlobs): Promise<Fetched> {
   const path = join(await temporaryDirectory(), 'config');
   await writeFiles(path, files);
   const found = await openDirectory({ path, globs, settleMs: 5, onError: () => undefined }).fetch();
@@ -17,7 +17,7 @@ async function readDirectory(files: Files, globs: StatedGlobs): Promise<Fetched>
   return JSON.parse(JSON.stringify(found).replaceAll(path, 'config'));
 }
 
-async function readRepository(files: Files, globs: StatedGlobs): Promise<Fetched> {
+async function readRepository(files: Files, globs: SourceGlobs): Promise<Fetched> {
   const upstream = await makeUpstream(
     Object.fromEntries(Object.entries(files).map(([name, text]) => [`config/${name}`, text])),
   );
@@ -37,12 +37,12 @@ describe.each([
   ['directory', readDirectory],
   ['Git repository', readRepository],
 ] as const)('the files of a %s', (_, read) => {
-  const names = async (more: Files, globs: StatedGlobs = {}) => {
+  const names = async (more: Files, globs: SourceGlobs = {}) => {
     const found = await read({ ...files, ...more }, globs);
     return found.ok ? found.files.map(({ path }) => path.replace('config/', '')) : found.reason;
   };
 
-  test.each<[Files, StatedGlobs, readonly string[]]>([
+  test.each<[Files, SourceGlobs, readonly string[]]>([
     [{ '.heddleignore': '# ours\ndraft.yaml\r\n\nci/\n!ci/keep.yaml\n' }, {}, ['a.yaml', 'mesh/b.yaml']],
     [{ '.heddleignore': '*.yaml\n!/a.yaml' }, {}, ['a.yaml']],
     [
@@ -63,7 +63,7 @@ describe.each([
   });
 
   test('have a digest that depends on the rules', async () => {
-    const digest = async (more: Files, globs: StatedGlobs = {}) => {
+    const digest = async (more: Files, globs: SourceGlobs = {}) => {
       const found = await read({ ...files, ...more }, globs);
       return found.ok ? found.digest : found.reason;
     };

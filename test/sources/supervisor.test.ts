@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { approvePlan } from '../../src/features/config/plans/approvals.ts';
-import { hintAtSource, requestSourceRun } from '../../src/features/sources/scheduled-sources.ts';
+import { requestSourceRun, sendSourceHint } from '../../src/features/sources/scheduled-sources.ts';
 import { detachSource } from '../../src/features/sources/source-admin.ts';
 import { suspendSource } from '../../src/features/sources/sources.ts';
 import { createObject } from '../../src/objects/objects.ts';
@@ -187,7 +187,7 @@ test('E135: a reconcile that runs when its source is suspended completes, and th
   resolve();
   await expect.poll(office.groups).toEqual(['a', 'b']);
   origin.put(groups('a', 'b', 'c'));
-  await hintAtSource(office.engine, office.account, 'team');
+  await sendSourceHint(office.engine, office.account, 'team');
   await requestSourceRun(office.engine, office.call, 'team');
   await expect.poll(async () => (await office.statusOf('team')).state).toBe('suspended');
   expect(await office.groups()).toEqual(['a', 'b']);
@@ -232,7 +232,7 @@ test('a hint makes the server that runs the source read it, and 100 hints cause 
   await expect.poll(office.groups).toEqual(['a']);
   origin.put(groups('a', 'b'), 'silently');
   const { reads } = origin;
-  for (const _ of upTo(100)) await hintAtSource(office.engine, office.account, 'team');
+  for (const _ of upTo(100)) await sendSourceHint(office.engine, office.account, 'team');
   await expect.poll(office.groups).toEqual(['a', 'b']);
   expect(origin.reads).toBeLessThanOrEqual(reads + 10);
 });

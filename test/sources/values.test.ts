@@ -1,12 +1,15 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createValues } from '../../src/features/sources/values.ts';
+import { createValueLookup } from '../../src/features/sources/values.ts';
 import { temporaryDirectory } from './mount.ts';
 
 describe('the values that documents may refer to', () => {
   it('are the listed environment variables and no others', () => {
-    const valueFrom = createValues({ values: { HEDDLE_VALUE_A: 'x', HEDDLE_VALUE_EMPTY: '' }, valuesDir: undefined });
+    const valueFrom = createValueLookup({
+      values: { HEDDLE_VALUE_A: 'x', HEDDLE_VALUE_EMPTY: '' },
+      valuesDir: undefined,
+    });
     expect(valueFrom('envRef', 'HEDDLE_VALUE_A')).toBe('x');
     expect(valueFrom('envRef', 'PATH')).toBeUndefined();
     expect(valueFrom('envRef', 'constructor')).toBeUndefined();
@@ -23,7 +26,7 @@ describe('the values that documents may refer to', () => {
     await writeFile(join(directory, 'deep', 'token'), 'secret\n');
     await writeFile(join(root, 'outside'), 'no');
     await symlink(join(root, 'outside'), join(directory, 'link'));
-    const valueFrom = createValues({ values: {}, valuesDir: directory });
+    const valueFrom = createValueLookup({ values: {}, valuesDir: directory });
     expect(valueFrom('fileRef', 'deep/token')).toBe('secret');
     for (const name of ['../outside', 'link', 'missing', 'deep', '/etc/hostname'])
       expect(valueFrom('fileRef', name)).toBeUndefined();

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { AccessLine } from '../../src/api/access-log.ts';
 import { restoreWholeAccount } from '../../src/features/config/archive/restore-account.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { runIn } from '../../src/telemetry/context.ts';
+import { runInContext } from '../../src/telemetry/context.ts';
 import { startTelemetry } from '../../src/telemetry/otel.ts';
 import { backUp, keys } from '../api/archive-setup.ts';
 import { openScene } from '../api/delivery-scene.ts';
@@ -93,7 +93,7 @@ it('a restore is found by its request id, and a restore by the operator by the i
   });
 
   const run = () => restoreWholeAccount(api.engine, archive, { replace: api.account });
-  const { revision } = await runIn({ requestId: 'restore-2' }, run);
+  const { revision } = await runInContext({ requestId: 'restore-2' }, run);
   expect(await foundBy(api, 'restore-2')).toEqual({ revisions: [revision], codes: ['config.restored'] });
 });
 

@@ -2,17 +2,17 @@ import { type BitSet, intersectBits, noBits, numbersIn, subtractBits, uniteBits 
 import { ScratchBits } from '../../lib/bits/scratch-bits.ts';
 import type { Traffic } from '../evaluate/traffic.ts';
 import { partitionTraffic } from '../evaluate/traffic-partition.ts';
-import type { Access } from '../ruleset/access.ts';
+import type { AccessImage } from '../ruleset/access.ts';
 import { compileAccess } from '../ruleset/compile.ts';
 import { agreeOnSlots } from '../ruleset/endpoints.ts';
-import { equalExtents, type Flow } from '../ruleset/flows.ts';
+import { equalEndpointSets, type Flow } from '../ruleset/flows.ts';
 
-/** Two comparable images of an account, and their differences. An image is the `Access` of one state. */
+/** Two comparable images of an account, and their differences. An image is the `AccessImage` of one state. */
 export interface Comparison {
-  readonly before: Access;
-  readonly after: Access;
+  readonly before: AccessImage;
+  readonly after: AccessImage;
   /** Flows that apply to each affected peer as the source of connections, by slot. */
-  readonly about: readonly (About | undefined)[];
+  readonly flowsByPeer: readonly (ComparedFlows | undefined)[];
   /** Peers that may reach other endpoints than before. */
   readonly affected: BitSet;
   /** Peers that start or stop receiving a guarded route. */
@@ -20,9 +20,9 @@ export interface Comparison {
   /** All traffic of both images, partitioned into pieces. */
   readonly pieces: readonly Traffic[];
   /** Pieces of each traffic, by number of the traffic. */
-  readonly parts: readonly (readonly number[])[];
+  readonly piecesByTraffic: readonly (readonly number[])[];
   /** Numbers of the traffic that contains a piece, by piece. */
-  readonly partsByPiece: readonly (readonly number[])[];
+  readonly trafficsByPiece: readonly (readonly number[])[];
 }
 
 /**
@@ -34,24 +34,24 @@ export interface NumberedFlow {
 }
 
 /** Flows that apply to a peer, and those among them that were added, removed or changed. */
-export interface About {
+export interface ComparedFlows {
   readonly before: readonly NumberedFlow[];
   readonly after: readonly NumberedFlow[];
-  readonly moved: readonly NumberedFlow[];
+  readonly changed: readonly NumberedFlow[];
 }
 
 /**
  * Compares two images. If they were compiled independently, the first one is compiled again with the slots of the
  * second.
  */
-export function compareAccess(first: Access, after: Access): Comparison {
+export function compareAccess(first: AccessImage, after: AccessImage): Comparison {
   const before = agreeOnSlots(first.endpoints, after.endpoints)
     ? first
     : compileAccess(first.state, first.observedPeers, after.endpoints);
-  const moved = movedFlows(before, after);
+  const moved = findChangedFlows(before, after);
   const routeReceiversChanged = peersWithChangedRoutes(before, after);
   const traffics = new Map([...before.flows, ...after.flows].map((flow) => [flow.trafficKey, flow.traffic]));
-  const { pieces, parts } = partitionTraffic([...traffics.values()]);
+  const { pieces, piecesByTraffic } = partitionTraffic([...traffics.values()]);
   const numbers = new Map([...traffics.keys()].map((key, at) => [key, at]));
   const numbered = (flows: readonly Flow[]): readonly NumberedFlow[] =>
     flows.map((flow) => ({ flow, number: numbers.get(flow.trafficKey) ?? 0 }));
@@ -59,16 +59,16 @@ export function compareAccess(first: Access, after: Access): Comparison {
   return {
     before,
     after,
-    about: gatherAbout(affected, {
+    flowsByPeer: groupFlowsByPeer(affected, {
       before: numbered(before.flows),
       after: numbered(after.flows),
-      moved: numbered(moved),
+      changed: numbered(moved),
     }),
     affected,
     routeReceiversChanged,
     pieces,
-    parts,
-    partsByPiece: indexByPiece(parts, pieces.length),
+    piecesByTraffic,
+    trafficsByPiece: indexByPiece(piecesByTraffic, pieces.length),
   };
 }
 
@@ -79,10 +79,10 @@ function indexByPiece(parts: readonly (readonly number[])[], count: number): rea
 }
 
 /** Inverts the flows: returns the flows of each affected peer, by slot. Most peers are named by only a few flows. */
-function gatherAbout(affected: BitSet, flows: About): readonly (About | undefined)[] {
-  const about: (Record<keyof About, NumberedFlow[]> | undefined)[] = [];
-  for (const at of numbersIn(affected)) about[at] = { before: [], after: [], moved: [] };
-  for (const which of ['before', 'after', 'moved'] as const) {
+function groupFlowsByPeer(affected: BitSet, flows: ComparedFlows): readonly (ComparedFlows | undefined)[] {
+  const about: (Record<keyof ComparedFlows, NumberedFlow[]> | undefined)[] = [];
+  for (const at of numbersIn(affected)) about[at] = { before: [], after: [], changed: [] };
+  for (const which of ['before', 'after', 'changed'] as const) {
     for (const numbered of flows[which]) {
       const peers = intersectBits(numbered.flow.from.possible, affected);
       for (const at of numbersIn(peers)) about[at]?.[which].push(numbered);
@@ -91,7 +91,7 @@ function gatherAbout(affected: BitSet, flows: About): readonly (About | undefine
   return about;
 }
 
-function movedFlows(before: Access, after: Access): readonly Flow[] {
+function findChangedFlows(before: AccessImage, after: AccessImage): readonly Flow[] {
   if (before.flows === after.flows) return [];
   const known = new Map(before.flows.map((flow) => [flow.id, flow]));
   const moved: Flow[] = [];
@@ -108,7 +108,10 @@ function movedFlows(before: Access, after: Access): readonly Flow[] {
 function sameEffect(a: Flow, b: Flow): boolean {
   return (
     a === b ||
-    (a.drop === b.drop && a.trafficKey === b.trafficKey && equalExtents(a.from, b.from) && equalExtents(a.to, b.to))
+    (a.drop === b.drop &&
+      a.trafficKey === b.trafficKey &&
+      equalEndpointSets(a.from, b.from) &&
+      equalEndpointSets(a.to, b.to))
   );
 }
 
@@ -116,7 +119,7 @@ function sameEffect(a: Flow, b: Flow): boolean {
  * Returns the peers that start or stop receiving a guarded route. A route that becomes guarded or unguarded also loses
  * or gains its own flow, which counts as moved.
  */
-function peersWithChangedRoutes(before: Access, after: Access): BitSet {
+function peersWithChangedRoutes(before: AccessImage, after: AccessImage): BitSet {
   if (before.guardedRoutes === after.guardedRoutes) return noBits;
   const known = new Map(before.guardedRoutes.map(({ slot, receivers }) => [slot, receivers]));
   const changed: BitSet[] = [];

@@ -11,7 +11,7 @@ import {
 } from '../../lib/bits/bit-set.ts';
 import type { ScratchBits } from '../../lib/bits/scratch-bits.ts';
 import { withheldRoutes } from '../evaluate/layers.ts';
-import type { Access } from '../ruleset/access.ts';
+import type { AccessImage } from '../ruleset/access.ts';
 import { type EndpointSets, endpointsOf, type Flow } from '../ruleset/flows.ts';
 import type { Comparison, NumberedFlow } from './comparison.ts';
 
@@ -31,57 +31,60 @@ export interface AccessDelta {
  * most of the time of a comparison. The result uses scratch sets, so it is valid only until the scratch is wiped.
  */
 export function deltasOf(comparison: Comparison, at: number, scratch: ScratchBits): readonly AccessDelta[] {
-  const { before, after, about } = comparison;
-  const flows = about[at] ?? { before: [], after: [], moved: [] };
-  const was = new Weighing({ access: before, flows: flows.before, at, scratch });
-  const is = new Weighing({ access: after, flows: flows.after, at, scratch });
+  const { before, after, flowsByPeer } = comparison;
+  const flows = flowsByPeer[at] ?? { before: [], after: [], changed: [] };
+  const was = new FlowWeigher({ access: before, flows: flows.before, at, scratch });
+  const is = new FlowWeigher({ access: after, flows: flows.after, at, scratch });
   const deltas: AccessDelta[] = [];
-  for (const { pieces, wholes } of divide(comparison, lookedPieces(comparison, flows.moved, at), [was, is])) {
-    was.weigh(wholes);
-    is.weigh(wholes);
-    const [gained, lost] = [growth(was, is, scratch), growth(is, was, scratch)];
+  for (const { pieces, trafficNumbers } of groupPieces(comparison, findAffectedPieces(comparison, flows.changed, at), [
+    was,
+    is,
+  ])) {
+    was.weigh(trafficNumbers);
+    is.weigh(trafficNumbers);
+    const [gained, lost] = [findGainedEndpoints(was, is, scratch), findGainedEndpoints(is, was, scratch)];
     if (gained === noBits && lost === noBits) continue;
-    const gainedSurely = is.open ? intersectBits(gained, is.sure) : gained;
-    const lostSurely = is.open ? subtractBits(lost, is.possible) : lost;
+    const gainedSurely = is.isUncertain ? intersectBits(gained, is.sure) : gained;
+    const lostSurely = is.isUncertain ? subtractBits(lost, is.possible) : lost;
     deltas.push({ pieces, gained, gainedSurely, lost, lostSurely });
   }
   return deltas;
 }
 
 /** Returns the pieces of traffic of all moved flows that apply to a peer. */
-function lookedPieces(
-  { routeReceiversChanged, parts, pieces }: Comparison,
+function findAffectedPieces(
+  { routeReceiversChanged, piecesByTraffic, pieces }: Comparison,
   moved: readonly NumberedFlow[],
   at: number,
 ): BitSet {
   const looked = new Int32Array((pieces.length + 31) >>> 5);
-  for (const { number } of moved) for (const piece of parts[number] ?? []) setBit(looked, piece);
+  for (const { number } of moved) for (const piece of piecesByTraffic[number] ?? []) setBit(looked, piece);
   // A changed receiver of a guarded route is affected for all traffic, whatever the policies are.
   if (hasBit(routeReceiversChanged, at)) looked.fill(-1);
   return looked;
 }
 
 /** Pieces that the same traffic numbers cover, with these numbers. */
-interface Alike {
+interface PieceGroup {
   readonly pieces: number[];
-  readonly wholes: readonly number[];
+  readonly trafficNumbers: readonly number[];
 }
 
-function divide(comparison: Comparison, looked: BitSet, images: readonly Weighing[]): Iterable<Alike> {
-  const alike = new Map<string, Alike>();
-  for (const [piece, all] of comparison.partsByPiece.entries()) {
+function groupPieces(comparison: Comparison, looked: BitSet, images: readonly FlowWeigher[]): Iterable<PieceGroup> {
+  const alike = new Map<string, PieceGroup>();
+  for (const [piece, all] of comparison.trafficsByPiece.entries()) {
     if (!hasBit(looked, piece)) continue;
-    const wholes = all.filter((number) => images.some((image) => image.hears(number)));
+    const wholes = all.filter((number) => images.some((image) => image.hasTraffic(number)));
     const key = wholes.join();
     const known = alike.get(key);
-    if (known === undefined) alike.set(key, { pieces: [piece], wholes });
+    if (known === undefined) alike.set(key, { pieces: [piece], trafficNumbers: wholes });
     else known.pieces.push(piece);
   }
   return alike.values();
 }
 
 /** Returns the endpoints that `is` reaches and `was` does not reach, or reaches less certainly. */
-function growth(was: Weighing, is: Weighing, scratch: ScratchBits): BitSet {
+function findGainedEndpoints(was: FlowWeigher, is: FlowWeigher, scratch: ScratchBits): BitSet {
   let grown: BitSet | undefined;
   for (let word = 0; word < is.sure.length; word++) {
     const surely = (is.sure[word] ?? 0) & ~(was.sure[word] ?? 0);
@@ -104,28 +107,28 @@ interface FlowSets {
 }
 
 /** Flows of one image that apply to a peer. */
-interface Image {
-  readonly access: Access;
+interface WeighingInput {
+  readonly access: AccessImage;
   readonly flows: readonly NumberedFlow[];
   readonly at: number;
   readonly scratch: ScratchBits;
 }
 
 /** Weighs the flows of one image that apply to a peer, for one piece of traffic after the other. */
-class Weighing {
+class FlowWeigher {
   /** Result of the last `weigh`. `possible` is the same set when nothing depends on unknown facts. */
   readonly sure: BitSet;
   readonly possible: BitSet;
   /** Whether the result may depend on unknown facts. */
-  readonly open: boolean;
+  readonly isUncertain: boolean;
   readonly #flows = new Map<number, Flow[]>();
   readonly #flowSets = new Map<number, FlowSets>();
   readonly #closed: BitSet;
-  readonly #image: Image;
+  readonly #input: WeighingInput;
 
-  constructor(image: Image) {
+  constructor(image: WeighingInput) {
     const { access, flows, at, scratch } = image;
-    this.#image = image;
+    this.#input = image;
     let open = false;
     for (const { flow, number } of flows) {
       const known = this.#flows.get(number);
@@ -135,12 +138,12 @@ class Weighing {
     }
     this.sure = scratch.take();
     this.possible = open ? scratch.take() : this.sure;
-    this.open = open;
+    this.isUncertain = open;
     this.#closed = withheldRoutes(access, at);
   }
 
   /** Whether a flow has this traffic. */
-  hears(number: number): boolean {
+  hasTraffic(number: number): boolean {
     return this.#flows.has(number);
   }
 
@@ -155,7 +158,7 @@ class Weighing {
     for (const { accepted } of flowSets) addBits(this.sure, accepted);
     for (const { maybeDropped } of flowSets) dropBits(this.sure, maybeDropped);
     dropBits(this.sure, this.#closed);
-    if (!this.open) return;
+    if (!this.isUncertain) return;
     this.possible.fill(0);
     for (const { maybeAccepted } of flowSets) addBits(this.possible, maybeAccepted);
     for (const { dropped } of flowSets) dropBits(this.possible, dropped);
@@ -167,17 +170,17 @@ class Weighing {
     const flows = this.#flows.get(number);
     if (known !== undefined || flows === undefined) return known;
     const flowSets = {
-      accepted: this.#join(flows, false, 'sure'),
-      maybeAccepted: this.open ? this.#join(flows, false, 'possible') : noBits,
-      dropped: this.open ? this.#join(flows, true, 'sure') : noBits,
-      maybeDropped: this.#join(flows, true, 'possible'),
+      accepted: this.#uniteEndpoints(flows, false, 'sure'),
+      maybeAccepted: this.isUncertain ? this.#uniteEndpoints(flows, false, 'possible') : noBits,
+      dropped: this.isUncertain ? this.#uniteEndpoints(flows, true, 'sure') : noBits,
+      maybeDropped: this.#uniteEndpoints(flows, true, 'possible'),
     };
     this.#flowSets.set(number, flowSets);
     return flowSets;
   }
 
-  #join(flows: readonly Flow[], drop: boolean, which: keyof EndpointSets): BitSet {
-    const { at, scratch } = this.#image;
+  #uniteEndpoints(flows: readonly Flow[], drop: boolean, which: keyof EndpointSets): BitSet {
+    const { at, scratch } = this.#input;
     const sets: BitSet[] = [];
     for (const flow of flows) {
       if (flow.drop === drop && hasBit(endpointsOf(flow.from, which), at)) sets.push(endpointsOf(flow.to, which));

@@ -1,12 +1,12 @@
-import type { Named } from '../evaluate/named.ts';
-import { missingText, trafficText } from '../evaluate/traffic.ts';
+import type { NamedObject } from '../evaluate/named.ts';
+import { missingTrafficText, trafficText } from '../evaluate/traffic.ts';
 import type { PairDelta, PairTraffic } from './diff.ts';
 import type { GroupShift } from './summary.ts';
 
 /** Access that one pair gained and lost, as plain data. Members without a change are absent. */
 export interface DescribedPair {
-  readonly from: Named;
-  readonly to: Named;
+  readonly from: NamedObject;
+  readonly to: NamedObject;
   readonly gained?: string;
   readonly gainedIfPostureAllows?: string;
   readonly lost?: string;
@@ -28,5 +28,5 @@ export function describePair({ from, to, gained, lost }: PairDelta): DescribedPa
 }
 
 function textOf(change: GroupShift['change'], traffic: PairTraffic['sure']): string {
-  return change === 'lost' ? missingText(traffic) : trafficText(traffic);
+  return change === 'lost' ? missingTrafficText(traffic) : trafficText(traffic);
 }

@@ -1,12 +1,12 @@
 import { type BitSet, countBits, hasBit, intersectBits, numbersIn, uniteBits } from '../../lib/bits/bit-set.ts';
-import { joinIntervals } from '../../lib/bits/intervals.ts';
-import { classesOf } from '../evaluate/classes.ts';
-import { compareTexts, endpointsNamed, type Named, nameOf } from '../evaluate/named.ts';
+import { mergeIntervals } from '../../lib/bits/intervals.ts';
+import { groupEquivalentPeers } from '../evaluate/classes.ts';
+import { compareTexts, endpointsNamed, findNamedObject, type NamedObject } from '../evaluate/named.ts';
 import type { Traffic } from '../evaluate/traffic.ts';
-import type { Access } from '../ruleset/access.ts';
+import type { AccessImage } from '../ruleset/access.ts';
 import { type Comparison, compareAccess, scratchFor } from './comparison.ts';
 import { type AccessDelta, deltasOf } from './deltas.ts';
-import { type GroupShift, sumUp } from './summary.ts';
+import { createSummary, type GroupShift } from './summary.ts';
 
 /** Number of pairs of endpoints, and number of those that depend on posture checks with unknown results. */
 export interface PairCount {
@@ -22,8 +22,8 @@ export interface PairTraffic {
 
 /** Traffic from one endpoint to another that was gained and lost. */
 export interface PairDelta {
-  readonly from: Named;
-  readonly to: Named;
+  readonly from: NamedObject;
+  readonly to: NamedObject;
   readonly gained: PairTraffic;
   readonly lost: PairTraffic;
 }
@@ -48,32 +48,32 @@ export interface AccessDiff {
 }
 
 /** Compares two images of an account. Yields now and then, so that a large comparison does not block other requests. */
-export function* diffAccessInSteps(before: Access, after: Access): Generator<undefined, AccessDiff> {
+export function* diffAccessInSteps(before: AccessImage, after: AccessImage): Generator<undefined, AccessDiff> {
   const comparison = compareAccess(before, after);
   const gained = { pairs: 0, conditional: 0 };
   const lost = { pairs: 0, conditional: 0 };
   const scratch = scratchFor(comparison);
-  const summary = sumUp(comparison, scratch);
-  for (const members of classesOf([comparison.before, comparison.after], comparison.affected)) {
+  const summary = createSummary(comparison, scratch);
+  for (const members of groupEquivalentPeers([comparison.before, comparison.after], comparison.affected)) {
     yield undefined;
-    scratch.wipe();
+    scratch.releaseAll();
     const [first] = members;
     const deltas = first === undefined ? [] : deltasOf(comparison, first, scratch);
     if (deltas.length === 0) continue;
-    count(gained, members, deltas, { some: (delta) => delta.gained, surely: (delta) => delta.gainedSurely });
-    count(lost, members, deltas, { some: (delta) => delta.lost, surely: (delta) => delta.lostSurely });
+    addPairCounts(gained, members, deltas, { some: (delta) => delta.gained, surely: (delta) => delta.gainedSurely });
+    addPairCounts(lost, members, deltas, { some: (delta) => delta.lost, surely: (delta) => delta.lostSurely });
     summary.add(members, deltas);
   }
   return { gained, lost, groups: summary.rows(), pairs: (filter = {}) => listPairs(comparison, filter) };
 }
 
-type Choose = (delta: AccessDelta) => BitSet;
+type DeltaSelector = (delta: AccessDelta) => BitSet;
 
-function count(
+function addPairCounts(
   sum: { pairs: number; conditional: number },
   members: readonly number[],
   deltas: readonly AccessDelta[],
-  { some, surely }: { readonly some: Choose; readonly surely: Choose },
+  { some, surely }: { readonly some: DeltaSelector; readonly surely: DeltaSelector },
 ): void {
   const pairs = countPairs(members, uniteBits(...deltas.map(some)));
   sum.pairs += pairs;
@@ -91,20 +91,20 @@ function* listPairs(comparison: Comparison, { from, to }: PairFilter): Generator
   const chosen = (id: string | undefined) =>
     id === undefined ? undefined : uniteBits(endpointsNamed(before, id), endpointsNamed(after, id));
   const [sources, targets] = [chosen(from), chosen(to)];
-  const { sorted, named } = register(before, after);
+  const { sorted, named } = createSlotIndex(before, after);
   const scratch = scratchFor(comparison);
   for (const source of sorted(sources === undefined ? affected : intersectBits(affected, sources))) {
-    scratch.wipe();
+    scratch.releaseAll();
     const deltas = deltasOf(comparison, source, scratch);
     const reached = uniteBits(...deltas.flatMap(({ gained, lost }) => [gained, lost]));
     const traffics = deltas.map(({ pieces }) =>
-      joinIntervals(pieces.flatMap((piece) => comparison.pieces[piece] ?? [])),
+      mergeIntervals(pieces.flatMap((piece) => comparison.pieces[piece] ?? [])),
     );
     const byTraces = new Map<string, Pick<PairDelta, 'gained' | 'lost'>>();
     for (const target of sorted(targets === undefined ? reached : intersectBits(reached, targets))) {
       if (target === source) continue;
-      const traces = deltas.map((delta) => traceOf(delta, target)).join('');
-      const known = byTraces.get(traces) ?? deltaOfTraces(traffics, traces);
+      const traces = deltas.map((delta) => encodeChange(delta, target)).join('');
+      const known = byTraces.get(traces) ?? decodeChanges(traffics, traces);
       byTraces.set(traces, known);
       yield { from: named(source), to: named(target), ...known };
     }
@@ -112,17 +112,17 @@ function* listPairs(comparison: Comparison, { from, to }: PairFilter): Generator
 }
 
 /** Returns functions that sort the slots of both images by id, and that name them. */
-function register(before: Access, after: Access) {
+function createSlotIndex(before: AccessImage, after: AccessImage) {
   const length = Math.max(before.endpoints.ids.length, after.endpoints.ids.length);
   const ids = Array.from({ length }, (_, slot) => after.endpoints.ids[slot] ?? before.endpoints.ids[slot] ?? '');
   const rank = new Int32Array(length);
   const inOrder = [...ids.keys()].sort((a, b) => compareTexts(ids[a] ?? '', ids[b] ?? ''));
   for (const [at, slot] of inOrder.entries()) rank[slot] = at;
-  const names = new Map<number, Named>();
+  const names = new Map<number, NamedObject>();
   return {
     sorted: (slots: BitSet) => [...numbersIn(slots)].sort((a, b) => (rank[a] ?? 0) - (rank[b] ?? 0)),
-    named(slot: number): Named {
-      const known = names.get(slot) ?? nameOf(ids[slot] ?? '', after.state, before.state);
+    named(slot: number): NamedObject {
+      const known = names.get(slot) ?? findNamedObject(ids[slot] ?? '', after.state, before.state);
       names.set(slot, known);
       return known;
     },
@@ -132,14 +132,14 @@ function register(before: Access, after: Access) {
 /**
  * Returns a letter for the change of a target: `G` gained, `L` lost, in lower case when it is uncertain, `-` unchanged.
  */
-function traceOf({ gained, gainedSurely, lost, lostSurely }: AccessDelta, target: number): string {
+function encodeChange({ gained, gainedSurely, lost, lostSurely }: AccessDelta, target: number): string {
   if (hasBit(gained, target)) return hasBit(gainedSurely, target) ? 'G' : 'g';
   if (hasBit(lost, target)) return hasBit(lostSurely, target) ? 'L' : 'l';
   return '-';
 }
 
-function deltaOfTraces(traffics: readonly Traffic[], traces: string): Pick<PairDelta, 'gained' | 'lost'> {
-  const traffic = (trace: string) => joinIntervals(traffics.filter((_, at) => traces[at] === trace).flat());
+function decodeChanges(traffics: readonly Traffic[], traces: string): Pick<PairDelta, 'gained' | 'lost'> {
+  const traffic = (trace: string) => mergeIntervals(traffics.filter((_, at) => traces[at] === trace).flat());
   return {
     gained: { sure: traffic('G'), conditional: traffic('g') },
     lost: { sure: traffic('L'), conditional: traffic('l') },

@@ -5,18 +5,18 @@ import {
   countBits,
   countCommonBits,
   hasBit,
+  haveCommonBits,
   intersectBits,
   isEmptyBits,
   noBits,
-  shareBits,
   subtractBits,
   uniteBits,
 } from '../../lib/bits/bit-set.ts';
-import { joinIntervals } from '../../lib/bits/intervals.ts';
+import { mergeIntervals } from '../../lib/bits/intervals.ts';
 import type { ScratchBits } from '../../lib/bits/scratch-bits.ts';
-import { compareNamed, endpointsNamed, type Named, nameOf } from '../evaluate/named.ts';
+import { compareNamed, endpointsNamed, findNamedObject, type NamedObject } from '../evaluate/named.ts';
 import { noTraffic, type Traffic } from '../evaluate/traffic.ts';
-import type { Access } from '../ruleset/access.ts';
+import type { AccessImage } from '../ruleset/access.ts';
 import type { Flow } from '../ruleset/flows.ts';
 import type { Comparison } from './comparison.ts';
 import type { AccessDelta } from './deltas.ts';
@@ -24,8 +24,8 @@ import type { AccessDelta } from './deltas.ts';
 /** Access from the endpoints of one group, or from one endpoint, to those of another that is gained or lost. */
 export interface GroupShift {
   readonly change: 'gained' | 'lost';
-  readonly from: Named;
-  readonly to: Named;
+  readonly from: NamedObject;
+  readonly to: NamedObject;
   /** Union of the traffic that the pairs gain or lose. */
   readonly traffic: Traffic;
   readonly pairs: number;
@@ -46,10 +46,10 @@ export interface Summary {
 }
 
 /** Creates an empty summary. */
-export function sumUp(comparison: Comparison, scratch: ScratchBits): Summary {
+export function createSummary(comparison: Comparison, scratch: ScratchBits): Summary {
   const { before, after } = comparison;
-  const gains = new Side(comparison, scratch, { image: 'after', change: 'gained', surely: 'gainedSurely' });
-  const losses = new Side(comparison, scratch, { image: 'before', change: 'lost', surely: 'lostSurely' });
+  const gains = new ShiftCollector(comparison, scratch, { image: 'after', change: 'gained', surely: 'gainedSurely' });
+  const losses = new ShiftCollector(comparison, scratch, { image: 'before', change: 'lost', surely: 'lostSurely' });
   return {
     add(members, deltas) {
       gains.add(members, deltas);
@@ -59,7 +59,7 @@ export function sumUp(comparison: Comparison, scratch: ScratchBits): Summary {
   };
 }
 
-interface Which {
+interface SideKeys {
   readonly image: 'before' | 'after';
   readonly change: 'gained' | 'lost';
   readonly surely: 'gainedSurely' | 'lostSurely';
@@ -72,71 +72,71 @@ interface Link {
   readonly sources: BitSet;
   readonly targets: BitSet;
   /** Number of rules that connect them. */
-  rules: number;
+  ruleCount: number;
   readonly pieces: Set<number>;
   pairs: number;
   conditional: number;
   partly: boolean;
 }
 
-/** Change of one traffic for a class of peers. `sure` is the same set as `some` when nothing is uncertain. */
-interface Shifted {
-  readonly some: BitSet;
+/** Change of one traffic for a class of peers. `sure` is the same set as `possible` when nothing is uncertain. */
+interface TrafficShift {
+  readonly possible: BitSet;
   readonly sure: BitSet;
   readonly deltas: readonly AccessDelta[];
   readonly pieces: readonly number[];
 }
 
 /** The gains or the losses. Uses one image, because the rules that accept them belong to one image. */
-class Side {
+class ShiftCollector {
   readonly #comparison: Comparison;
-  readonly #which: Which;
+  readonly #keys: SideKeys;
   readonly #scratch: ScratchBits;
   readonly #links: ReadonlyMap<Flow, readonly Link[]>;
   /** Buffer for one set at a time, which avoids an allocation for each link of each class. */
   readonly #buffer: BitSet;
 
-  constructor(comparison: Comparison, scratch: ScratchBits, which: Which) {
+  constructor(comparison: Comparison, scratch: ScratchBits, which: SideKeys) {
     const access = comparison[which.image];
     this.#scratch = scratch;
     this.#comparison = comparison;
-    this.#which = which;
+    this.#keys = which;
     this.#links = linksOf(access);
     this.#buffer = new Int32Array((access.endpoints.ids.length + 31) >>> 5);
   }
 
   add(members: readonly number[], all: readonly AccessDelta[]): void {
-    const deltas = all.filter((delta) => !isEmptyBits(delta[this.#which.change]));
+    const deltas = all.filter((delta) => !isEmptyBits(delta[this.#keys.change]));
     const [at] = members;
     if (deltas.length === 0 || at === undefined) return;
     const byPiece: (AccessDelta | undefined)[] = [];
     for (const delta of deltas) for (const piece of delta.pieces) byPiece[piece] = delta;
-    const known = new Map<number, Shifted | undefined>();
+    const known = new Map<number, TrafficShift | undefined>();
     const several = new Map<Link, FlowDelta[]>();
-    for (const { flow, number } of this.#comparison.about[at]?.[this.#which.image] ?? []) {
+    for (const { flow, number } of this.#comparison.flowsByPeer[at]?.[this.#keys.image] ?? []) {
       if (flow.drop) continue;
-      if (!known.has(number)) known.set(number, this.#shiftedOf(number, byPiece));
-      const what = known.get(number);
-      if (what === undefined || !shareBits(what.some, flow.to.possible)) continue;
-      const flows = { flow, what };
+      if (!known.has(number)) known.set(number, this.#findShift(number, byPiece));
+      const shift = known.get(number);
+      if (shift === undefined || !haveCommonBits(shift.possible, flow.to.possible)) continue;
+      const flows = { flow, shift };
       for (const link of this.#links.get(flow) ?? []) {
-        if (link.rules === 1) this.#count(link, members, [flows]);
+        if (link.ruleCount === 1) this.#addPairs(link, members, [flows]);
         else several.set(link, [...(several.get(link) ?? []), flows]);
       }
     }
-    for (const [link, flows] of several) this.#count(link, members, flows);
+    for (const [link, flows] of several) this.#addPairs(link, members, flows);
   }
 
-  rows(images: readonly Access[]): readonly GroupShift[] {
+  rows(images: readonly AccessImage[]): readonly GroupShift[] {
     const states = images.map(({ state }) => state);
     const { pieces } = this.#comparison;
     return [...new Set([...this.#links.values()].flat())]
       .filter(({ pairs }) => pairs > 0)
       .map((link) => ({
-        change: this.#which.change,
-        from: nameOf(link.from, ...states),
-        to: nameOf(link.to, ...states),
-        traffic: joinIntervals([...link.pieces].flatMap((piece) => pieces[piece] ?? noTraffic)),
+        change: this.#keys.change,
+        from: findNamedObject(link.from, ...states),
+        to: findNamedObject(link.to, ...states),
+        traffic: mergeIntervals([...link.pieces].flatMap((piece) => pieces[piece] ?? noTraffic)),
         pairs: link.pairs,
         conditional: link.conditional,
         partly: link.partly,
@@ -144,14 +144,14 @@ class Side {
       .sort((a, b) => compareNamed(a.from, b.from) || compareNamed(a.to, b.to));
   }
 
-  #shiftedOf(number: number, byPiece: readonly (AccessDelta | undefined)[]): Shifted | undefined {
-    const pieces = (this.#comparison.parts[number] ?? []).filter((piece) => byPiece[piece] !== undefined);
+  #findShift(number: number, byPiece: readonly (AccessDelta | undefined)[]): TrafficShift | undefined {
+    const pieces = (this.#comparison.piecesByTraffic[number] ?? []).filter((piece) => byPiece[piece] !== undefined);
     if (pieces.length === 0) return undefined;
     const deltas = [...new Set(pieces.flatMap((piece) => byPiece[piece] ?? []))];
-    const { change, surely } = this.#which;
-    const some = this.#united(deltas.map((delta) => delta[change]));
+    const { change, surely } = this.#keys;
+    const possible = this.#united(deltas.map((delta) => delta[change]));
     const isSure = deltas.every((delta) => delta[change] === delta[surely]);
-    return { some, sure: isSure ? some : this.#united(deltas.map((delta) => delta[surely])), deltas, pieces };
+    return { possible, sure: isSure ? possible : this.#united(deltas.map((delta) => delta[surely])), deltas, pieces };
   }
 
   #united(sets: readonly BitSet[]): BitSet {
@@ -161,44 +161,45 @@ class Side {
     return united;
   }
 
-  #count(link: Link, members: readonly number[], flows: readonly FlowDelta[]): void {
+  #addPairs(link: Link, members: readonly number[], flows: readonly FlowDelta[]): void {
     const own = members.length === 1 ? members : members.filter((member) => hasBit(link.sources, member));
     const [first] = own;
     if (first === undefined || !hasBit(link.sources, first)) return;
-    const pairs = this.#pairs(link, own, flows, false);
+    const pairs = this.#countPairs(link, own, flows, false);
     if (pairs === 0) return;
     link.pairs += pairs;
-    if (flows.some(isOpen)) {
-      const sure = this.#pairs(link, own, flows, true);
+    if (flows.some(isUncertain)) {
+      const sure = this.#countPairs(link, own, flows, true);
       link.conditional += pairs - sure;
       link.partly ||= sure > 0 && this.#isPartly(link, own, flows);
     }
-    for (const { flow, what } of flows) {
-      if (what.pieces.every((piece) => link.pieces.has(piece))) continue;
-      for (const { pieces, [this.#which.change]: some } of what.deltas) {
-        const one = { flow, what: { ...what, some } };
-        if (this.#pairs(link, own, [one], false) > 0) for (const piece of pieces) link.pieces.add(piece);
+    for (const { flow, shift } of flows) {
+      if (shift.pieces.every((piece) => link.pieces.has(piece))) continue;
+      for (const { pieces, [this.#keys.change]: possible } of shift.deltas) {
+        const one = { flow, shift: { ...shift, possible } };
+        if (this.#countPairs(link, own, [one], false) > 0) for (const piece of pieces) link.pieces.add(piece);
       }
     }
   }
 
   /** Whether a pair has both a certain and an uncertain change. */
   #isPartly({ targets }: Link, own: readonly number[], flows: readonly FlowDelta[]): boolean {
-    const { change, surely } = this.#which;
-    const open = flows.flatMap(({ flow, what }) =>
-      what.deltas.map((delta) => intersectBits(subtractBits(delta[change], delta[surely]), flow.to.possible)),
+    const { change, surely } = this.#keys;
+    const open = flows.flatMap(({ flow, shift }) =>
+      shift.deltas.map((delta) => intersectBits(subtractBits(delta[change], delta[surely]), flow.to.possible)),
     );
-    const sure = flows.map(({ flow, what }) => intersectBits(what.sure, flow.to.possible));
+    const sure = flows.map(({ flow, shift }) => intersectBits(shift.sure, flow.to.possible));
     const both = intersectBits(intersectBits(uniteBits(...open), uniteBits(...sure)), targets);
     const count = countBits(both);
     return own.some((member) => count > (hasBit(both, member) ? 1 : 0));
   }
 
   /** Counts the pairs of own endpoints and changed endpoints that both the flows and the link name. */
-  #pairs({ targets }: Link, own: readonly number[], flows: readonly FlowDelta[], surely: boolean): number {
+  #countPairs({ targets }: Link, own: readonly number[], flows: readonly FlowDelta[], surely: boolean): number {
     const [first] = flows;
     // Most links have one rule, whose change needs no separate set.
-    const shifted = flows.length === 1 && first !== undefined ? shiftedBy(first, surely) : this.#joined(flows, surely);
+    const shifted =
+      flows.length === 1 && first !== undefined ? shiftedEndsOf(first, surely) : this.#joined(flows, surely);
     const count = own.length * countCommonBits(shifted.ends, shifted.to, targets);
     if (count === 0) return 0;
     const isShifted = (member: number) => [shifted.ends, shifted.to, targets].every((set) => hasBit(set, member));
@@ -208,7 +209,7 @@ class Side {
   #joined(flows: readonly FlowDelta[], surely: boolean): ShiftedEnds {
     const ends = this.#buffer.fill(0);
     for (const flow of flows) {
-      const shifted = shiftedBy(flow, surely);
+      const shifted = shiftedEndsOf(flow, surely);
       addCommonBits(ends, shifted.ends, shifted.to);
     }
     return { ends, to: ends };
@@ -221,21 +222,21 @@ interface ShiftedEnds {
   readonly to: BitSet;
 }
 
-function shiftedBy({ flow, what }: FlowDelta, surely: boolean): ShiftedEnds {
-  return { ends: surely ? what.sure : what.some, to: flow.to.possible };
+function shiftedEndsOf({ flow, shift }: FlowDelta, surely: boolean): ShiftedEnds {
+  return { ends: surely ? shift.sure : shift.possible, to: flow.to.possible };
 }
 
 interface FlowDelta {
   readonly flow: Flow;
-  readonly what: Shifted;
+  readonly shift: TrafficShift;
 }
 
-function isOpen({ what }: FlowDelta): boolean {
-  return what.some !== what.sure;
+function isUncertain({ shift }: FlowDelta): boolean {
+  return shift.possible !== shift.sure;
 }
 
 /** Returns the links of each accepting rule: one for each pair of its names. */
-function linksOf(access: Access): ReadonlyMap<Flow, readonly Link[]> {
+function linksOf(access: AccessImage): ReadonlyMap<Flow, readonly Link[]> {
   const known = new Map<string, Link>();
   const endpoints = new Map<string, BitSet>();
   const endsOf = (name: string) => {
@@ -250,7 +251,7 @@ function linksOf(access: Access): ReadonlyMap<Flow, readonly Link[]> {
       to,
       sources: endsOf(from),
       targets: endsOf(to),
-      rules: 0,
+      ruleCount: 0,
       pieces: new Set<number>(),
       pairs: 0,
       conditional: 0,
@@ -258,7 +259,7 @@ function linksOf(access: Access): ReadonlyMap<Flow, readonly Link[]> {
     };
     const present = known.get(key) ?? fresh;
     known.set(key, present);
-    present.rules += 1;
+    present.ruleCount += 1;
     return present;
   };
   const accepting = access.flows.filter(({ drop }) => !drop);

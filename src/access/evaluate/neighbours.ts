@@ -4,14 +4,14 @@ import {
   type BitSet,
   countBits,
   hasBit,
+  haveCommonBits,
   intersectBits,
   noBits,
   numbersIn,
-  shareBits,
   subtractBits,
   uniteBits,
 } from '../../lib/bits/bit-set.ts';
-import type { Access } from '../ruleset/access.ts';
+import type { AccessImage } from '../ruleset/access.ts';
 import { idsAt } from '../ruleset/endpoints.ts';
 import type { EndpointSets } from '../ruleset/flows.ts';
 import type { RoutedDestination } from '../ruleset/routed-destinations.ts';
@@ -24,13 +24,13 @@ export interface AccessiblePeers {
 }
 
 /** Returns the peers to which a peer may open a connection. */
-export function accessiblePeers(access: Access, peer: string): AccessiblePeers {
+export function accessiblePeers(access: AccessImage, peer: string): AccessiblePeers {
   const { sure, possible } = peersReachedFrom(access, peer);
   return { sure: idsAt(access.endpoints, sure), conditional: idsAt(access.endpoints, subtractBits(possible, sure)) };
 }
 
 /** Returns the number of peers to which a peer may certainly open a connection. */
-export function countAccessiblePeers(access: Access, peer: string): number {
+export function countAccessiblePeers(access: AccessImage, peer: string): number {
   return countBits(peersReachedFrom(access, peer).sure);
 }
 
@@ -39,14 +39,14 @@ export interface Neighbourhood {
   /** Peers and proxies with a tunnel to this peer: one reaches the other, or is a gateway for the other. */
   readonly neighbours: BitSet;
   /** Destinations that the peer reaches through gateways. */
-  readonly uses: readonly DestinationAt[];
+  readonly uses: readonly DestinationWithSlot[];
   /** Destinations for which the peer is a gateway. */
-  readonly serves: readonly DestinationAt[];
+  readonly serves: readonly DestinationWithSlot[];
 }
 
 /** A resource or a route, with its slot. */
-export interface DestinationAt {
-  readonly at: number;
+export interface DestinationWithSlot {
+  readonly slot: number;
   readonly destination: RoutedDestination;
 }
 
@@ -57,13 +57,13 @@ export interface Reached {
 }
 
 /** Returns the neighbourhood of a peer. */
-export function neighbourhoodOf(access: Access, at: number): Neighbourhood {
-  return neighbourhoodBetween(access, at, { from: surelyReachedFrom(access, at), to: surelyReachedTo(access, at) });
+export function neighbourhoodOf(access: AccessImage, at: number): Neighbourhood {
+  return buildNeighbourhood(access, at, { from: surelyReachedFrom(access, at), to: surelyReachedTo(access, at) });
 }
 
 /** Returns the neighbourhood of a peer that reaches `from` and is reached by `to`. */
-export function neighbourhoodBetween(access: Access, at: number, { from, to }: Reached): Neighbourhood {
-  const { peer, proxy, resource, route } = access.endpoints.of;
+export function buildNeighbourhood(access: AccessImage, at: number, { from, to }: Reached): Neighbourhood {
+  const { peer, proxy, resource, route } = access.endpoints.byType;
   const uses = destinationsAmong(access, from, [resource, route]).filter(
     ({ destination }) => !hasBit(destination.gateways, at),
   );
@@ -78,46 +78,49 @@ export function neighbourhoodBetween(access: Access, at: number, { from, to }: R
 }
 
 function destinationsAmong(
-  { endpoints, routedDestinations }: Access,
+  { endpoints, routedDestinations }: AccessImage,
   among: BitSet,
   parts: readonly BitSet[],
-): readonly DestinationAt[] {
+): readonly DestinationWithSlot[] {
   return parts.flatMap((part) => {
-    if (!shareBits(part, among)) return [];
-    return numbersIn(intersectBits(part, among)).flatMap((at): DestinationAt[] => {
+    if (!haveCommonBits(part, among)) return [];
+    return numbersIn(intersectBits(part, among)).flatMap((at): DestinationWithSlot[] => {
       const destination = routedDestinations.get(endpoints.ids[at] ?? '');
-      return destination === undefined ? [] : [{ at, destination }];
+      return destination === undefined ? [] : [{ slot: at, destination }];
     });
   });
 }
 
 /** Returns the peers that reach a destination through gateways, without the gateways. */
-function clientsOf(access: Access, { at, destination }: DestinationAt): BitSet {
-  return subtractBits(surelyReachedTo(access, at), destination.gateways);
+function clientsOf(access: AccessImage, { slot, destination }: DestinationWithSlot): BitSet {
+  return subtractBits(surelyReachedTo(access, slot), destination.gateways);
 }
 
-function peersReachedFrom(access: Access, id: string): EndpointSets {
+function peersReachedFrom(access: AccessImage, id: string): EndpointSets {
   const at = access.endpoints.slots.get(id);
-  const { peer } = access.endpoints.of;
+  const { peer } = access.endpoints.byType;
   if (at === undefined || !hasBit(peer, at)) return { sure: noBits, possible: noBits };
   const { sure, possible } = reachedFrom(access, at);
   return { sure: intersectBits(sure, peer), possible: intersectBits(possible, peer) };
 }
 
 /** Live destinations with the union of their gateways, cached per image. */
-const leaders = new WeakMap<Access, { readonly all: BitSet; readonly destinations: readonly DestinationAt[] }>();
+const liveDestinations = new WeakMap<
+  AccessImage,
+  { readonly all: BitSet; readonly destinations: readonly DestinationWithSlot[] }
+>();
 
 /** Returns the live destinations for which a peer is a gateway. */
-export function servedDestinations(access: Access, at: number): readonly DestinationAt[] {
-  const known = leaders.get(access) ?? gatherLeaders(access);
-  leaders.set(access, known);
+export function servedDestinations(access: AccessImage, at: number): readonly DestinationWithSlot[] {
+  const known = liveDestinations.get(access) ?? collectLiveDestinations(access);
+  liveDestinations.set(access, known);
   return hasBit(known.all, at) ? known.destinations.filter(({ destination }) => hasBit(destination.gateways, at)) : [];
 }
 
-function gatherLeaders(access: Access) {
-  const destinations = [...access.routedDestinations].flatMap(([id, destination]): DestinationAt[] => {
+function collectLiveDestinations(access: AccessImage) {
+  const destinations = [...access.routedDestinations].flatMap(([id, destination]): DestinationWithSlot[] => {
     const at = access.endpoints.slots.get(id);
-    return at === undefined || !hasBit(access.live, at) ? [] : [{ at, destination }];
+    return at === undefined || !hasBit(access.live, at) ? [] : [{ slot: at, destination }];
   });
   return { all: uniteBits(...destinations.map(({ destination }) => destination.gateways)), destinations };
 }

@@ -1,21 +1,21 @@
-import { intersectIntervals, joinIntervals, subtractIntervals } from '../../lib/bits/intervals.ts';
-import type { Access } from '../ruleset/access.ts';
+import { intersectIntervals, mergeIntervals, subtractIntervals } from '../../lib/bits/intervals.ts';
+import type { AccessImage } from '../ruleset/access.ts';
 import { type Flow, flowAt } from '../ruleset/flows.ts';
 import { allTraffic, type Traffic, trafficKey } from './traffic.ts';
 import { partitionTraffic } from './traffic-partition.ts';
 
-const allKey = trafficKey(allTraffic);
+const allTrafficKey = trafficKey(allTraffic);
 
 /** Whether a dropping flow covers all traffic, so that nothing passes between its endpoints. */
 export function isDenyAll({ trafficKey: key }: Flow): boolean {
-  return key === allKey;
+  return key === allTrafficKey;
 }
 
 /**
  * Returns the dropping flows that overlap accepted traffic, by key of the accepted traffic. Flows that deny all traffic
  * are left out.
  */
-export function gatherDrops(access: Access, drops: readonly Flow[]): ReadonlyMap<string, readonly Flow[]> {
+export function gatherDrops(access: AccessImage, drops: readonly Flow[]): ReadonlyMap<string, readonly Flow[]> {
   const gathered = new Map<string, Flow[]>();
   for (const drop of drops) {
     if (isDenyAll(drop)) continue;
@@ -29,7 +29,7 @@ export function gatherDrops(access: Access, drops: readonly Flow[]): ReadonlyMap
 }
 
 /** Whether a flow that does not deny all traffic drops some of the traffic of an accepting flow. */
-export function isHeld(access: Access, { trafficKey: key }: Flow, drops: readonly Flow[]): boolean {
+export function isPartlyDropped(access: AccessImage, { trafficKey: key }: Flow, drops: readonly Flow[]): boolean {
   return drops.some((drop) => !isDenyAll(drop) && keysOverlappedBy(access, drop).includes(key));
 }
 
@@ -38,28 +38,28 @@ export function isHeld(access: Access, { trafficKey: key }: Flow, drops: readonl
  * passes to the endpoints that none of these flows names.
  */
 export function cutByDrops(
-  access: Access,
+  access: AccessImage,
   { traffic, trafficKey: key }: Flow,
   drops: readonly Flow[],
 ): readonly (readonly Flow[])[] {
   const { cuts } = overlapsOf(access);
   const asked = [key, ...drops.map((drop) => drop.trafficKey)].join('|');
-  const pieces = cuts.get(asked) ?? cutTimes(traffic, drops);
+  const pieces = cuts.get(asked) ?? cutTraffic(traffic, drops);
   cuts.set(asked, pieces);
   return pieces.map((piece) => piece.map((at) => flowAt(drops, at)));
 }
 
 /** Returns the pieces as positions of the drops in their list. */
-function cutTimes(traffic: Traffic, drops: readonly Flow[]): readonly (readonly number[])[] {
+function cutTraffic(traffic: Traffic, drops: readonly Flow[]): readonly (readonly number[])[] {
   const whole: number[] = [];
   const partial: number[] = [];
   for (const [at, drop] of drops.entries()) (overlapOf(drop.traffic, traffic) === 'whole' ? whole : partial).push(at);
   const shared = partial.map((at) => intersectIntervals(traffic, drops[at]?.traffic ?? []));
   // Traffic outside all partial drops passes to every endpoint that no whole drop names, so the other pieces add no
   // endpoint.
-  if (subtractIntervals(traffic, joinIntervals(shared.flat())).length > 0) return [whole];
-  const { pieces, parts } = partitionTraffic(shared);
-  return pieces.map((_, piece) => [...whole, ...partial.filter((_, at) => parts[at]?.includes(piece))]);
+  if (subtractIntervals(traffic, mergeIntervals(shared.flat())).length > 0) return [whole];
+  const { pieces, piecesByTraffic } = partitionTraffic(shared);
+  return pieces.map((_, piece) => [...whole, ...partial.filter((_, at) => piecesByTraffic[at]?.includes(piece))]);
 }
 
 /** Cached overlaps of the traffic of an image. The flows of all endpoints use the same few kinds of traffic. */
@@ -71,19 +71,19 @@ interface Overlaps {
   readonly cuts: Map<string, readonly (readonly number[])[]>;
 }
 
-const known = new WeakMap<Access['flows'], Overlaps>();
+const overlapsByFlows = new WeakMap<AccessImage['flows'], Overlaps>();
 
-function overlapsOf({ flows }: Access): Overlaps {
-  const present = known.get(flows);
+function overlapsOf({ flows }: AccessImage): Overlaps {
+  const present = overlapsByFlows.get(flows);
   if (present !== undefined) return present;
   const accepts = flows.filter(({ drop }) => !drop);
   const accepted = new Map(accepts.map((flow) => [flow.trafficKey, flow.traffic]));
   const overlaps = { accepted, overlapping: new Map(), cuts: new Map() };
-  known.set(flows, overlaps);
+  overlapsByFlows.set(flows, overlaps);
   return overlaps;
 }
 
-function keysOverlappedBy(access: Access, { traffic, trafficKey: key }: Flow): readonly string[] {
+function keysOverlappedBy(access: AccessImage, { traffic, trafficKey: key }: Flow): readonly string[] {
   const { accepted, overlapping } = overlapsOf(access);
   const present = overlapping.get(key);
   if (present !== undefined) return present;

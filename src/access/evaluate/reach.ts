@@ -1,11 +1,11 @@
 import { type BitSet, bitsOf, hasBit, intersectBits, subtractBits, uniteBits } from '../../lib/bits/bit-set.ts';
-import type { Access } from '../ruleset/access.ts';
+import type { AccessImage } from '../ruleset/access.ts';
 import { idsAt, slotsOf } from '../ruleset/endpoints.ts';
 import { effectOf, type Flow, type FlowEffect, flowAt } from '../ruleset/flows.ts';
-import { partOf, readResource, readRoute } from '../ruleset/object-readers.ts';
+import { accessTypeOf, readResource, readRoute } from '../ruleset/object-readers.ts';
 import { compareTexts } from './named.ts';
-import { type DestinationAt, neighbourhoodOf } from './neighbours.ts';
-import { flowsAbout } from './reachability.ts';
+import { type DestinationWithSlot, neighbourhoodOf } from './neighbours.ts';
+import { findFlowIndexes } from './reachability.ts';
 
 /**
  * What a peer needs to know: all certain access, in a stable order. Equal lists of peers are shared between results of
@@ -21,9 +21,9 @@ export interface Reach {
   readonly outbound: readonly FirewallRule[];
   readonly inbound: readonly FirewallRule[];
   /** Destinations that it reaches through gateways. */
-  readonly uses: readonly UsedPlace[];
+  readonly uses: readonly UsedDestination[];
   /** Destinations for which it is a gateway. */
-  readonly serves: readonly ServedPlace[];
+  readonly serves: readonly ServedDestination[];
 }
 
 /** One rule in one direction, with the ids of the peers on the other side. */
@@ -34,7 +34,7 @@ export interface FirewallRule extends FlowEffect {
 }
 
 /** A resource or a route. */
-export interface PlaceInfo {
+export interface DestinationInfo {
   readonly type: 'resource' | 'route';
   readonly id: string;
   /** Name that is equal for routes that can replace each other; for a resource, its own name. */
@@ -47,7 +47,7 @@ export interface PlaceInfo {
 }
 
 /** A destination that a peer reaches through gateways. */
-export interface UsedPlace extends PlaceInfo {
+export interface UsedDestination extends DestinationInfo {
   /** Ways to the destination, ordered by metric. */
   readonly ways: readonly UsedWay[];
 }
@@ -61,16 +61,16 @@ export interface UsedWay {
 }
 
 /** A destination for which a peer is a gateway, and the traffic that it must let through. */
-export interface ServedPlace extends PlaceInfo {
+export interface ServedDestination extends DestinationInfo {
   readonly ways: readonly Omit<UsedWay, 'peers'>[];
   readonly rules: readonly FirewallRule[];
 }
 
 /** Returns what a peer needs to know; `undefined` when the peer does not exist. */
-export function reachOf(access: Access, peer: string): Reach | undefined {
+export function reachOf(access: AccessImage, peer: string): Reach | undefined {
   const at = access.endpoints.slots.get(peer);
-  if (at === undefined || !hasBit(access.endpoints.of.peer, at)) return undefined;
-  if (!hasBit(access.live, at) || access.observedPeers.expired.has(peer)) return nothing(peer);
+  if (at === undefined || !hasBit(access.endpoints.byType.peer, at)) return undefined;
+  if (!hasBit(access.live, at) || access.observedPeers.expired.has(peer)) return emptyReach(peer);
   const { neighbours, ...rest } = commonReach(access, at);
   const others = subtractBits(neighbours, bitsOf([at]));
   const expired = slotsOf(access.endpoints, access.observedPeers.expired);
@@ -85,27 +85,27 @@ export function reachOf(access: Access, peer: string): Reach | undefined {
 /** The part that equivalent peers have in common. `neighbours` may contain the peer itself. */
 type CommonReach = Pick<Reach, 'outbound' | 'inbound' | 'uses' | 'serves'> & { readonly neighbours: BitSet };
 
-function commonReach(access: Access, at: number): CommonReach {
+function commonReach(access: AccessImage, at: number): CommonReach {
   const neighbourhood = neighbourhoodOf(access, at);
   return {
     neighbours: neighbourhood.neighbours,
     outbound: rulesOf(access, at, 'to'),
     inbound: rulesOf(access, at, 'from'),
-    uses: neighbourhood.uses.map((used) => usedPlace(access, used)).sort(compareIds),
-    serves: neighbourhood.serves.map((served) => servedPlace(access, served, at)).sort(compareIds),
+    uses: neighbourhood.uses.map((used) => describeUsedDestination(access, used)).sort(compareIds),
+    serves: neighbourhood.serves.map((served) => describeServedDestination(access, served, at)).sort(compareIds),
   };
 }
 
-function nothing(peer: string): Reach {
+function emptyReach(peer: string): Reach {
   return { peer, peers: [], away: [], outbound: [], inbound: [], uses: [], serves: [] };
 }
 
 /** Returns the rules of the flows that apply to an endpoint, with the peers on the other side. */
-function rulesOf(access: Access, at: number, other: 'from' | 'to'): readonly FirewallRule[] {
+function rulesOf(access: AccessImage, at: number, other: 'from' | 'to'): readonly FirewallRule[] {
   const own = other === 'to' ? 'from' : 'to';
   const drops: FirewallRule[] = [];
   const accepts: FirewallRule[] = [];
-  for (const nth of flowsAbout(access, at, own)) {
+  for (const nth of findFlowIndexes(access, at, own)) {
     const flow = flowAt(access.flows, nth);
     const which = flow.drop ? 'possible' : 'sure';
     if (!hasBit(flow[own][which], at)) continue;
@@ -116,44 +116,51 @@ function rulesOf(access: Access, at: number, other: 'from' | 'to'): readonly Fir
 }
 
 /** Cached rules, by flow and by the set of peers on the other side. */
-const made = new WeakMap<Flow, WeakMap<BitSet, FirewallRule>>();
+const rulesByFlow = new WeakMap<Flow, WeakMap<BitSet, FirewallRule>>();
 
-function ruleOf(access: Access, flow: Flow, others: BitSet): FirewallRule {
-  const known = made.get(flow) ?? new WeakMap<BitSet, FirewallRule>();
-  made.set(flow, known);
+function ruleOf(access: AccessImage, flow: Flow, others: BitSet): FirewallRule {
+  const known = rulesByFlow.get(flow) ?? new WeakMap<BitSet, FirewallRule>();
+  rulesByFlow.set(flow, known);
   const present = known.get(others);
   if (present !== undefined) return present;
-  const rule = describe(
+  const rule = makeRule(
     flow,
-    idsAt(access.endpoints, intersectBits(others, uniteBits(access.endpoints.of.peer, access.endpoints.of.proxy))),
+    idsAt(
+      access.endpoints,
+      intersectBits(others, uniteBits(access.endpoints.byType.peer, access.endpoints.byType.proxy)),
+    ),
   );
   known.set(others, rule);
   return rule;
 }
 
-function describe(flow: Flow, peers: readonly string[]): FirewallRule {
+function makeRule(flow: Flow, peers: readonly string[]): FirewallRule {
   const rule = flow.by?.rule;
   return { ...effectOf(flow), peers, ...(rule?.protocol === 'ssh' ? { authorizedGroups: rule.authorized } : {}) };
 }
 
-function usedPlace(access: Access, { destination }: DestinationAt): UsedPlace {
+function describeUsedDestination(access: AccessImage, { destination }: DestinationWithSlot): UsedDestination {
   const ways = destination.ways.map(({ id, peers, metric, masquerade }) => ({
     id,
     peers: idsAt(access.endpoints, peers),
     metric,
     masquerade,
   }));
-  return { ...placeInfo(destination.object), ways: ways.sort(compareWays) };
+  return { ...describeDestination(destination.object), ways: ways.sort(compareWays) };
 }
 
-function servedPlace(access: Access, { at, destination }: DestinationAt, gateway: number): ServedPlace {
+function describeServedDestination(
+  access: AccessImage,
+  { slot, destination }: DestinationWithSlot,
+  gateway: number,
+): ServedDestination {
   const own = destination.ways.filter(({ peers }) => hasBit(peers, gateway));
   const ways = own.map(({ id, metric, masquerade }) => ({ id, metric, masquerade }));
-  return { ...placeInfo(destination.object), ways: ways.sort(compareWays), rules: rulesTo(access, at) };
+  return { ...describeDestination(destination.object), ways: ways.sort(compareWays), rules: rulesTo(access, slot) };
 }
 
 /** Returns the rules for traffic to a destination. Only receivers use a guarded route, whatever the policies are. */
-function rulesTo(access: Access, at: number): readonly FirewallRule[] {
+function rulesTo(access: AccessImage, at: number): readonly FirewallRule[] {
   const guardedRoute = access.guardedRoutes.find(({ slot }) => slot === at);
   const rules = rulesOf(access, at, 'from');
   if (guardedRoute === undefined) return rules;
@@ -163,8 +170,8 @@ function rulesTo(access: Access, at: number): readonly FirewallRule[] {
     .filter(({ peers }) => peers.length > 0);
 }
 
-function placeInfo(object: DestinationAt['destination']['object']): PlaceInfo {
-  if (partOf(object) === 'resource') {
+function describeDestination(object: DestinationWithSlot['destination']['object']): DestinationInfo {
+  if (accessTypeOf(object) === 'resource') {
     const common = { domains: [], keepRoute: false, skipAutoApply: false };
     return { type: 'resource', id: object.id, name: object.name, address: readResource(object).address, ...common };
   }

@@ -6,7 +6,7 @@ import type { Traffic } from './traffic.ts';
 export interface TrafficPartition {
   readonly pieces: readonly Traffic[];
   /** Pieces of each given traffic. */
-  readonly parts: readonly (readonly number[])[];
+  readonly piecesByTraffic: readonly (readonly number[])[];
 }
 
 /** Partitions everything that the given traffic covers. */
@@ -26,7 +26,7 @@ export function partitionTraffic(given: readonly Traffic[]): TrafficPartition {
   }
   const parts = given.map((): number[] => []);
   for (const [at, { covering }] of [...found.values()].entries()) for (const index of covering) parts[index]?.push(at);
-  return { pieces: [...found.values()].map(({ intervals }) => intervals), parts };
+  return { pieces: [...found.values()].map(({ intervals }) => intervals), piecesByTraffic: parts };
 }
 
 /** Returns the positions where traffic begins or ends, in ascending order, with the indexes of that traffic. */

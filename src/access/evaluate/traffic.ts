@@ -1,4 +1,4 @@
-import { type Interval, joinIntervals, subtractIntervals } from '../../lib/bits/intervals.ts';
+import { type Interval, mergeIntervals, subtractIntervals } from '../../lib/bits/intervals.ts';
 import type { Protocol, Rule } from '../ruleset/object-readers.ts';
 
 /**
@@ -11,12 +11,12 @@ export type Traffic = readonly Interval[];
  * Start of each protocol on the line. `ssh` means a login at the SSH server of the mesh, which uses TCP. A rule that
  * accepts SSH therefore also accepts TCP on the same ports, and a rule that drops TCP also drops SSH.
  */
-const places = { tcp: 0, udp: 0x2_0000, ssh: 0x4_0000 } as const;
+const protocolOffsets = { tcp: 0, udp: 0x2_0000, ssh: 0x4_0000 } as const;
 const icmp: Interval = { start: 0x6_0001, end: 0x6_0001 };
 /** All other protocols. */
-const rest: Interval = { start: 0x6_0003, end: 0x6_0003 };
+const otherProtocols: Interval = { start: 0x6_0003, end: 0x6_0003 };
 
-type WithPorts = keyof typeof places;
+type PortProtocol = keyof typeof protocolOffsets;
 
 const allPorts: Traffic = [{ start: 1, end: 0xffff }];
 const sshPorts: Traffic = [{ start: 22, end: 22 }];
@@ -25,7 +25,12 @@ const sshPorts: Traffic = [{ start: 22, end: 22 }];
 export const noTraffic: Traffic = [];
 
 /** All traffic. */
-export const allTraffic: Traffic = [at('tcp', allPorts), at('udp', allPorts), at('ssh', allPorts), [icmp, rest]].flat();
+export const allTraffic: Traffic = [
+  offsetPorts('tcp', allPorts),
+  offsetPorts('udp', allPorts),
+  offsetPorts('ssh', allPorts),
+  [icmp, otherProtocols],
+].flat();
 
 /** Returns the traffic of a rule. */
 export function trafficOf({ action, protocol, ports }: Pick<Rule, 'action' | 'protocol' | 'ports'>): Traffic {
@@ -35,14 +40,16 @@ export function trafficOf({ action, protocol, ports }: Pick<Rule, 'action' | 'pr
     case 'icmp':
       return [icmp];
     case 'udp':
-      return at('udp', given(ports, allPorts));
+      return offsetPorts('udp', portsOrDefault(ports, allPorts));
     case 'tcp': {
-      const chosen = given(ports, allPorts);
-      return action === 'drop' ? [...at('tcp', chosen), ...at('ssh', chosen)] : at('tcp', chosen);
+      const chosen = portsOrDefault(ports, allPorts);
+      return action === 'drop'
+        ? [...offsetPorts('tcp', chosen), ...offsetPorts('ssh', chosen)]
+        : offsetPorts('tcp', chosen);
     }
     case 'ssh': {
-      const chosen = given(ports, sshPorts);
-      return [...at('tcp', chosen), ...at('ssh', chosen)];
+      const chosen = portsOrDefault(ports, sshPorts);
+      return [...offsetPorts('tcp', chosen), ...offsetPorts('ssh', chosen)];
     }
     default:
       return protocol satisfies never;
@@ -50,8 +57,8 @@ export function trafficOf({ action, protocol, ports }: Pick<Rule, 'action' | 'pr
 }
 
 /** Returns the traffic of a question. Without ports, it is all ports, or the usual port for `ssh`. */
-export function trafficAsked(protocol: Protocol, ports: readonly Interval[] = []): Traffic {
-  if (protocol === 'ssh') return at('ssh', given(ports, sshPorts));
+export function trafficInQuestion(protocol: Protocol, ports: readonly Interval[] = []): Traffic {
+  if (protocol === 'ssh') return offsetPorts('ssh', portsOrDefault(ports, sshPorts));
   return trafficOf({ action: 'accept', protocol, ports });
 }
 
@@ -76,13 +83,13 @@ interface TrafficPart {
 
 /** Returns the traffic as parts, protocol by protocol. All traffic is the single part `all`. */
 function trafficParts(traffic: Traffic): readonly TrafficPart[] {
-  if (trafficKey(traffic) === allKey) return [{ protocol: 'all' }];
+  if (trafficKey(traffic) === allTrafficKey) return [{ protocol: 'all' }];
   return [
     ...portsOf('tcp', traffic),
     ...portsOf('udp', traffic),
     ...portsOf('ssh', traffic),
     ...(has(traffic, icmp) ? [{ protocol: 'icmp' as const }] : []),
-    ...(has(traffic, rest) ? [{ protocol: 'other' as const }] : []),
+    ...(has(traffic, otherProtocols) ? [{ protocol: 'other' as const }] : []),
   ];
 }
 
@@ -91,50 +98,50 @@ function trafficParts(traffic: Traffic): readonly TrafficPart[] {
  * which is left out.
  */
 export function trafficText(traffic: Traffic): string {
-  return textOf(traffic, passing, missing);
+  return textOf(traffic, passingImplication, missingImplication);
 }
 
 /**
  * Renders traffic that does not pass, or no longer passes, as text. Missing TCP implies missing SSH on the same ports,
  * which is left out.
  */
-export function missingText(traffic: Traffic): string {
-  return textOf(traffic, missing, passing);
+export function missingTrafficText(traffic: Traffic): string {
+  return textOf(traffic, missingImplication, passingImplication);
 }
 
 /** A protocol that is left out of the text where another protocol implies it. */
 interface Implication {
-  readonly implied: WithPorts;
-  readonly by: WithPorts;
+  readonly implied: PortProtocol;
+  readonly by: PortProtocol;
 }
 
-const passing: Implication = { implied: 'tcp', by: 'ssh' };
-const missing: Implication = { implied: 'ssh', by: 'tcp' };
+const passingImplication: Implication = { implied: 'tcp', by: 'ssh' };
+const missingImplication: Implication = { implied: 'ssh', by: 'tcp' };
 
 function textOf(traffic: Traffic, within: Implication, without: Implication): string {
   if (traffic.length === 0) return 'nothing';
-  if (!has(traffic, rest)) return partTexts(leaveOut(trafficParts(traffic), within));
+  if (!has(traffic, otherProtocols)) return partTexts(leaveOut(trafficParts(traffic), within));
   const others = leaveOut(trafficParts(subtractIntervals(allTraffic, traffic)), without);
   return others.length === 0 ? 'all' : `all except ${partTexts(others)}`;
 }
 
-const allKey = trafficKey(allTraffic);
+const allTrafficKey = trafficKey(allTraffic);
 
-function at(protocol: WithPorts, ports: Traffic): Traffic {
-  const from = places[protocol];
+function offsetPorts(protocol: PortProtocol, ports: Traffic): Traffic {
+  const from = protocolOffsets[protocol];
   return ports.map(({ start, end }) => ({ start: from + start, end: from + end }));
 }
 
-function given(ports: Traffic, otherwise: Traffic): Traffic {
-  return ports.length === 0 ? otherwise : joinIntervals(ports);
+function portsOrDefault(ports: Traffic, otherwise: Traffic): Traffic {
+  return ports.length === 0 ? otherwise : mergeIntervals(ports);
 }
 
 function has(traffic: Traffic, { start }: Interval): boolean {
   return traffic.some((interval) => interval.start <= start && start <= interval.end);
 }
 
-function portsOf(protocol: WithPorts, traffic: Traffic): readonly TrafficPart[] {
-  const from = places[protocol];
+function portsOf(protocol: PortProtocol, traffic: Traffic): readonly TrafficPart[] {
+  const from = protocolOffsets[protocol];
   return traffic
     .map(({ start, end }) => ({ protocol, start: start - from, end: end - from }))
     .filter(({ start, end }) => start >= 1 && end <= 0xffff)

@@ -1,7 +1,7 @@
 import { intersectIntervals, subtractIntervals } from '../../lib/bits/intervals.ts';
-import type { Named } from '../evaluate/named.ts';
-import { missingText, type Traffic, trafficText } from '../evaluate/traffic.ts';
-import type { Consideration, Explanation, Obstacle } from './explain.ts';
+import type { NamedObject } from '../evaluate/named.ts';
+import { missingTrafficText, type Traffic, trafficText } from '../evaluate/traffic.ts';
+import type { ConsideredRule, Explanation, Obstacle } from './explain.ts';
 import type { Mismatch } from './matching.ts';
 import type { QueryEndpoint } from './query-endpoint.ts';
 
@@ -20,10 +20,10 @@ export function verdictText(explanation: Explanation): string {
     case 'conditional':
       return `whether ${endpointText(from)} may ${open} depends on posture checks: ${reasons}`;
     case 'deny':
-      return `${endpointText(from)} may not ${open}: ${reasons === '' ? `no rule lets it through${almostText(explanation)}` : reasons}`;
+      return `${endpointText(from)} may not ${open}: ${reasons === '' ? `no rule lets it through${nearMissText(explanation)}` : reasons}`;
     case 'mixed': {
       const passes = trafficText(passing.possible);
-      const rest = missingText(subtractIntervals(asked, passing.possible));
+      const rest = missingTrafficText(subtractIntervals(asked, passing.possible));
       const part = passes.length < rest.length ? `namely ${passes}` : `not ${rest}`;
       return `${endpointText(from)} may ${open} only in part, ${part}: ${reasons}`;
     }
@@ -33,13 +33,13 @@ export function verdictText(explanation: Explanation): string {
 }
 
 /** Maximum number of rules to name that would let the traffic through but for one mismatch. */
-const mostAlmost = 2;
+const maxNearMisses = 2;
 
 /** Names the rules that one mismatch keeps from letting the traffic through, such as a disabled policy. */
-function almostText(explanation: Explanation): string {
+function nearMissText(explanation: Explanation): string {
   const almost = explanation.considered.filter((one) => one.almost);
   const texts = almost
-    .slice(0, mostAlmost)
+    .slice(0, maxNearMisses)
     .flatMap((one) =>
       one.mismatches.map((why) => `${ruleText(one)} would, but ${mismatchText(explanation, one, why)}`),
     );
@@ -50,16 +50,16 @@ function almostText(explanation: Explanation): string {
  * Returns the effect of a rule on the traffic in question, or why it has none, as a sentence without the name of the
  * rule.
  */
-export function considerationText(explanation: Explanation, one: Consideration): string {
+export function consideredRuleText(explanation: Explanation, one: ConsideredRule): string {
   const { mismatches, asked, decides, traffic } = one;
   if (mismatches.length > 0) return mismatches.map((mismatch) => mismatchText(explanation, one, mismatch)).join('; ');
   if (asked.length === 0)
-    return `applies to ${one.drop ? missingText(traffic) : trafficText(traffic)}, not to the traffic in question`;
+    return `applies to ${one.drop ? missingTrafficText(traffic) : trafficText(traffic)}, not to the traffic in question`;
   return `${effectText(explanation, one)}${decides ? '' : whyNot(explanation, one)}: ${membershipText(explanation, one)}`;
 }
 
 /** Returns why a rule that applies to the connection does not decide the answer. */
-function whyNot(explanation: Explanation, { asked, drop, sure }: Consideration): string {
+function whyNot(explanation: Explanation, { asked, drop, sure }: ConsideredRule): string {
   const { obstacles, passing, considered } = explanation;
   const [obstacle] = obstacles;
   if (obstacle !== undefined) return `, but ${obstacleText(explanation, obstacle)}`;
@@ -74,19 +74,19 @@ function shares(a: Traffic, b: Traffic): boolean {
   return intersectIntervals(a, b).length > 0;
 }
 
-function ruleText({ by }: Consideration): string {
+function ruleText({ by }: ConsideredRule): string {
   if (by?.policy.ingress !== undefined) return `ingress port \`${by.policy.name}\``;
   return by === undefined ? 'the route itself' : `rule \`${by.rule.name}\` of policy \`${by.policy.name}\``;
 }
 
-function effectText(explanation: Explanation, { drop, asked, sure, checks, reverse }: Consideration): string {
-  const effect = drop ? `drops ${missingText(asked)}` : `lets ${trafficText(asked)} through`;
+function effectText(explanation: Explanation, { drop, asked, sure, checks, reverse }: ConsideredRule): string {
+  const effect = drop ? `drops ${missingTrafficText(asked)}` : `lets ${trafficText(asked)} through`;
   if (sure) return effect;
   const open = checks.filter(({ result }) => result === 'unknown').map(({ check }) => check);
   return `${effect} if ${endpointText(checkedEndpoint(explanation, reverse))} passes ${namesText(open)}, which is not known`;
 }
 
-function membershipText({ from, to }: Explanation, one: Consideration): string {
+function membershipText({ from, to }: Explanation, one: ConsideredRule): string {
   if (one.by?.policy.ingress !== undefined) {
     const instead = one.standsInFor === undefined ? '' : ` while \`${one.standsInFor.name}\` is offline`;
     return `${endpointText(from)} forwards it to ${endpointText(to)}${instead}`;
@@ -95,7 +95,7 @@ function membershipText({ from, to }: Explanation, one: Consideration): string {
 }
 
 /** Returns how a rule covers an endpoint: by groups that contain or guard it, or by the endpoint itself. */
-function whereText(endpoint: QueryEndpoint, names: readonly Named[]): string {
+function whereText(endpoint: QueryEndpoint, names: readonly NamedObject[]): string {
   const groups = names.filter(({ id }) => id !== endpoint.id);
   if (endpoint.imagined && endpoint.type === 'group')
     return `${endpointText(endpoint)} is covered by ${namesText(names)}`;
@@ -103,7 +103,7 @@ function whereText(endpoint: QueryEndpoint, names: readonly Named[]): string {
   return `${endpointText(endpoint)} is ${endpoint.type === 'route' ? 'guarded by' : 'in'} ${namesText(groups)}`;
 }
 
-function mismatchText(explanation: Explanation, one: Consideration, mismatch: Mismatch): string {
+function mismatchText(explanation: Explanation, one: ConsideredRule, mismatch: Mismatch): string {
   const { from, to } = explanation;
   const { reverse, checks } = one;
   switch (mismatch) {
@@ -130,7 +130,7 @@ function mismatchText(explanation: Explanation, one: Consideration, mismatch: Mi
 }
 
 /** Explains why a group of the rule does not count for a temporary peer in the group. */
-function temporaryPeerText(endpoint: QueryEndpoint, { by }: Consideration, atSources: boolean): string {
+function temporaryPeerText(endpoint: QueryEndpoint, { by }: ConsideredRule, atSources: boolean): string {
   const groups = (atSources ? by?.rule.sources : by?.rule.destinations)?.groups ?? [];
   if (endpoint.groupsAmong(groups, 'drop').length === 0) return '';
   return ': it is a temporary peer for access to one peer, and permissions of groups do not apply to it';
@@ -168,7 +168,7 @@ function endpointText({ type, name, imagined }: QueryEndpoint): string {
   return type === 'group' ? `a peer of \`${name}\`` : `\`${name}\` (not enrolled)`;
 }
 
-function namesText(named: readonly Named[]): string {
+function namesText(named: readonly NamedObject[]): string {
   const names = named.map(({ name }) => `\`${name}\``);
   return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }

@@ -1,9 +1,9 @@
 import { subtractIntervals } from '../../lib/bits/intervals.ts';
-import type { Named } from '../evaluate/named.ts';
-import { missingText, trafficText } from '../evaluate/traffic.ts';
+import type { NamedObject } from '../evaluate/named.ts';
+import { missingTrafficText, trafficText } from '../evaluate/traffic.ts';
 import type { Policy, RuleAction } from '../ruleset/object-readers.ts';
-import { considerationText, verdictText } from './describe-text.ts';
-import type { Consideration, Explanation, Obstacle, Verdict } from './explain.ts';
+import { consideredRuleText, verdictText } from './describe-text.ts';
+import type { ConsideredRule, Explanation, Obstacle, Verdict } from './explain.ts';
 import type { CheckOutcome, Mismatch } from './matching.ts';
 import type { QueryEndpoint } from './query-endpoint.ts';
 
@@ -23,7 +23,7 @@ export interface DescribedAccess {
 }
 
 /** One end of an explanation. */
-export interface DescribedEndpoint extends Named {
+export interface DescribedEndpoint extends NamedObject {
   /** Set when a hypothetical peer stands in: for an id that is not an endpoint of the account, or for a group. */
   readonly imagined?: true;
 }
@@ -31,7 +31,7 @@ export interface DescribedEndpoint extends Named {
 /** A rule that was considered. */
 export interface DescribedRule {
   /** The ingress port, if the rule belongs to one. */
-  readonly ingressPort?: Pick<Policy, 'id' | 'name' | 'declared'> & { readonly standsInFor?: Named };
+  readonly ingressPort?: Pick<Policy, 'id' | 'name' | 'declared'> & { readonly standsInFor?: NamedObject };
   /** Absent for ingress ports, and for a route without access control groups, which lets all its receivers through. */
   readonly policy?: Pick<Policy, 'id' | 'name' | 'origin' | 'declared'>;
   readonly rule?: { readonly id: string; readonly name: string };
@@ -44,8 +44,8 @@ export interface DescribedRule {
   /** Set when the rule would let something through but for one mismatch that an operator can remove. */
   readonly almost?: true;
   /** Groups and objects of the rule that cover each endpoint. */
-  readonly from: readonly Named[];
-  readonly to: readonly Named[];
+  readonly from: readonly NamedObject[];
+  readonly to: readonly NamedObject[];
   readonly checks: readonly CheckOutcome[];
   readonly mismatches: readonly Mismatch[];
   readonly message: string;
@@ -72,13 +72,13 @@ function describeEndpoint({ type, id, name, imagined }: QueryEndpoint): Describe
   return { type, id, name, ...(imagined ? { imagined } : {}) };
 }
 
-function describeRule(explanation: Explanation, consideration: Consideration): DescribedRule {
+function describeRule(explanation: Explanation, consideration: ConsideredRule): DescribedRule {
   const { by, standsInFor, drop, reverse, traffic, decides, almost, from, to, checks, mismatches } = consideration;
   return {
     ...(by === undefined ? {} : describeSource(by, standsInFor)),
     action: drop ? 'drop' : 'accept',
     direction: reverse ? 'reverse' : 'forward',
-    traffic: drop ? missingText(traffic) : trafficText(traffic),
+    traffic: drop ? missingTrafficText(traffic) : trafficText(traffic),
     matches: mismatches.length === 0,
     decides,
     ...(almost ? { almost } : {}),
@@ -86,13 +86,13 @@ function describeRule(explanation: Explanation, consideration: Consideration): D
     to,
     checks,
     mismatches,
-    message: considerationText(explanation, consideration),
+    message: consideredRuleText(explanation, consideration),
   };
 }
 
 function describeSource(
-  { policy, rule }: NonNullable<Consideration['by']>,
-  standsInFor: Consideration['standsInFor'],
+  { policy, rule }: NonNullable<ConsideredRule['by']>,
+  standsInFor: ConsideredRule['standsInFor'],
 ): Pick<DescribedRule, 'policy' | 'rule' | 'ingressPort'> {
   const { id, name, origin, declared, ingress } = policy;
   if (ingress !== undefined)

@@ -1,9 +1,9 @@
 import { type Interval, intersectIntervals, subtractIntervals } from '../../lib/bits/intervals.ts';
 import type { verdicts } from '../../model/declare/access-words.ts';
 import type { PassingTraffic } from '../evaluate/layers.ts';
-import { noTraffic, type Traffic, trafficAsked } from '../evaluate/traffic.ts';
-import type { Access } from '../ruleset/access.ts';
-import { type Protocol, partOf, readRoute } from '../ruleset/object-readers.ts';
+import { noTraffic, type Traffic, trafficInQuestion } from '../evaluate/traffic.ts';
+import type { AccessImage } from '../ruleset/access.ts';
+import { accessTypeOf, type Protocol, readRoute } from '../ruleset/object-readers.ts';
 import { type Match, type Mismatch, matchRules, weighMatches } from './matching.ts';
 import { groupRepresentative, type InactiveReason, type QueryEndpoint, queryEndpointOf } from './query-endpoint.ts';
 
@@ -26,7 +26,7 @@ export type Obstacle =
   | { readonly end: 'from'; readonly why: 'opens_nothing' | 'same_end' | 'not_a_receiver' };
 
 /** A rule that was considered. */
-export interface Consideration extends Match {
+export interface ConsideredRule extends Match {
   /** The part of the traffic in question that the rule covers. */
   readonly asked: Traffic;
   /**
@@ -47,25 +47,25 @@ export interface Explanation {
   readonly passing: PassingTraffic;
   readonly obstacles: readonly Obstacle[];
   /** All rules: drops first, because they win, then by name of the policy. */
-  readonly considered: readonly Consideration[];
+  readonly considered: readonly ConsideredRule[];
 }
 
 /**
  * Explains what one endpoint may open to another. A hypothetical peer that is in no other group answers for a group.
  */
-export function explainAccess(access: Access, question: Question): Explanation {
+export function explainAccess(access: AccessImage, question: Question): Explanation {
   const endpoint = (id: string) =>
-    partOf(access.state.get(id)) === 'group' ? groupRepresentative(access, id) : queryEndpointOf(access, id);
+    accessTypeOf(access.state.get(id)) === 'group' ? groupRepresentative(access, id) : queryEndpointOf(access, id);
   return explainPair(access, endpoint(question.from), endpoint(question.to), trafficOfQuestion(question));
 }
 
 /** Returns the traffic of a question. */
 export function trafficOfQuestion({ protocol = 'all', ports = [] }: Question): Traffic {
-  return trafficAsked(protocol, ports);
+  return trafficInQuestion(protocol, ports);
 }
 
 /** Same as `explainAccess`, for endpoints that are resolved already. */
-export function explainPair(access: Access, from: QueryEndpoint, to: QueryEndpoint, asked: Traffic): Explanation {
+export function explainPair(access: AccessImage, from: QueryEndpoint, to: QueryEndpoint, asked: Traffic): Explanation {
   const obstacles = obstaclesBetween(access, from, to);
   const matches = matchRules(access, from, to);
   const weighed = obstacles.length > 0 ? { sure: noTraffic, possible: noTraffic } : weighMatches(matches);
@@ -92,15 +92,15 @@ export function explainPair(access: Access, from: QueryEndpoint, to: QueryEndpoi
       const own = intersectIntervals(asked, match.traffic);
       const matter = matters[match.drop ? (match.sure ? 'drop' : 'openDrop') : match.sure ? 'accept' : 'openAccept'];
       const decides = obstacles.length === 0 && match.mismatches.length === 0 && shares(own, matter);
-      return { ...match, asked: own, decides, almost: own.length > 0 && isAlmost(match) };
+      return { ...match, asked: own, decides, almost: own.length > 0 && isNearMiss(match) };
     }),
   };
 }
 
-const curable: readonly Mismatch[] = ['policy_disabled', 'rule_disabled', 'posture_failed'];
+const fixableMismatches: readonly Mismatch[] = ['policy_disabled', 'rule_disabled', 'posture_failed'];
 
-function isAlmost({ drop, mismatches }: Match): boolean {
-  return !drop && mismatches.length === 1 && curable.some((one) => mismatches.includes(one));
+function isNearMiss({ drop, mismatches }: Match): boolean {
+  return !drop && mismatches.length === 1 && fixableMismatches.some((one) => mismatches.includes(one));
 }
 
 /** Returns the verdict on traffic, from the part of it that passes. */
@@ -110,16 +110,16 @@ function verdictOn(asked: Traffic, { sure, possible }: PassingTraffic): Verdict 
   return subtractIntervals(asked, possible).length === 0 ? 'conditional' : 'mixed';
 }
 
-function obstaclesBetween(access: Access, from: QueryEndpoint, to: QueryEndpoint): readonly Obstacle[] {
+function obstaclesBetween(access: AccessImage, from: QueryEndpoint, to: QueryEndpoint): readonly Obstacle[] {
   const object = access.state.get(to.id);
-  const isRoute = object !== undefined && partOf(object) === 'route';
+  const isRoute = object !== undefined && accessTypeOf(object) === 'route';
   const receives = !isRoute || from.groupsAmong(readRoute(object).groups).length > 0;
   const found: readonly (Obstacle | false)[] = [
-    !from.opens && { end: 'from', why: 'opens_nothing' },
+    !from.opensConnections && { end: 'from', why: 'opens_nothing' },
     from.id === to.id && !from.imagined && { end: 'from', why: 'same_end' },
     from.inactive !== undefined && { end: 'from', why: from.inactive },
     to.inactive !== undefined && { end: 'to', why: to.inactive },
-    from.opens && !receives && { end: 'from', why: 'not_a_receiver' },
+    from.opensConnections && !receives && { end: 'from', why: 'not_a_receiver' },
   ];
   return found.filter((obstacle) => obstacle !== false);
 }

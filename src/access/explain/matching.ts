@@ -1,20 +1,20 @@
-import { joinIntervals, subtractIntervals } from '../../lib/bits/intervals.ts';
+import { mergeIntervals, subtractIntervals } from '../../lib/bits/intervals.ts';
 import type { PassingTraffic } from '../evaluate/layers.ts';
-import { compareTexts, type Named, nameOf } from '../evaluate/named.ts';
+import { compareTexts, findNamedObject, type NamedObject } from '../evaluate/named.ts';
 import { allTraffic, noTraffic, type Traffic, trafficOf } from '../evaluate/traffic.ts';
-import type { Access } from '../ruleset/access.ts';
+import type { AccessImage } from '../ruleset/access.ts';
 import { policyOfIngressPort } from '../ruleset/ingress.ts';
 import {
+  accessTypeOf,
   kindOf,
   type Policy,
-  partOf,
   type Rule,
+  type RuleSide,
   readChecks,
   readPolicy,
   readRoute,
-  type Side,
 } from '../ruleset/object-readers.ts';
-import { type CheckName, checkResults, combine, type PostureResult } from '../ruleset/posture.ts';
+import { type CheckName, checkResults, combineResults, type PostureResult } from '../ruleset/posture.ts';
 import type { QueryEndpoint } from './query-endpoint.ts';
 
 /** Reason why a rule does not apply to a connection. */
@@ -29,7 +29,7 @@ export type Mismatch =
 
 /** Result of a posture check for the peer on the source side of the rule. */
 export interface CheckOutcome {
-  readonly check: Named;
+  readonly check: NamedObject;
   readonly result: PostureResult;
   /** Parts of the check that decide the result: the failed parts, else the unknown parts. */
   readonly parts: readonly CheckName[];
@@ -43,34 +43,34 @@ export interface Match {
   readonly drop: boolean;
   readonly traffic: Traffic;
   /** Groups and objects of the rule that cover each endpoint. */
-  readonly from: readonly Named[];
-  readonly to: readonly Named[];
+  readonly from: readonly NamedObject[];
+  readonly to: readonly NamedObject[];
   readonly checks: readonly CheckOutcome[];
   /** The offline ingress peer that the forwarding peer stands in for. */
-  readonly standsInFor?: Named;
+  readonly standsInFor?: NamedObject;
   /** Empty when the rule applies to the connection, or may apply. */
   readonly mismatches: readonly Mismatch[];
   readonly sure: boolean;
 }
 
 /** Matches every rule with a connection. Returns drops first, because they win, then sorted by name of the policy. */
-export function matchRules(access: Access, from: QueryEndpoint, to: QueryEndpoint): readonly Match[] {
-  const policies = [...access.state.ofKind(kindOf.policy).map(readPolicy), ...ingressTo(access, to)];
+export function matchRules(access: AccessImage, from: QueryEndpoint, to: QueryEndpoint): readonly Match[] {
+  const policies = [...access.state.ofKind(kindOf.policy).map(readPolicy), ...ingressPoliciesTo(access, to)];
   const matches = policies.flatMap((policy) =>
     policy.rules.flatMap((rule) => matchRule(access, policy, rule, from, to)),
   );
-  return [...matchOwn(access, from, to), ...matches].sort(compareMatches);
+  return [...matchUnguardedRoute(access, from, to), ...matches].sort(compareMatches);
 }
 
 /** Returns the ingress ports of the destination peer, in the form of policies. */
-function ingressTo(access: Access, { id }: QueryEndpoint): readonly Policy[] {
+function ingressPoliciesTo(access: AccessImage, { id }: QueryEndpoint): readonly Policy[] {
   return access.state.childrenOf(id, kindOf.ingressPort).flatMap((port) => policyOfIngressPort(port, access) ?? []);
 }
 
 /** Returns the traffic that passes when these rules are weighed. */
 export function weighMatches(matches: readonly Match[]): PassingTraffic {
   const traffic = (drop: boolean, surely: boolean) =>
-    joinIntervals(
+    mergeIntervals(
       matches
         .filter((match) => match.mismatches.length === 0 && match.drop === drop && (match.sure || !surely))
         .flatMap((match) => match.traffic),
@@ -86,7 +86,7 @@ export function weighMatches(matches: readonly Match[]): PassingTraffic {
  * bidirectional is matched forward only.
  */
 function matchRule(
-  access: Access,
+  access: AccessImage,
   policy: Policy,
   rule: Rule,
   from: QueryEndpoint,
@@ -107,18 +107,18 @@ function namesBoth({ from, to }: Match): boolean {
 }
 
 function matchDirection(
-  access: Access,
+  access: AccessImage,
   policy: Policy,
   rule: Rule,
   { from, to, reverse }: { readonly from: QueryEndpoint; readonly to: QueryEndpoint; readonly reverse: boolean },
 ): Match {
   const [own, other] = reverse ? [rule.destinations, rule.sources] : [rule.sources, rule.destinations];
-  const named = (ids: readonly string[]) => ids.map((id) => nameOf(id, access.state));
-  const fromNames = from.opens ? named(namesFor(own, from, rule)) : [];
+  const named = (ids: readonly string[]) => ids.map((id) => findNamedObject(id, access.state));
+  const fromNames = from.opensConnections ? named(namesFor(own, from, rule)) : [];
   const toNames = named([...namesFor(other, to, rule), ...(reverse ? [] : to.guardsAmong(other.groups))]);
   const source = reverse ? to : from;
-  const checks = source.facts === undefined ? [] : askChecks(access, policy.postures, source.facts);
-  const posture = combine(checks.map(({ result }) => result));
+  const checks = source.facts === undefined ? [] : evaluateChecks(access, policy.postures, source.facts);
+  const posture = combineResults(checks.map(({ result }) => result));
   const mismatches: readonly (Mismatch | false)[] = [
     !policy.enabled && 'policy_disabled',
     !rule.enabled && 'rule_disabled',
@@ -129,7 +129,7 @@ function matchDirection(
   const standsInFor = policy.ingress?.standsInFor;
   return {
     by: { policy, rule },
-    ...(standsInFor === undefined ? {} : { standsInFor: nameOf(standsInFor, access.state) }),
+    ...(standsInFor === undefined ? {} : { standsInFor: findNamedObject(standsInFor, access.state) }),
     reverse,
     drop: rule.action === 'drop',
     traffic: trafficOf(rule),
@@ -141,39 +141,41 @@ function matchDirection(
   };
 }
 
-function namesFor({ groups, one }: Side, endpoint: QueryEndpoint, { action }: Rule): readonly string[] {
+function namesFor({ groups, one }: RuleSide, endpoint: QueryEndpoint, { action }: Rule): readonly string[] {
   return [...(one === endpoint.id && !endpoint.imagined ? [one] : []), ...endpoint.groupsAmong(groups, action)];
 }
 
 /** Evaluates posture checks. A deleted check fails for every peer. */
-function askChecks(
-  access: Access,
+function evaluateChecks(
+  access: AccessImage,
   ids: readonly string[],
   facts: NonNullable<QueryEndpoint['facts']>,
 ): readonly CheckOutcome[] {
   return ids.map((id) => {
     const object = access.state.get(id);
     const results = object === undefined ? [] : checkResults(readChecks(object), facts);
-    const result = object === undefined ? 'fail' : combine(results.map((part) => part.result));
+    const result = object === undefined ? 'fail' : combineResults(results.map((part) => part.result));
     const parts = results.filter((part) => result !== 'pass' && part.result === result).map(({ check }) => check);
-    return { check: nameOf(id, access.state), result, parts };
+    return { check: findNamedObject(id, access.state), result, parts };
   });
 }
 
 /** Matches the route itself: without access control groups, it lets all its receivers through. */
-function matchOwn(access: Access, from: QueryEndpoint, to: QueryEndpoint): readonly Match[] {
+function matchUnguardedRoute(access: AccessImage, from: QueryEndpoint, to: QueryEndpoint): readonly Match[] {
   const object = access.state.get(to.id);
-  if (object === undefined || partOf(object) !== 'route') return [];
+  if (object === undefined || accessTypeOf(object) !== 'route') return [];
   const { groups, guards } = readRoute(object);
   if (guards.length > 0) return [];
-  const receiving = from.opens ? from.groupsAmong(groups).map((id) => nameOf(id, access.state)) : [];
+  const receiving = from.opensConnections
+    ? from.groupsAmong(groups).map((id) => findNamedObject(id, access.state))
+    : [];
   return [
     {
       reverse: false,
       drop: false,
       traffic: receiving.length > 0 ? allTraffic : noTraffic,
       from: receiving,
-      to: [nameOf(to.id, access.state)],
+      to: [findNamedObject(to.id, access.state)],
       checks: [],
       mismatches: receiving.length > 0 ? [] : ['source_differs'],
       sure: true,
@@ -182,10 +184,10 @@ function matchOwn(access: Access, from: QueryEndpoint, to: QueryEndpoint): reado
 }
 
 function compareMatches(a: Match, b: Match): number {
-  return Number(b.drop) - Number(a.drop) || compareTexts(orderOf(a), orderOf(b));
+  return Number(b.drop) - Number(a.drop) || compareTexts(sortKeyOf(a), sortKeyOf(b));
 }
 
 /** Sort key: name of the policy, its id, the rule, and the direction. */
-function orderOf({ by, reverse }: Match): string {
+function sortKeyOf({ by, reverse }: Match): string {
   return by === undefined ? '' : [by.policy.name, by.policy.id, by.rule.key, reverse ? '1' : '0'].join('\0');
 }

@@ -10,8 +10,8 @@ import {
 } from '../../lib/bits/bit-set.ts';
 import { type testOutcomes, verdicts } from '../../model/declare/access-words.ts';
 import type { Traffic } from '../evaluate/traffic.ts';
-import type { Access } from '../ruleset/access.ts';
-import { partOf } from '../ruleset/object-readers.ts';
+import type { AccessImage } from '../ruleset/access.ts';
+import { accessTypeOf } from '../ruleset/object-readers.ts';
 import { type Explanation, explainPair, type Question, trafficOfQuestion, type Verdict } from './explain.ts';
 import { groupRepresentative, type QueryEndpoint, queryEndpointOf } from './query-endpoint.ts';
 import { countMemberPairs, countPair, countPairs, countPairsWith, type VerdictCounts } from './verdict-counts.ts';
@@ -39,16 +39,17 @@ export interface TestOutcome {
  * `temporaryPeers`: also includes peers that exist only to reach one other peer, although rules that accept do not
  * apply to them through groups.
  */
-export function testAccess(access: Access, question: Question, { temporaryPeers = false } = {}): TestResult {
+export function testAccess(access: AccessImage, question: Question, { temporaryPeers = false } = {}): TestResult {
   const asked = trafficOfQuestion(question);
-  const { peer } = access.endpoints.of;
+  const { peer } = access.endpoints.byType;
   const takingPart = temporaryPeers ? access.live : subtractBits(access.live, access.endpoints.temporaryPeers);
   const from = sideOf(access, question.from, { opening: intersectBits(access.live, peer), meant: takingPart });
   const to = sideOf(access, question.to, { opening: access.live, meant: takingPart });
   const members = countVerdicts(access, asked, from, to);
-  const counts = countPairs(members) > 0 ? members : countVerdictsOfOthers(access, asked, question, { from, to });
+  const counts =
+    countPairs(members) > 0 ? members : countVerdictsOfRepresentative(access, asked, question, { from, to });
   return {
-    verdict: overall(counts),
+    verdict: combineVerdicts(counts),
     pairs: counts.pairs,
     example(verdict) {
       const pair = counts.first(verdict);
@@ -72,9 +73,13 @@ export function judgeAccess(result: TestResult, expect: 'allow' | 'deny'): TestO
 }
 
 /** Live endpoints, or one endpoint that is hypothetical or not live. */
-type Side = BitSet | QueryEndpoint;
+type QuestionSide = BitSet | QueryEndpoint;
 
-function sideOf(access: Access, id: string, among: { readonly opening: BitSet; readonly meant: BitSet }): Side {
+function sideOf(
+  access: AccessImage,
+  id: string,
+  among: { readonly opening: BitSet; readonly meant: BitSet },
+): QuestionSide {
   const { opening, meant } = among;
   if (isGroup(access, id)) {
     const group = access.groups.get(id);
@@ -87,33 +92,35 @@ function sideOf(access: Access, id: string, among: { readonly opening: BitSet; r
 }
 
 /** A peer makes no pair with itself. When it is the only one in the group, a hypothetical member answers. */
-function countVerdictsOfOthers(
-  access: Access,
+function countVerdictsOfRepresentative(
+  access: AccessImage,
   asked: Traffic,
   question: Question,
-  sides: { from: Side; to: Side },
+  sides: { from: QuestionSide; to: QuestionSide },
 ): VerdictCounts {
   return isGroup(access, question.from)
     ? countVerdicts(access, asked, groupRepresentative(access, question.from), sides.to)
     : countVerdicts(access, asked, sides.from, groupRepresentative(access, question.to));
 }
 
-function isGroup({ state }: Access, id: string): boolean {
-  return partOf(state.get(id)) === 'group';
+function isGroup({ state }: AccessImage, id: string): boolean {
+  return accessTypeOf(state.get(id)) === 'group';
 }
 
-function countVerdicts(access: Access, asked: Traffic, from: Side, to: Side): VerdictCounts {
-  if (isSet(from)) {
-    return isSet(to) ? countMemberPairs(access, asked, from, to) : countPairsWith(access, asked, to, from, 'members');
+function countVerdicts(access: AccessImage, asked: Traffic, from: QuestionSide, to: QuestionSide): VerdictCounts {
+  if (isEndpointSet(from)) {
+    return isEndpointSet(to)
+      ? countMemberPairs(access, asked, from, to)
+      : countPairsWith(access, asked, to, from, 'members');
   }
-  return isSet(to) ? countPairsWith(access, asked, from, to, 'endpoint') : countPair(access, asked, from, to);
+  return isEndpointSet(to) ? countPairsWith(access, asked, from, to, 'endpoint') : countPair(access, asked, from, to);
 }
 
-function isSet(side: Side): side is BitSet {
+function isEndpointSet(side: QuestionSide): side is BitSet {
   return side instanceof Int32Array;
 }
 
-function overall(counts: VerdictCounts): Verdict {
+function combineVerdicts(counts: VerdictCounts): Verdict {
   const found = verdicts.filter((verdict) => counts.pairs[verdict] > 0);
   const [only] = found;
   if (only !== undefined && found.length === 1) return only;

@@ -1,9 +1,9 @@
 import type { State } from '../../model/declare/kind.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Stored } from '../../model/state/stored.ts';
-import { type Named, nameOf } from '../evaluate/named.ts';
+import { findNamedObject, type NamedObject } from '../evaluate/named.ts';
 import { trafficText } from '../evaluate/traffic.ts';
-import type { Access } from '../ruleset/access.ts';
+import type { AccessImage } from '../ruleset/access.ts';
 import { readTest, testKind } from '../ruleset/object-readers.ts';
 import { describeAccess } from './describe.ts';
 import { type Explanation, trafficOfQuestion } from './explain.ts';
@@ -12,8 +12,8 @@ import { judgeAccess, type TestOutcome, testAccess } from './test-access.ts';
 /** Result of an access test of an account. */
 export interface TestReport {
   readonly test: StoredObject;
-  readonly from: Named;
-  readonly to: Named;
+  readonly from: NamedObject;
+  readonly to: NamedObject;
   /** The traffic in question, such as `tcp/443`. */
   readonly asked: string;
   readonly expect: 'allow' | 'deny';
@@ -25,7 +25,10 @@ export interface TestReport {
 }
 
 /** Runs the tests on an image. Yields after each test, so that many tests do not block other requests. */
-export function* runTests(access: Access, tests: readonly StoredObject[]): Generator<undefined, readonly TestReport[]> {
+export function* runTests(
+  access: AccessImage,
+  tests: readonly StoredObject[],
+): Generator<undefined, readonly TestReport[]> {
   const reports: TestReport[] = [];
   for (const test of tests) {
     reports.push(runTest(access, test));
@@ -35,17 +38,17 @@ export function* runTests(access: Access, tests: readonly StoredObject[]): Gener
 }
 
 /** Returns the access tests of a state. */
-export function testsIn({ state }: Pick<Access, 'state'>): readonly Stored<typeof testKind>[] {
+export function testsIn({ state }: Pick<AccessImage, 'state'>): readonly Stored<typeof testKind>[] {
   return state.ofKind(testKind);
 }
 
-function runTest(access: Access, test: StoredObject): TestReport {
+function runTest(access: AccessImage, test: StoredObject): TestReport {
   const { expect, ...question } = readTest(test);
   // Traffic that no group member may send must be denied to temporary peers too. Traffic that all members may send need
   // not be allowed to temporary peers.
   const result = testAccess(access, question, { temporaryPeers: expect === 'deny' });
   const { outcome, decided } = judgeAccess(result, expect);
-  const [from, to] = [nameOf(question.from, access.state), nameOf(question.to, access.state)];
+  const [from, to] = [findNamedObject(question.from, access.state), findNamedObject(question.to, access.state)];
   const asked = trafficText(trafficOfQuestion(question));
   const expectation = `expects ${asked} from \`${from.name}\` to \`${to.name}\` to be ${expect === 'allow' ? 'allowed' : 'denied'}`;
   const message = `${expectation}${foundText(outcome, decided)}`;

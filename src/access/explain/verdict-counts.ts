@@ -12,18 +12,18 @@ import {
 import { intersectIntervals } from '../../lib/bits/intervals.ts';
 import { partition } from '../../lib/bits/partition.ts';
 import { verdicts } from '../../model/declare/access-words.ts';
-import { classesOf } from '../evaluate/classes.ts';
-import { type Layer, type Layers, layersFrom, weigh } from '../evaluate/layers.ts';
+import { groupEquivalentPeers } from '../evaluate/classes.ts';
+import { flowsFromPeer, type PeerFlow, type PeerFlows, weigh } from '../evaluate/layers.ts';
 import { compareTexts, endpointsNamed } from '../evaluate/named.ts';
 import type { Traffic } from '../evaluate/traffic.ts';
 import { partitionTraffic } from '../evaluate/traffic-partition.ts';
-import type { Access } from '../ruleset/access.ts';
-import { kindOf, type Policy, readPolicy, type Side } from '../ruleset/object-readers.ts';
+import type { AccessImage } from '../ruleset/access.ts';
+import { kindOf, type Policy, type RuleSide, readPolicy } from '../ruleset/object-readers.ts';
 import { explainPair, type Verdict } from './explain.ts';
 import { type QueryEndpoint, queryEndpointOf } from './query-endpoint.ts';
 
 /** The two endpoints of a question. */
-export interface Pair {
+export interface EndpointPair {
   readonly from: QueryEndpoint;
   readonly to: QueryEndpoint;
 }
@@ -31,7 +31,7 @@ export interface Pair {
 /** Number of pairs for each verdict, and the first pair of each verdict in the order of ids. */
 export interface VerdictCounts {
   readonly pairs: Readonly<Record<Verdict, number>>;
-  first(verdict: Verdict): Pair | undefined;
+  first(verdict: Verdict): EndpointPair | undefined;
 }
 
 /** Returns the total number of pairs. */
@@ -40,13 +40,13 @@ export function countPairs({ pairs }: VerdictCounts): number {
 }
 
 /** Answers the question for every pair of two sets of live endpoints. No peer is paired with itself. */
-export function countMemberPairs(access: Access, asked: Traffic, from: BitSet, to: BitSet): VerdictCounts {
+export function countMemberPairs(access: AccessImage, asked: Traffic, from: BitSet, to: BitSet): VerdictCounts {
   const pairs = { allow: 0, conditional: 0, deny: 0, mixed: 0 };
-  const classes = classesOf([access], from);
+  const classes = groupEquivalentPeers([access], from);
   for (const members of classes) {
     const [one] = members;
     if (one === undefined) continue;
-    const found = spread(layersFrom(access, one), asked, to);
+    const found = splitByVerdict(flowsFromPeer(access, one), asked, to);
     for (const verdict of verdicts) {
       const others = found[verdict];
       pairs[verdict] += members.length * countBits(others) - members.filter((member) => hasBit(others, member)).length;
@@ -60,17 +60,17 @@ export function countMemberPairs(access: Access, asked: Traffic, from: BitSet, t
  * opens connections.
  */
 export function countPairsWith(
-  access: Access,
+  access: AccessImage,
   asked: Traffic,
   endpoint: QueryEndpoint,
   members: BitSet,
   opens: 'endpoint' | 'members',
 ): VerdictCounts {
   const pairs = { allow: 0, conditional: 0, deny: 0, mixed: 0 };
-  const firsts = new Map<Verdict, { readonly id: string; readonly pair: Pair }>();
+  const firsts = new Map<Verdict, { readonly id: string; readonly pair: EndpointPair }>();
   const own = endpoint.imagined ? undefined : access.endpoints.slots.get(endpoint.id);
   const others = own === undefined ? members : subtractBits(members, bitsOf([own]));
-  for (const alike of classesFor(access, endpoint, others)) {
+  for (const alike of groupEquivalentEndpoints(access, endpoint, others)) {
     const [id = ''] = alike.map((at) => access.endpoints.ids[at] ?? '').sort(compareTexts);
     const other = queryEndpointOf(access, id);
     const pair = opens === 'endpoint' ? { from: endpoint, to: other } : { from: other, to: endpoint };
@@ -83,18 +83,21 @@ export function countPairsWith(
 }
 
 /** Answers the question for one pair. */
-export function countPair(access: Access, asked: Traffic, from: QueryEndpoint, to: QueryEndpoint): VerdictCounts {
+export function countPair(access: AccessImage, asked: Traffic, from: QueryEndpoint, to: QueryEndpoint): VerdictCounts {
   const { verdict } = explainPair(access, from, to, asked);
   const pairs = { allow: 0, conditional: 0, deny: 0, mixed: 0, [verdict]: 1 };
   return { pairs, first: (which) => (which === verdict ? { from, to } : undefined) };
 }
 
 /** Splits a set of endpoints by verdict. */
-function spread(line: Layers, asked: Traffic, to: BitSet): Readonly<Record<Verdict, BitSet>> {
-  const [accepts, drops] = [within(line.accepts, asked), within(line.drops, asked)];
-  const { pieces, parts } = partitionTraffic([asked, ...[...accepts, ...drops].map(({ traffic }) => traffic)]);
-  const covers = (offset: number, piece: number) => (_: Layer, at: number) =>
-    parts[offset + at]?.includes(piece) === true;
+function splitByVerdict(line: PeerFlows, asked: Traffic, to: BitSet): Readonly<Record<Verdict, BitSet>> {
+  const [accepts, drops] = [restrictFlows(line.accepts, asked), restrictFlows(line.drops, asked)];
+  const { pieces, piecesByTraffic } = partitionTraffic([
+    asked,
+    ...[...accepts, ...drops].map(({ traffic }) => traffic),
+  ]);
+  const covers = (offset: number, piece: number) => (_: PeerFlow, at: number) =>
+    piecesByTraffic[offset + at]?.includes(piece) === true;
   let [allow, possible, some] = [to, to, noBits];
   for (const piece of pieces.keys()) {
     const weighed = weigh({
@@ -116,25 +119,25 @@ function spread(line: Layers, asked: Traffic, to: BitSet): Readonly<Record<Verdi
 }
 
 /** Restricts layers to the given traffic, and drops empty layers. */
-function within(layers: readonly Layer[], asked: Traffic): readonly Layer[] {
+function restrictFlows(layers: readonly PeerFlow[], asked: Traffic): readonly PeerFlow[] {
   return layers
     .map((layer) => ({ ...layer, traffic: intersectIntervals(asked, layer.traffic) }))
     .filter(({ traffic }) => traffic.length > 0);
 }
 
 function firstPair(
-  access: Access,
+  access: AccessImage,
   asked: Traffic,
   classes: readonly (readonly number[])[],
   to: BitSet,
   verdict: Verdict,
-): Pair | undefined {
+): EndpointPair | undefined {
   const idAt = (at: number) => access.endpoints.ids[at] ?? '';
   let best: { readonly from: number; readonly to: BitSet } | undefined;
   for (const members of classes) {
     const [one] = members;
     if (one === undefined) continue;
-    const others = spread(layersFrom(access, one), asked, to)[verdict];
+    const others = splitByVerdict(flowsFromPeer(access, one), asked, to)[verdict];
     for (const member of members) {
       if (best !== undefined && idAt(best.from) < idAt(member)) continue;
       const rest = subtractBits(others, bitsOf([member]));
@@ -147,21 +150,28 @@ function firstPair(
 }
 
 /** Groups endpoints into classes. No rule that names the query endpoint treats the members of a class differently. */
-function classesFor(access: Access, endpoint: QueryEndpoint, among: BitSet): readonly (readonly number[])[] {
-  const sets: BitSet[] = [access.endpoints.of.peer, ...access.guardedRoutes.map(({ receivers }) => receivers)];
+function groupEquivalentEndpoints(
+  access: AccessImage,
+  endpoint: QueryEndpoint,
+  among: BitSet,
+): readonly (readonly number[])[] {
+  const sets: BitSet[] = [access.endpoints.byType.peer, ...access.guardedRoutes.map(({ receivers }) => receivers)];
   for (const policy of access.state.ofKind(kindOf.policy).map(readPolicy)) {
-    if (!policy.rules.some((rule) => names(rule.sources, endpoint) || names(rule.destinations, endpoint))) continue;
+    if (
+      !policy.rules.some((rule) => namesEndpoint(rule.sources, endpoint) || namesEndpoint(rule.destinations, endpoint))
+    )
+      continue;
     sets.push(...distinctions(access, policy));
   }
   return partition(among, sets);
 }
 
-function names({ groups, one }: Side, endpoint: QueryEndpoint): boolean {
+function namesEndpoint({ groups, one }: RuleSide, endpoint: QueryEndpoint): boolean {
   return one === endpoint.id || endpoint.groupsAmong(groups).length > 0 || endpoint.guardsAmong(groups).length > 0;
 }
 
 /** Returns the sets by which a policy distinguishes endpoints. */
-function distinctions(access: Access, { rules, postures }: Policy): readonly BitSet[] {
+function distinctions(access: AccessImage, { rules, postures }: Policy): readonly BitSet[] {
   const named = rules
     .flatMap(({ sources, destinations }) => [sources, destinations])
     .flatMap(({ groups, one }) => [...groups, ...(one === undefined ? [] : [one])]);

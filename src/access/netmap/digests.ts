@@ -2,7 +2,7 @@ import type { BitSet } from '../../lib/bits/bit-set.ts';
 import type { Entry } from './section.ts';
 
 /**
- * Sums of the digests of lists of peers. After `fewLists` lists, the sums of all subsets of each eight neighbouring
+ * Sums of the digests of lists of peers. After `listsBeforeCaching` lists, the sums of all subsets of each eight neighbouring
  * slots are cached, so that a list of thousands of peers takes only some hundred steps.
  */
 export interface Digests {
@@ -10,26 +10,26 @@ export interface Digests {
    * For each block of eight slots: five numbers for each of its 256 subsets, the number of entries and the four sums.
    */
   readonly sums: (Int32Array | undefined)[];
-  asked: number;
+  requestCount: number;
 }
 
 /** Returns the entry at a slot, or undefined if the slot is not in the list. */
 type EntryAt = (slot: number) => Entry | undefined;
 
 /** Number of lists that are summed entry by entry before sums are cached. */
-const fewLists = 64;
+const listsBeforeCaching = 64;
 
 /** Copies cached sums, without the blocks of the changed slots. */
 export function reuseDigests(from: Digests | undefined, changed: Iterable<number>): Digests {
   const sums = from === undefined ? [] : [...from.sums];
   for (const slot of changed) if (slot >= 0) sums[slot >>> 3] = undefined;
-  return { sums, asked: 0 };
+  return { sums, requestCount: 0 };
 }
 
 /** Returns the digest of the list of these slots. It equals the digest of a `Listing` of the same entries. */
 export function digestOfSlots(digests: Digests, slots: BitSet, entryAt: EntryAt): string {
-  digests.asked += 1;
-  const keep = digests.asked > fewLists;
+  digests.requestCount += 1;
+  const keep = digests.requestCount > listsBeforeCaching;
   let [count, a, b, c, d] = [0, 0, 0, 0, 0];
   for (let word = 0; word < slots.length; word++) {
     const bits = slots[word] ?? 0;
@@ -38,7 +38,7 @@ export function digestOfSlots(digests: Digests, slots: BitSet, entryAt: EntryAt)
       const chosen = (bits >>> (part * 8)) & 0xff;
       if (chosen === 0) continue;
       const block = word * 4 + part;
-      const sums = digests.sums[block] ?? (keep ? keepSums(digests, block, entryAt) : undefined);
+      const sums = digests.sums[block] ?? (keep ? cacheSums(digests, block, entryAt) : undefined);
       if (sums !== undefined) {
         const at = chosen * 5;
         count += sums[at] ?? 0;
@@ -63,7 +63,7 @@ export function digestOfSlots(digests: Digests, slots: BitSet, entryAt: EntryAt)
 }
 
 /** Computes and caches the sums of all subsets of a block of eight slots. Empty slots add nothing. */
-function keepSums({ sums }: Digests, block: number, entryAt: EntryAt): Int32Array {
+function cacheSums({ sums }: Digests, block: number, entryAt: EntryAt): Int32Array {
   const kept = new Int32Array(256 * 5);
   for (let chosen = 1; chosen < 256; chosen++) {
     const rest = (chosen & (chosen - 1)) * 5;

@@ -1,19 +1,19 @@
 import { type BitSet, equalBits, hasAllBits, hasBit, subtractBits, uniteBits } from '../../lib/bits/bit-set.ts';
-import { isDenyAll, isHeld } from '../evaluate/overlap.ts';
+import { isDenyAll, isPartlyDropped } from '../evaluate/overlap.ts';
 import {
-  flowsAbout,
-  flowsIn,
+  findFlowIndexes,
+  flowsAt,
   type ReachOptions,
   surelyReachedFrom,
   surelyReachedTo,
 } from '../evaluate/reachability.ts';
-import type { Access } from '../ruleset/access.ts';
+import type { AccessImage } from '../ruleset/access.ts';
 import { type Flow, sideOf } from '../ruleset/flows.ts';
 import { type FlowRule, flowRuleOf, flowTableOf, setId } from './flow-rules.ts';
 import type { FlowEdit, PreviousMaps } from './incremental.ts';
-import { editListing, type Listing, listed } from './listing.ts';
+import { createListing, editListing, type Listing } from './listing.ts';
 import { rulesOf } from './rules.ts';
-import { type Entry, inOrder, type Section } from './section.ts';
+import { type Entry, type Section, sortEntries } from './section.ts';
 
 /** The side of a flow on which a peer is. */
 export type OwnSide = 'from' | 'to';
@@ -28,30 +28,36 @@ export interface DirectionMap {
 }
 
 /** Returns the map of a peer in one direction. Reuses the map of the previous image where possible. */
-export function directionOf(
-  access: Access,
+export function directionMapOf(
+  access: AccessImage,
   previous: PreviousMaps | undefined,
   at: number,
   own: OwnSide,
 ): DirectionMap {
   const old = previous?.maps[at]?.directions?.[own];
   if (previous === undefined || old === undefined) return buildDirection(access, at, own);
-  if (!hasBit(previous.moved[own], at)) return old;
+  if (!hasBit(previous.changed[own], at)) return old;
   const edit = previous.edits?.[own];
   return edit === undefined ? buildDirection(access, at, own) : updateDirection(access, at, own, old, edit);
 }
 
-function buildDirection(access: Access, at: number, own: OwnSide): DirectionMap {
-  const indexes = flowsAbout(access, at, own);
+function buildDirection(access: AccessImage, at: number, own: OwnSide): DirectionMap {
+  const indexes = findFlowIndexes(access, at, own);
   const sets = new Map<string, Entry>();
   const other = otherSide(own);
-  const rules = rulesOf(access, at, { about: indexes, other, sets: { add: (set) => sets.set(set.id, set) } });
-  const reached = weigh(access, at, own, flowsIn(access, indexes), { itself: 'as another' });
-  return { reached, rules: listed(rules), sets: listed(inOrder([...sets.values()])) };
+  const rules = rulesOf(access, at, { flowIndexes: indexes, other, sets: { add: (set) => sets.set(set.id, set) } });
+  const reached = findReached(access, at, own, flowsAt(access, indexes), { selfInclusion: 'as another' });
+  return { reached, rules: createListing(rules), sets: createListing(sortEntries([...sets.values()])) };
 }
 
 /** Considers only the added and removed flows, and only the endpoints that they name on the other side. */
-function updateDirection(access: Access, at: number, own: OwnSide, old: DirectionMap, edit: FlowEdit): DirectionMap {
+function updateDirection(
+  access: AccessImage,
+  at: number,
+  own: OwnSide,
+  old: DirectionMap,
+  edit: FlowEdit,
+): DirectionMap {
   const added = edit.added.filter((flow) => concerns(flow, at, own));
   const flowRules = flowRulesTo(access, at, own, added);
   const named = new Set(flowRules.map(({ set }) => set.id));
@@ -59,9 +65,9 @@ function updateDirection(access: Access, at: number, own: OwnSide, old: Directio
   const rules = flowRules.map(({ rule }) => rule);
   return {
     reached: updateReached(access, at, own, old.reached, { added, edit }),
-    rules: editListing(old.rules, edit.rules, rules),
+    rules: editListing(old.rules, edit.removedRuleIds, rules),
     sets: lost
-      ? listed(setsOf(flowRulesTo(access, at, own, about(access, at, own))))
+      ? createListing(setsOf(flowRulesTo(access, at, own, flowsOfPeer(access, at, own))))
       : editListing(old.sets, [], setsOf(flowRules)),
   };
 }
@@ -71,11 +77,19 @@ interface FlowChanges {
   readonly edit: FlowEdit;
 }
 
-function updateReached(access: Access, at: number, own: OwnSide, old: BitSet, { added, edit }: FlowChanges): BitSet {
+function updateReached(
+  access: AccessImage,
+  at: number,
+  own: OwnSide,
+  old: BitSet,
+  { added, edit }: FlowChanges,
+): BitSet {
   const others = (flow: Flow) => sideOf(flow, otherSide(own));
   const concerned = [...edit.removed, ...added].filter((flow) => concerns(flow, at, own));
   const drops = flowTableOf(access).drops.filter((flow) => concerns(flow, at, own));
-  const accepts = added.filter((flow) => !flow.drop && isListedFor(flow, at, own) && !isHeld(access, flow, drops));
+  const accepts = added.filter(
+    (flow) => !flow.drop && isListedFor(flow, at, own) && !isPartlyDropped(access, flow, drops),
+  );
   // Endpoints that are certainly accepted need not be weighed, unless a guarded route may be closed to them.
   const isAccepted = (flow: Flow) => accepts.some((accept) => hasAllBits(others(accept).sure, others(flow).possible));
   const named = concerned.map((flow) => others(flow).possible);
@@ -87,17 +101,26 @@ function updateReached(access: Access, at: number, own: OwnSide, old: BitSet, { 
       subtractBits(uniteBits(old, ...named), uniteBits(...denied))
     : edit.projection.replace(
         old,
-        weigh(access, at, own, about(access, at, own), { itself: 'as another', projection: edit.projection }),
+        findReached(access, at, own, flowsOfPeer(access, at, own), {
+          selfInclusion: 'as another',
+          projection: edit.projection,
+        }),
       );
   return equalBits(reached, old) ? old : reached;
 }
 
-function weigh(access: Access, at: number, own: OwnSide, about: readonly Flow[], options: ReachOptions): BitSet {
+function findReached(
+  access: AccessImage,
+  at: number,
+  own: OwnSide,
+  about: readonly Flow[],
+  options: ReachOptions,
+): BitSet {
   return (own === 'from' ? surelyReachedFrom : surelyReachedTo)(access, at, about, options);
 }
 
 /** Returns the rules of the flows for an endpoint on its own side of them. */
-function flowRulesTo(access: Access, at: number, own: OwnSide, flows: readonly Flow[]): readonly FlowRule[] {
+function flowRulesTo(access: AccessImage, at: number, own: OwnSide, flows: readonly Flow[]): readonly FlowRule[] {
   return flows.flatMap((flow) => {
     if (!isListedFor(flow, at, own)) return [];
     const rules = flowRuleOf(access, flow, otherSide(own));
@@ -106,8 +129,8 @@ function flowRulesTo(access: Access, at: number, own: OwnSide, flows: readonly F
 }
 
 /** Returns all flows that may apply to an endpoint. */
-function about(access: Access, at: number, own: OwnSide): readonly Flow[] {
-  return flowsIn(access, flowsAbout(access, at, own));
+function flowsOfPeer(access: AccessImage, at: number, own: OwnSide): readonly Flow[] {
+  return flowsAt(access, findFlowIndexes(access, at, own));
 }
 
 function concerns(flow: Flow, at: number, own: OwnSide): boolean {
@@ -120,7 +143,7 @@ function isListedFor(flow: Flow, at: number, own: OwnSide): boolean {
 }
 
 function setsOf(rules: readonly FlowRule[]): Section {
-  return inOrder([...new Map(rules.map(({ set }) => [set.id, set])).values()]);
+  return sortEntries([...new Map(rules.map(({ set }) => [set.id, set])).values()]);
 }
 
 function otherSide(own: OwnSide): OwnSide {

@@ -1,10 +1,10 @@
 import { type BitSet, intersectBits, numbersIn, uniteBits } from '../../lib/bits/bit-set.ts';
 import { compareTexts } from '../evaluate/named.ts';
-import type { Access } from '../ruleset/access.ts';
+import type { AccessImage } from '../ruleset/access.ts';
 import { idsAt } from '../ruleset/endpoints.ts';
 import { effectOf, type Flow, flowAt } from '../ruleset/flows.ts';
 import type { Policy } from '../ruleset/object-readers.ts';
-import { type Entry, inOrder, type Section, writeEntry, writeSet } from './section.ts';
+import { type Entry, type Section, sortEntries, writeEntry, writeSet } from './section.ts';
 
 /** The side of a flow on which the other peers are. */
 export type OtherSide = 'from' | 'to';
@@ -16,7 +16,7 @@ export interface FlowRule {
 }
 
 /** The receivers of a guarded route. All rules to the route are limited to them. */
-export interface Limit {
+export interface ReceiverLimit {
   readonly id: string;
   readonly receivers: BitSet;
 }
@@ -25,7 +25,7 @@ export interface Limit {
 export interface FlowTable {
   readonly rules: Readonly<Record<OtherSide, (FlowRule | undefined)[]>>;
   /** Whether the rules are sorted by id when their flows are. */
-  readonly inOrder: boolean;
+  readonly isSorted: boolean;
   readonly drops: readonly Flow[];
   /** Flows that let users log in by SSH. */
   readonly logins: readonly Flow[];
@@ -33,16 +33,16 @@ export interface FlowTable {
   readonly forwards: ReadonlyMap<number, Section>;
 }
 
-const tables = new WeakMap<Access['flows'], FlowTable>();
+const tables = new WeakMap<AccessImage['flows'], FlowTable>();
 
 /** Returns the table of an image. It is cached with the list of flows. */
-export function flowTableOf({ flows }: Access): FlowTable {
+export function flowTableOf({ flows }: AccessImage): FlowTable {
   const known = tables.get(flows);
   if (known !== undefined) return known;
   const ids = flows.map(ruleId);
   const table: FlowTable = {
     rules: { from: flows.map(() => undefined), to: flows.map(() => undefined) },
-    inOrder: ids.every((id, nth) => compareTexts(ids[nth - 1] ?? '', id) <= 0),
+    isSorted: ids.every((id, nth) => compareTexts(ids[nth - 1] ?? '', id) <= 0),
     drops: flows.filter(({ drop }) => drop),
     logins: flows.filter(({ by, drop }) => !drop && by?.rule.protocol === 'ssh'),
     forwards: forwardsIn(flows),
@@ -51,7 +51,7 @@ export function flowTableOf({ flows }: Access): FlowTable {
   return table;
 }
 
-function forwardsIn(flows: Access['flows']): FlowTable['forwards'] {
+function forwardsIn(flows: AccessImage['flows']): FlowTable['forwards'] {
   const found = new Map<number, Set<Entry>>();
   for (const { by, from, to } of flows) {
     if (by?.policy.ingress === undefined) continue;
@@ -59,7 +59,7 @@ function forwardsIn(flows: Access['flows']): FlowTable['forwards'] {
     for (const slot of numbersIn(uniteBits(from.sure, to.sure)))
       found.set(slot, (found.get(slot) ?? new Set()).add(forwardOf(by.policy)));
   }
-  return new Map([...found].map(([slot, entries]) => [slot, inOrder([...entries])]));
+  return new Map([...found].map(([slot, entries]) => [slot, sortEntries([...entries])]));
 }
 
 const forwards = new WeakMap<Policy, Entry>();
@@ -80,10 +80,10 @@ function forwardOf(policy: Policy): Entry {
 }
 
 /** Cached rules, by flow: every peer that a flow applies to needs them. */
-const written = { from: new WeakMap<Flow, FlowRule>(), to: new WeakMap<Flow, FlowRule>() };
+const rulesByFlow = { from: new WeakMap<Flow, FlowRule>(), to: new WeakMap<Flow, FlowRule>() };
 
 /** Returns the rule of the flow at a position of the list. */
-export function flowRuleAt(access: Access, table: FlowTable, nth: number, other: OtherSide): FlowRule {
+export function flowRuleAt(access: AccessImage, table: FlowTable, nth: number, other: OtherSide): FlowRule {
   const known = table.rules[other][nth];
   if (known !== undefined) return known;
   const rule = flowRuleOf(access, flowAt(access.flows, nth), other);
@@ -92,16 +92,16 @@ export function flowRuleAt(access: Access, table: FlowTable, nth: number, other:
 }
 
 /** Returns the rule of a flow. The flow may belong to an earlier image whose endpoints have the same slots. */
-export function flowRuleOf(access: Access, flow: Flow, other: OtherSide): FlowRule {
-  const known = written[other].get(flow);
+export function flowRuleOf(access: AccessImage, flow: Flow, other: OtherSide): FlowRule {
+  const known = rulesByFlow[other].get(flow);
   if (known !== undefined) return known;
   const rules = makeFlowRule(flow, commonSet(access, flow, other));
-  written[other].set(flow, rules);
+  rulesByFlow[other].set(flow, rules);
   return rules;
 }
 
 /** Returns the rule of a flow for the gateways of a destination that only some peers may use. */
-export function flowRuleWithin(access: Access, nth: number, limit: Limit): FlowRule {
+export function limitedFlowRule(access: AccessImage, nth: number, limit: ReceiverLimit): FlowRule {
   const flow = flowAt(access.flows, nth);
   return makeFlowRule(flow, writePeers(access, flow, 'from', limit));
 }
@@ -117,7 +117,7 @@ const sets = new WeakMap<BitSet, Map<string, Entry>>();
  * Returns the set of peers on the other side of a flow. Equal names mean equal peers within an image, so flows share
  * their sets.
  */
-function commonSet(access: Access, flow: Flow, other: OtherSide): Entry {
+function commonSet(access: AccessImage, flow: Flow, other: OtherSide): Entry {
   const bits = flow[other][flow.drop ? 'possible' : 'sure'];
   const known = sets.get(bits) ?? new Map<string, Entry>();
   sets.set(bits, known);
@@ -128,17 +128,17 @@ function commonSet(access: Access, flow: Flow, other: OtherSide): Entry {
   return entry;
 }
 
-function writePeers({ endpoints }: Access, flow: Flow, other: OtherSide, limit?: Limit): Entry {
+function writePeers({ endpoints }: AccessImage, flow: Flow, other: OtherSide, limit?: ReceiverLimit): Entry {
   const bits = intersectBits(
     flow[other][flow.drop ? 'possible' : 'sure'],
-    uniteBits(endpoints.of.peer, endpoints.of.proxy),
+    uniteBits(endpoints.byType.peer, endpoints.byType.proxy),
   );
   const among = limit === undefined ? bits : intersectBits(bits, limit.receivers);
   return writeSet(setId(flow, other, limit), idsAt(endpoints, among));
 }
 
 /** Returns the id of the set of peers on the other side, which is built from the names of the set. */
-export function setId(flow: Flow, other: OtherSide, limit?: Limit): string {
+export function setId(flow: Flow, other: OtherSide, limit?: ReceiverLimit): string {
   const names = [...(other === 'from' ? flow.fromNames : flow.toNames)].sort().join('+');
   // Posture checks apply to the sources of a rule, which are the destinations of a reverse flow.
   const checked = (other === 'from') !== flow.reverse ? (flow.by?.policy.postures ?? []) : [];

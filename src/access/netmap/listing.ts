@@ -21,11 +21,11 @@ export interface Listing {
 type Sum = readonly [count: number, a: number, b: number, c: number, d: number];
 
 /** An empty list. */
-export const nothingListed: Listing = { entries: noEntries, ...digested([0, 0, 0, 0, 0]) };
+export const emptyListing: Listing = { entries: noEntries, ...withDigest([0, 0, 0, 0, 0]) };
 
 /** Makes a list of entries that are already in order. */
-export function listed(entries: Section): Listing {
-  if (entries.length === 0) return nothingListed;
+export function createListing(entries: Section): Listing {
+  if (entries.length === 0) return emptyListing;
   let [a, b, c, d] = [0, 0, 0, 0];
   for (const { digest } of entries) {
     a = (a + digest[0]) | 0;
@@ -33,16 +33,16 @@ export function listed(entries: Section): Listing {
     c = (c + digest[2]) | 0;
     d = (d + digest[3]) | 0;
   }
-  return { entries, ...digested([entries.length, a, b, c, d]) };
+  return { entries, ...withDigest([entries.length, a, b, c, d]) };
 }
 
 /** Merges two lists. The entry of the second list wins when both have the same id. */
 export function joinListings(a: Listing, b: Listing): Listing {
   if (a.entries.length === 0 || b.entries.length === 0) return a.entries.length === 0 ? b : a;
   const entries = joinSections(a.entries, b.entries);
-  if (entries.length < a.entries.length + b.entries.length) return listed(entries);
+  if (entries.length < a.entries.length + b.entries.length) return createListing(entries);
   const add = (at: 1 | 2 | 3 | 4) => (a.sum[at] + b.sum[at]) | 0;
-  return { entries, ...digested([entries.length, add(1), add(2), add(3), add(4)]) };
+  return { entries, ...withDigest([entries.length, add(1), add(2), add(3), add(4)]) };
 }
 
 /**
@@ -52,37 +52,37 @@ export function joinListings(a: Listing, b: Listing): Listing {
 export function editListing(listing: Listing, remove: Iterable<string>, put: Section): Listing {
   const { entries } = listing;
   const fresh = new Map(put.map((entry) => [entry.id, entry]));
-  const cuts: Cut[] = [];
+  const cuts: ListingEdit[] = [];
   let { sum } = listing;
   for (const id of new Set([...remove, ...fresh.keys()])) {
-    const at = placeIn(entries, id);
+    const at = findPosition(entries, id);
     const old = entries[at]?.id === id ? entries[at] : undefined;
     const entry = fresh.get(id);
     // An entry with equal content keeps its identity, so that it need not be compared again.
     if (old === entry || (old !== undefined && entry !== undefined && sameEntry(old, entry))) continue;
     if (old !== undefined) sum = addTo(sum, old, -1);
     if (entry !== undefined) sum = addTo(sum, entry, 1);
-    cuts.push({ at, id, skip: old === undefined ? 0 : 1, entry });
+    cuts.push({ at, id, removedCount: old === undefined ? 0 : 1, entry });
   }
-  return cuts.length === 0 ? listing : { entries: cutIn(entries, cuts), ...digested(sum) };
+  return cuts.length === 0 ? listing : { entries: applyEdits(entries, cuts), ...withDigest(sum) };
 }
 
 /** An entry that is added, removed or replaced. */
-interface Cut {
+interface ListingEdit {
   readonly at: number;
   readonly id: string;
   /** Number of old entries that are left out at this position. */
-  readonly skip: 0 | 1;
+  readonly removedCount: 0 | 1;
   readonly entry: Entry | undefined;
 }
 
-function cutIn(entries: Section, cuts: Cut[]): Section {
+function applyEdits(entries: Section, cuts: ListingEdit[]): Section {
   cuts.sort((a, b) => a.at - b.at || compareTexts(a.id, b.id));
   const edited: Entry[] = [];
   let from = 0;
-  for (const { at, skip, entry } of cuts) {
+  for (const { at, removedCount, entry } of cuts) {
     for (let old = entries[from]; from < at && old !== undefined; old = entries[++from]) edited.push(old);
-    from += skip;
+    from += removedCount;
     if (entry !== undefined) edited.push(entry);
   }
   for (let old = entries[from]; old !== undefined; old = entries[++from]) edited.push(old);
@@ -94,7 +94,7 @@ export function changeOfListing(before: Listing, after: Listing): SectionChange 
   return before.digest === after.digest ? undefined : changeOfSection(before.entries, after.entries);
 }
 
-function digested(sum: Sum): Pick<Listing, 'sum' | 'digest'> {
+function withDigest(sum: Sum): Pick<Listing, 'sum' | 'digest'> {
   return { sum, digest: sum.join(' ') };
 }
 
@@ -104,7 +104,7 @@ function addTo([count, a, b, c, d]: Sum, { digest }: Entry, times: 1 | -1): Sum 
 }
 
 /** Returns the position of the entry with this id, or the position where it would be inserted. */
-function placeIn(section: Section, id: string): number {
+function findPosition(section: Section, id: string): number {
   let [from, to] = [0, section.length];
   while (from < to) {
     const middle = (from + to) >>> 1;

@@ -1,6 +1,6 @@
 import { hasBit } from '../../lib/bits/bit-set.ts';
 import type { Stored } from '../../model/state/stored.ts';
-import type { Access } from '../ruleset/access.ts';
+import type { AccessImage } from '../ruleset/access.ts';
 import { changeOfListing } from './listing.ts';
 import { expiredIn, isFor, type NetmapBuilder, netmapBuilderOf } from './netmap-builder.ts';
 import { writePeer } from './object-readers.ts';
@@ -15,7 +15,7 @@ export interface PeerMap {
 }
 
 /** Returns the network map of a peer, or `undefined` when there is no such peer. */
-export function mapOf(access: Access, peer: string): PeerMap | undefined {
+export function networkMapOf(access: AccessImage, peer: string): PeerMap | undefined {
   const at = access.endpoints.slots.get(peer);
   const object = access.state.find('Peer', peer);
   if (at === undefined || object === undefined) return undefined;
@@ -35,9 +35,9 @@ export function ownText({ self }: PeerMap): string {
 }
 
 /** Returns the shared part of a map as members of a JSON object, without the braces. */
-export function sharedText({ settings, dns, around, lists }: SharedMap): string {
+export function sharedText({ settings, dns, tunnelPeers, lists }: SharedMap): string {
   const written = [
-    ...peerLists.map((name) => `"${name}":[${joined(writePeerSet(around[name]))}]`),
+    ...peerLists.map((name) => `"${name}":[${joined(writePeerSet(tunnelPeers[name]))}]`),
     ...listNames.map((name) => `"${name}":[${joined(lists[name].entries)}]`),
   ];
   return [`"settings":${settings.text}`, `"dns":${dns.text}`, ...written].join(',');
@@ -67,7 +67,7 @@ function writeChange(before: SharedMap, after: SharedMap): string {
   const add = (name: string, change: SectionChange | undefined): void => {
     if (change !== undefined) members.push(`"${name}":${changeText(change)}`);
   };
-  for (const name of peerLists) add(name, changeOfPeers(before.around[name], after.around[name]));
+  for (const name of peerLists) add(name, changeOfPeers(before.tunnelPeers[name], after.tunnelPeers[name]));
   for (const name of listNames) add(name, changeOfListing(before.lists[name], after.lists[name]));
   return members.join(',');
 }
@@ -82,14 +82,14 @@ function joined(entries: Section): string {
 }
 
 /** Members of `self` that do not follow from the peer's object. */
-interface Standing {
+interface PeerStatus {
   readonly state: string;
   readonly network_ranges: readonly string[];
   readonly reports_traffic: boolean;
   readonly may_expose: boolean;
 }
 
-const selves = new WeakMap<object, { readonly standing: Standing; readonly entry: Entry }>();
+const selves = new WeakMap<object, { readonly standing: PeerStatus; readonly entry: Entry }>();
 
 function selfOf(
   { settings, logging, exposing }: NetmapBuilder,
@@ -107,7 +107,7 @@ function selfOf(
     known.standing.may_expose === may_expose
   )
     return known.entry;
-  const standing: Standing = { state, network_ranges: settings.ranges, reports_traffic, may_expose };
+  const standing: PeerStatus = { state, network_ranges: settings.ranges, reports_traffic, may_expose };
   const fresh = writeEntry(entry.id, { ...self, ...standing });
   selves.set(self, { standing, entry: fresh });
   return fresh;

@@ -1,15 +1,15 @@
 import { type BitSet, bitsOf, hasBit, intersectBits, noBits, numbersIn, uniteBits } from '../../lib/bits/bit-set.ts';
-import type { Access } from '../ruleset/access.ts';
+import type { AccessImage } from '../ruleset/access.ts';
 import { slotsOf } from '../ruleset/endpoints.ts';
 import { type Digests, digestOfSlots, reuseDigests } from './digests.ts';
 import type { PreviousMaps } from './incremental.ts';
 import {
   type ClientSettings,
-  type Distributed,
+  type DistributedDns,
   isExpired,
   readNameservers,
   readSettings,
-  readUnmanaged,
+  readUnmanagedGroups,
   readZones,
   writePeer,
 } from './object-readers.ts';
@@ -17,17 +17,17 @@ import type { PeerEntries, PeerSet } from './peer-set.ts';
 import type { Entry } from './section.ts';
 import type { SharedMap } from './shared.ts';
 
-/** Setting or object that applies to the peers of some groups. `what` is a different value when the content changed. */
+/** Setting or object that applies to the peers of some groups. `content` is a different value when the content changed. */
 export interface Audience {
   readonly id: string;
-  readonly what: unknown;
+  readonly content: unknown;
   readonly peers: BitSet;
 }
 
 /** Audience of a DNS zone or nameserver group. */
 export interface DnsAudience extends Audience {
-  readonly what: Entry;
-  readonly of: 'zones' | 'nameservers';
+  readonly content: Entry;
+  readonly listName: 'zones' | 'nameservers';
   readonly search: readonly string[];
 }
 
@@ -36,25 +36,25 @@ export interface PeerClasses {
   /**
    * Number of classes requested so far. `classes` lists the classes of all peers by slot, once enough were requested.
    */
-  asked: number;
+  requestCount: number;
   classes: Int32Array | undefined;
   /**
    * Positions of the flows that have an endpoint among 32 adjacent slots, by the number of that block (`slot >>> 5`).
    */
-  readonly near: Map<number, readonly number[]>;
+  readonly flowsByBlock: Map<number, readonly number[]>;
   /**
    * Number of images, this one included, for which the search is skipped because hardly any two peers had equal maps.
    */
   skippedImages: number;
 }
 
-/** A compiled image (`Access`) with everything else that its maps contain. Created once per image. */
+/** A compiled image (`AccessImage`) with everything else that its maps contain. Created once per image. */
 export interface NetmapBuilder {
-  readonly access: Access;
+  readonly access: AccessImage;
   readonly settings: ClientSettings;
   readonly dns: readonly DnsAudience[];
   /** Peers that keep the DNS configuration of their machine. */
-  readonly unmanaged: Audience;
+  readonly unmanagedDns: Audience;
   /** Peers that report their traffic. */
   readonly logging: Audience;
   /** Peers that may publish services. */
@@ -71,13 +71,13 @@ export interface NetmapBuilder {
   previous: PreviousMaps | undefined;
   readonly peerClasses: PeerClasses;
   /** The `dns` entries of shared maps, by their content. */
-  readonly entries: Map<string, Entry>;
+  readonly dnsEntries: Map<string, Entry>;
 }
 
-const builders = new WeakMap<Access, NetmapBuilder>();
+const builders = new WeakMap<AccessImage, NetmapBuilder>();
 
 /** Returns the netmap builder of an image. Creates it at the first call. */
-export function netmapBuilderOf(access: Access): NetmapBuilder {
+export function netmapBuilderOf(access: AccessImage): NetmapBuilder {
   const known = builders.get(access) ?? createNetmapBuilder(access);
   builders.set(access, known);
   return known;
@@ -87,9 +87,9 @@ export function netmapBuilderOf(access: Access): NetmapBuilder {
  * Passes written peers, and digests, from the builder of an image on to the builder of its successor. `peers` lists the
  * ids of peers and proxies that were added, changed or removed in between.
  */
-export function reuseNetmapBuilder(before: Access, after: Access, peers: readonly string[]): void {
+export function reuseNetmapBuilder(before: AccessImage, after: AccessImage, peers: readonly string[]): void {
   const [old, next] = [builders.get(before), netmapBuilderOf(after)];
-  if (old === undefined || next.peerClasses.asked > 0 || before.endpoints !== after.endpoints) return;
+  if (old === undefined || next.peerClasses.requestCount > 0 || before.endpoints !== after.endpoints) return;
   if (old.settings.domain !== next.settings.domain) return;
   if (peers.length === 0 && before.observedPeers === after.observedPeers) next.expired = old.expired;
   const slots = peers.map((id) => after.endpoints.slots.get(id) ?? -1);
@@ -101,8 +101,8 @@ export function reuseNetmapBuilder(before: Access, after: Access, peers: readonl
 }
 
 /** Returns all audiences of an image. */
-export function audiencesOf({ dns, unmanaged, logging, exposing }: NetmapBuilder): readonly Audience[] {
-  return [...dns, unmanaged, logging, exposing];
+export function audiencesOf({ dns, unmanagedDns, logging, exposing }: NetmapBuilder): readonly Audience[] {
+  return [...dns, unmanagedDns, logging, exposing];
 }
 
 /**
@@ -114,7 +114,7 @@ export function expiredIn(builder: NetmapBuilder): BitSet {
   builder.expired ??= uniteBits(
     slotsOf(endpoints, observedPeers.expired),
     bitsOf(
-      numbersIn(endpoints.of.peer).filter((slot) => {
+      numbersIn(endpoints.byType.peer).filter((slot) => {
         const peer = state.find('Peer', endpoints.ids[slot] ?? '');
         return peer !== undefined && isExpired(peer);
       }),
@@ -146,35 +146,35 @@ export function isFor(audience: Audience, at: number): boolean {
   return hasBit(audience.peers, at);
 }
 
-function createNetmapBuilder(access: Access): NetmapBuilder {
+function createNetmapBuilder(access: AccessImage): NetmapBuilder {
   const { state } = access;
   const settings = readSettings(state);
-  const { logged, exposing } = settings;
-  const everyone = access.endpoints.of.peer;
-  const chosen = ({ enabled, groups }: ClientSettings['logged']) =>
+  const { trafficLogging, exposing } = settings;
+  const everyone = access.endpoints.byType.peer;
+  const chosen = ({ enabled, groups }: ClientSettings['trafficLogging']) =>
     enabled ? (groups.length === 0 ? everyone : membersOf(access, groups)) : noBits;
-  const dns = (of: DnsAudience['of'], distributed: readonly Distributed[]) =>
+  const dns = (of: DnsAudience['listName'], distributed: readonly DistributedDns[]) =>
     distributed.map(({ entry, groups, search }): DnsAudience => {
-      return { id: entry.id, of, what: entry, search, peers: membersOf(access, groups) };
+      return { id: entry.id, listName: of, content: entry, search, peers: membersOf(access, groups) };
     });
   return {
     access,
     settings,
     dns: [...dns('zones', readZones(state)), ...dns('nameservers', readNameservers(state))],
-    unmanaged: { id: 'unmanaged', what: undefined, peers: membersOf(access, readUnmanaged(state)) },
-    logging: { id: 'logging', what: undefined, peers: chosen(logged) },
-    exposing: { id: 'exposing', what: undefined, peers: chosen(exposing) },
+    unmanagedDns: { id: 'unmanaged', content: undefined, peers: membersOf(access, readUnmanagedGroups(state)) },
+    logging: { id: 'logging', content: undefined, peers: chosen(trafficLogging) },
+    exposing: { id: 'exposing', content: undefined, peers: chosen(exposing) },
     expired: undefined,
     peerEntries: { endpoints: access.endpoints, entries: new Array(access.endpoints.ids.length) },
     digests: reuseDigests(undefined, []),
     shared: new Map(),
     maps: new Array(access.endpoints.ids.length),
     previous: undefined,
-    entries: new Map(),
-    peerClasses: { asked: 0, classes: undefined, near: new Map(), skippedImages: 0 },
+    dnsEntries: new Map(),
+    peerClasses: { requestCount: 0, classes: undefined, flowsByBlock: new Map(), skippedImages: 0 },
   };
 }
 
-function membersOf({ groups: known, endpoints }: Access, groups: readonly string[]): BitSet {
-  return intersectBits(uniteBits(...groups.map((id) => known.get(id)?.members ?? noBits)), endpoints.of.peer);
+function membersOf({ groups: known, endpoints }: AccessImage, groups: readonly string[]): BitSet {
+  return intersectBits(uniteBits(...groups.map((id) => known.get(id)?.members ?? noBits)), endpoints.byType.peer);
 }

@@ -7,7 +7,7 @@ import type { State } from '../../model/declare/kind.ts';
 import { peerDomainOf } from '../../model/declare/peer-domain.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import { isOfKind, type Stored } from '../../model/state/stored.ts';
-import { partReader, readerOf } from '../ruleset/cached-readers.ts';
+import { cachedReader, typeReader } from '../ruleset/cached-readers.ts';
 import { type Entry, writeEntry } from './section.ts';
 
 /** Kinds that maps depend on in addition to the kinds of access (`kindOf`), by part. */
@@ -21,13 +21,13 @@ export const mapKindOf = {
 } as const;
 
 /** Returns which part of maps an object is, or `undefined` when maps do not depend on its kind. */
-export const mapPartOf = partReader(mapKindOf);
+export const mapTypeOf = typeReader(mapKindOf);
 
 /** Account settings that clients follow, and the domain that contains the names of its peers. */
 export interface ClientSettings {
   readonly domain: string;
   readonly entry: Entry;
-  readonly logged: { readonly enabled: boolean; readonly groups: readonly string[] };
+  readonly trafficLogging: { readonly enabled: boolean; readonly groups: readonly string[] };
   readonly exposing: { readonly enabled: boolean; readonly groups: readonly string[] };
   readonly ranges: readonly string[];
 }
@@ -35,14 +35,14 @@ export interface ClientSettings {
 /** Returns the client settings of the account, or defaults when the state has no account object. */
 export function readSettings(state: State): ClientSettings {
   const [account] = state.ofKind(mapKindOf.account);
-  return account === undefined ? absentSettings : settingsOf(account);
+  return account === undefined ? defaultSettings : settingsOf(account);
 }
 
-const settingsOf = readerOf(
+const settingsOf = cachedReader(
   mapKindOf.account,
   (account): ClientSettings => writeSettings(peerDomainOf(account), account.spec.settings ?? {}),
 );
-const absentSettings = writeSettings(peerDomainOf(undefined), {});
+const defaultSettings = writeSettings(peerDomainOf(undefined), {});
 
 type Settings = NonNullable<Stored<'Account'>['spec']['settings']>;
 
@@ -61,7 +61,7 @@ function writeSettings(domain: string, settings: Settings): ClientSettings {
   return {
     domain,
     entry: writeEntry('settings', content),
-    logged: {
+    trafficLogging: {
       enabled: extra.network_traffic_logs_enabled === true,
       groups: extra.network_traffic_logs_groups ?? [],
     },
@@ -71,7 +71,7 @@ function writeSettings(domain: string, settings: Settings): ClientSettings {
 }
 
 /** A peer as its own map lists it (`self`), and as other maps list it (`entry`). */
-export interface PeerText {
+export interface WrittenPeer {
   readonly entry: Entry;
   readonly self: JsonObject;
 }
@@ -81,13 +81,13 @@ export function isExpired({ derived }: Stored<'Peer'>): boolean {
   return derived.login_expired === true;
 }
 
-const peerTexts = new WeakMap<StoredObject, { readonly domain: string; readonly text: PeerText }>();
+const peerTexts = new WeakMap<StoredObject, { readonly domain: string; readonly text: WrittenPeer }>();
 
 /** Writes a peer or a proxy with its DNS names below `domain`. Cached per object and domain. */
-export function writePeer(peer: Stored<'Peer'> | Stored<'ProxyPeer'>, domain: string): PeerText {
+export function writePeer(peer: Stored<'Peer'> | Stored<'ProxyPeer'>, domain: string): WrittenPeer {
   const known = peerTexts.get(peer);
   if (known?.domain === domain) return known.text;
-  const spec: Stored<'Peer'>['spec'] = isOfKind(peer, 'Peer') ? peer.spec : addressed(peer);
+  const spec: Stored<'Peer'>['spec'] = isOfKind(peer, 'Peer') ? peer.spec : peerSpecOfProxy(peer);
   const full = (label: string) => `${label}.${domain}`;
   const addresses = [spec.ip ?? '', spec.ipv6 ?? ''].filter((address) => address !== '');
   const common = {
@@ -108,12 +108,12 @@ export function writePeer(peer: Stored<'Peer'> | Stored<'ProxyPeer'>, domain: st
 }
 
 /** Returns the members of a proxy's spec that a peer has too. */
-function addressed({ spec: { ip = '', wg_pub_key = '' } }: Stored<'ProxyPeer'>) {
+function peerSpecOfProxy({ spec: { ip = '', wg_pub_key = '' } }: Stored<'ProxyPeer'>) {
   return { ip, wg_pub_key };
 }
 
 /** DNS zone or nameserver group that is distributed to the peers of groups. */
-export interface Distributed {
+export interface DistributedDns {
   readonly object: StoredObject;
   readonly entry: Entry;
   readonly groups: readonly string[];
@@ -123,11 +123,11 @@ export interface Distributed {
 
 const zoneTexts = new WeakMap<
   StoredObject,
-  { readonly records: readonly StoredObject[]; readonly zone: Distributed }
+  { readonly records: readonly StoredObject[]; readonly zone: DistributedDns }
 >();
 
 /** Returns the enabled zones with their records. */
-export function readZones(state: State): readonly Distributed[] {
+export function readZones(state: State): readonly DistributedDns[] {
   return state.ofKind(mapKindOf.zone).flatMap((object) => {
     if (object.spec.enabled !== true) return [];
     const records = state.childrenOf(object.id, mapKindOf.record);
@@ -139,7 +139,7 @@ export function readZones(state: State): readonly Distributed[] {
   });
 }
 
-function writeZone(object: Stored<'DNSZone'>, records: readonly Stored<'DNSRecord'>[]): Distributed {
+function writeZone(object: Stored<'DNSZone'>, records: readonly Stored<'DNSRecord'>[]): DistributedDns {
   const { spec, id } = object;
   const domain = spec.domain ?? '';
   const answers = records.map(({ spec: { name = '', type = '', content = '', ttl = 0 } }) => ({
@@ -157,14 +157,14 @@ function writeZone(object: Stored<'DNSZone'>, records: readonly Stored<'DNSRecor
 }
 
 /** Returns the enabled nameserver groups. */
-export function readNameservers(state: State): readonly Distributed[] {
+export function readNameservers(state: State): readonly DistributedDns[] {
   return state
     .ofKind(mapKindOf.nameservers)
     .filter(({ spec }) => spec.enabled === true)
     .map(writeNameservers);
 }
 
-const writeNameservers = readerOf(mapKindOf.nameservers, (object): Distributed => {
+const writeNameservers = cachedReader(mapKindOf.nameservers, (object): DistributedDns => {
   const { spec, id, name } = object;
   const domains = spec.domains ?? [];
   const { nameservers, primary } = spec;
@@ -177,7 +177,7 @@ const writeNameservers = readerOf(mapKindOf.nameservers, (object): Distributed =
 });
 
 /** Returns the ids of the groups whose peers keep the DNS configuration of their machine. */
-export function readUnmanaged(state: State): readonly string[] {
+export function readUnmanagedGroups(state: State): readonly string[] {
   return state.ofKind(mapKindOf.dns).flatMap(({ spec }) => spec.disabled_management_groups ?? []);
 }
 

@@ -1,7 +1,7 @@
 import { type BitSet, hasBit } from '../../lib/bits/bit-set.ts';
 import { partition } from '../../lib/bits/partition.ts';
 import { servedDestinations } from '../evaluate/neighbours.ts';
-import type { Access } from '../ruleset/access.ts';
+import type { AccessImage } from '../ruleset/access.ts';
 import { flowAt } from '../ruleset/flows.ts';
 import { isFor, type NetmapBuilder } from './netmap-builder.ts';
 
@@ -9,7 +9,7 @@ import { isFor, type NetmapBuilder } from './netmap-builder.ts';
  * Number of peers that are classified one by one. At this number all peers of the image are classified at once, which
  * takes about as long.
  */
-const fewPeers = 300;
+const peersBeforeClassifyingAll = 300;
 
 /**
  * Number of images for which the search for equal peers is skipped after an image in which hardly any two were equal.
@@ -22,10 +22,10 @@ const imagesToSkip = 16;
  */
 export function peerClassOf(builder: NetmapBuilder, at: number): string | number {
   const { peerClasses } = builder;
-  peerClasses.asked += 1;
+  peerClasses.requestCount += 1;
   if (peerClasses.skippedImages > 0) return at;
-  if (peerClasses.asked === fewPeers) peerClasses.classes = classesOf(builder);
-  return peerClasses.classes?.[at] ?? markedBy(builder, at);
+  if (peerClasses.requestCount === peersBeforeClassifyingAll) peerClasses.classes = classifyPeers(builder);
+  return peerClasses.classes?.[at] ?? classKeyOf(builder, at);
 }
 
 /** Decides from the previous image whether to search for equal peers in the next one. */
@@ -33,30 +33,30 @@ export function reusePeerClasses(
   { peerClasses: old, shared }: NetmapBuilder,
   { peerClasses: next }: NetmapBuilder,
 ): void {
-  const areDistinct = old.asked >= fewPeers / 8 && shared.size * 2 > old.asked;
+  const areDistinct = old.requestCount >= peersBeforeClassifyingAll / 8 && shared.size * 2 > old.requestCount;
   if (old.skippedImages > 0) next.skippedImages = old.skippedImages - 1;
   else if (areDistinct) next.skippedImages = imagesToSkip;
 }
 
 /** Returns the class of each peer, by slot. */
-function classesOf({ access, unmanaged, dns }: NetmapBuilder): Int32Array {
+function classifyPeers({ access, unmanagedDns, dns }: NetmapBuilder): Int32Array {
   const { flows, guardedRoutes, routedDestinations, live, endpoints } = access;
-  const sets = new Set<BitSet>([unmanaged.peers, live]);
+  const sets = new Set<BitSet>([unmanagedDns.peers, live]);
   for (const { from, to } of flows) sets.add(from.possible).add(from.sure).add(to.possible).add(to.sure);
   for (const { receivers } of guardedRoutes) sets.add(receivers);
   for (const { ways } of routedDestinations.values()) for (const { peers } of ways) sets.add(peers);
   for (const { peers } of dns) sets.add(peers);
   const classes = new Int32Array(endpoints.ids.length);
-  for (const [number, members] of partition(endpoints.of.peer, sets).entries())
+  for (const [number, members] of partition(endpoints.byType.peer, sets).entries())
     for (const at of members) classes[at] = number;
   return classes;
 }
 
-function markedBy({ access, unmanaged, dns, peerClasses }: NetmapBuilder, at: number): string {
+function classKeyOf({ access, unmanagedDns, dns, peerClasses }: NetmapBuilder, at: number): string {
   const marks: number[] = [];
   const { flows } = access;
-  const near = peerClasses.near.get(at >>> 5) ?? nearFlows(access, at >>> 5);
-  peerClasses.near.set(at >>> 5, near);
+  const near = peerClasses.flowsByBlock.get(at >>> 5) ?? findFlowsInBlock(access, at >>> 5);
+  peerClasses.flowsByBlock.set(at >>> 5, near);
   // A plain loop that creates only numbers: it runs for every peer.
   for (const index of near) {
     const { from, to } = flowAt(flows, index);
@@ -65,21 +65,21 @@ function markedBy({ access, unmanaged, dns, peerClasses }: NetmapBuilder, at: nu
       (hasBit(from.sure, at) ? 2 : 0) |
       (hasBit(to.possible, at) ? 4 : 0) |
       (hasBit(to.sure, at) ? 8 : 0);
-    if (directionBits !== 0) mark(marks, index * 16 + directionBits);
+    if (directionBits !== 0) appendNumbers(marks, index * 16 + directionBits);
   }
-  mark(marks, -1);
+  appendNumbers(marks, -1);
   // Two gateways of one destination may belong to different ways to it.
-  for (const { at: slot, destination } of servedDestinations(access, at))
-    for (const [nth, { peers }] of destination.ways.entries()) if (hasBit(peers, at)) mark(marks, slot, nth);
-  mark(marks, -1);
-  for (const { slot, receivers } of access.guardedRoutes) if (hasBit(receivers, at)) mark(marks, slot);
-  mark(marks, -1, isFor(unmanaged, at) ? 1 : 0);
-  for (const [nth, audience] of dns.entries()) if (isFor(audience, at)) mark(marks, nth);
+  for (const { slot, destination } of servedDestinations(access, at))
+    for (const [nth, { peers }] of destination.ways.entries()) if (hasBit(peers, at)) appendNumbers(marks, slot, nth);
+  appendNumbers(marks, -1);
+  for (const { slot, receivers } of access.guardedRoutes) if (hasBit(receivers, at)) appendNumbers(marks, slot);
+  appendNumbers(marks, -1, isFor(unmanagedDns, at) ? 1 : 0);
+  for (const [nth, audience] of dns.entries()) if (isFor(audience, at)) appendNumbers(marks, nth);
   return textOf(marks);
 }
 
 /** Returns the positions of the flows that have an endpoint among the 32 slots of one word of the bit sets. */
-function nearFlows({ flows }: Access, word: number): readonly number[] {
+function findFlowsInBlock({ flows }: AccessImage, word: number): readonly number[] {
   const near: number[] = [];
   // Plain words, no lists: this runs over all flows for each block of 32 slots.
   for (let index = 0; index < flows.length; index++) {
@@ -91,16 +91,16 @@ function nearFlows({ flows }: Access, word: number): readonly number[] {
 }
 
 /** Appends 32-bit numbers as two 16-bit character codes each. */
-function mark(marks: number[], ...numbers: readonly number[]): void {
+function appendNumbers(marks: number[], ...numbers: readonly number[]): void {
   for (const number of numbers) marks.push(number & 0xffff, number >>> 16);
 }
 
 /** Maximum number of arguments per call. Engines limit it. */
-const mostArguments = 8192;
+const maxArguments = 8192;
 
 function textOf(marks: readonly number[]): string {
   let text = '';
-  for (let at = 0; at < marks.length; at += mostArguments)
-    text += String.fromCharCode(...marks.slice(at, at + mostArguments));
+  for (let at = 0; at < marks.length; at += maxArguments)
+    text += String.fromCharCode(...marks.slice(at, at + maxArguments));
   return text;
 }

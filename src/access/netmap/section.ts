@@ -34,7 +34,7 @@ export interface SectionChange {
 export const noEntries: Section = [];
 
 /** Sorts entries by id. */
-export function inOrder(entries: Section): Section {
+export function sortEntries(entries: Section): Section {
   return entries.length === 0 ? noEntries : [...entries].sort((a, b) => compareTexts(a.id, b.id));
 }
 

@@ -1,29 +1,29 @@
 import { type BitSet, bitsOf, differingBits, intersectBits, noBits, uniteBits } from '../../lib/bits/bit-set.ts';
 import { neighbourhoodOf } from '../evaluate/neighbours.ts';
 import { touchedPeers } from '../evaluate/touched.ts';
-import type { Access } from '../ruleset/access.ts';
+import type { AccessImage } from '../ruleset/access.ts';
 import { agreeOnSlots, idsAt, slotsOf } from '../ruleset/endpoints.ts';
-import { partOf } from '../ruleset/object-readers.ts';
+import { accessTypeOf } from '../ruleset/object-readers.ts';
 import { reuseMaps } from './incremental.ts';
 import { type Audience, audiencesOf, netmapBuilderOf, reuseNetmapBuilder } from './netmap-builder.ts';
-import { mapPartOf } from './object-readers.ts';
+import { mapTypeOf } from './object-readers.ts';
 
 /**
  * Returns the ids, sorted, of all peers whose maps may differ between an image and its successor. Complete, but may
  * contain peers whose maps are equal. `changed` are the ids of added, changed or removed objects, as passed to
  * `updateAccess`.
  */
-export function touchedMaps(before: Access, after: Access, changed: Iterable<string>): readonly string[] {
-  const everyone = after.endpoints.of.peer;
+export function touchedMaps(before: AccessImage, after: AccessImage, changed: Iterable<string>): readonly string[] {
+  const everyone = after.endpoints.byType.peer;
   if (!agreeOnSlots(before.endpoints, after.endpoints)) return idsAt(after.endpoints, everyone);
   const peers: string[] = [];
   let [users, all] = [false, false];
   for (const id of changed) {
     const object = after.state.get(id) ?? before.state.get(id);
-    const part = mapPartOf(object);
+    const part = mapTypeOf(object);
     if (part === 'account') all = true;
     if (part === 'user') users = true;
-    const isMachine = ['peer', 'proxy'].includes(partOf(object) ?? '');
+    const isMachine = ['peer', 'proxy'].includes(accessTypeOf(object) ?? '');
     if (isMachine && before.state.get(id) !== after.state.get(id)) peers.push(id);
   }
   reuseNetmapBuilder(before, after, peers);
@@ -35,8 +35,8 @@ export function touchedMaps(before: Access, after: Access, changed: Iterable<str
         uniteBits(
           slotsOf(after.endpoints, touchedPeers(before, after)),
           ...audienceChanges(before, after),
-          ...peers.flatMap((id) => around(after, id)),
-          ...(users ? loggedInto(after) : []),
+          ...peers.flatMap((id) => peerWithNeighbours(after, id)),
+          ...(users ? sshLoginPeers(after) : []),
         ),
         everyone,
       );
@@ -45,7 +45,7 @@ export function touchedMaps(before: Access, after: Access, changed: Iterable<str
 }
 
 /** Returns the peers for which an audience changed: they joined it, left it, or its content changed. */
-function audienceChanges(before: Access, after: Access): readonly BitSet[] {
+function audienceChanges(before: AccessImage, after: AccessImage): readonly BitSet[] {
   const known = new Map(audiencesOf(netmapBuilderOf(before)).map((audience) => [audience.id, audience]));
   const deltas: BitSet[] = [];
   for (const audience of audiencesOf(netmapBuilderOf(after))) {
@@ -56,18 +56,18 @@ function audienceChanges(before: Access, after: Access): readonly BitSet[] {
 }
 
 function audienceChange(old: Audience | undefined, audience: Audience): BitSet {
-  if (old?.what === audience.what) return differingBits(old?.peers ?? noBits, audience.peers);
+  if (old?.content === audience.content) return differingBits(old?.peers ?? noBits, audience.peers);
   return uniteBits(old?.peers ?? noBits, audience.peers);
 }
 
 /** Returns a peer, and all peers that share a tunnel with it. */
-function around(access: Access, id: string): readonly BitSet[] {
+function peerWithNeighbours(access: AccessImage, id: string): readonly BitSet[] {
   const at = access.endpoints.slots.get(id);
   return at === undefined ? [] : [bitsOf([at]), neighbourhoodOf(access, at).neighbours];
 }
 
 /** Returns the peers that users may log in to by SSH. Their maps list the members of the groups that the rules name. */
-function loggedInto({ flows }: Access): readonly BitSet[] {
+function sshLoginPeers({ flows }: AccessImage): readonly BitSet[] {
   return flows
     .filter(({ by }) => by?.rule.protocol === 'ssh' && Object.keys(by.rule.authorized).length > 0)
     .map(({ to }) => to.possible);

@@ -6,14 +6,14 @@ import type { Endpoints } from './endpoints.ts';
 import type { ObservedPeers } from './facts.ts';
 import type { Flow } from './flows.ts';
 import type { Membership } from './groups.ts';
-import type { PostureBits } from './postures.ts';
+import type { EvaluatedPosture } from './postures.ts';
 import type { GuardedRoute, RoutedDestination } from './routed-destinations.ts';
 
 /**
  * Compiled access of one state of an account, called an image: which endpoints reach which. Made by `compileAccess`,
  * updated by `updateAccess`, immutable.
  */
-export interface Access {
+export interface AccessImage {
   readonly state: State;
   readonly observedPeers: ObservedPeers;
   readonly endpoints: Endpoints;
@@ -29,7 +29,7 @@ export interface Access {
   /** Ingress ports that are forwarded by another ingress peer because their own is offline, by id. */
   readonly takeovers: Takeovers;
   /** Posture checks by id, with the peers that pass. */
-  readonly postures: PersistentMap<PostureBits>;
+  readonly postures: PersistentMap<EvaluatedPosture>;
   /** Flows of each policy, ingress port and unguarded route, by the id of that object. */
   readonly flowsBy: PersistentMap<readonly Flow[]>;
   /** All flows of `flowsBy`, sorted by the ids of these objects. */

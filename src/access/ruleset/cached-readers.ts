@@ -5,12 +5,15 @@ import type { KindName, Stored } from '../../model/state/stored.ts';
  * Returns a reader for objects of a kind. It reads each object once and caches the result, because objects never
  * change.
  */
-export function readerOf<K extends KindName, T>(_kind: K, read: (object: Stored<K>) => T): (object: StoredObject) => T {
+export function cachedReader<K extends KindName, T>(
+  _kind: K,
+  read: (object: Stored<K>) => T,
+): (object: StoredObject) => T {
   const known = new WeakMap<StoredObject, { readonly value: T }>();
   return (object) => {
     const present = known.get(object);
     if (present !== undefined) return present.value;
-    // Callers check the kind with `partOf` first, or got the object from `ofKind`.
+    // Callers check the kind with `accessTypeOf` first, or got the object from `ofKind`.
     const value = read(object as Stored<K>);
     known.set(object, { value });
     return value;
@@ -21,7 +24,7 @@ export function readerOf<K extends KindName, T>(_kind: K, read: (object: Stored<
  * Returns a function that maps an object to its part, or to `undefined` when its kind is not listed. `kinds` gives the
  * kind of each part.
  */
-export function partReader<Part extends string>(
+export function typeReader<Part extends string>(
   kinds: Readonly<Record<Part, string>>,
 ): (object: StoredObject | undefined) => Part | undefined {
   // The keys of the record are the parts.

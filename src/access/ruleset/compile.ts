@@ -3,29 +3,29 @@ import { emptyMap } from '../../lib/persistent-map.ts';
 import { runToEnd } from '../../lib/steps.ts';
 import type { State } from '../../model/declare/kind.ts';
 import { noTakeovers } from '../../model/state/ingress-takeovers.ts';
-import type { Access } from './access.ts';
+import type { AccessImage } from './access.ts';
 import { type Endpoints, noEndpoints, reserveSlots } from './endpoints.ts';
-import { nothingObserved, type ObservedPeers } from './facts.ts';
-import { kindOf, type Part, partOf } from './object-readers.ts';
+import { noObservations, type ObservedPeers } from './facts.ts';
+import { type AccessObjectType, accessTypeOf, kindOf } from './object-readers.ts';
 import { updateImage } from './update-image.ts';
 import { affectedPeers } from './verdicts.ts';
 
 /** Compiles the access of a state. `like` reserves the slots of another image, so that both images can be compared. */
 export function compileAccess(
   state: State,
-  observedPeers: ObservedPeers = nothingObserved,
+  observedPeers: ObservedPeers = noObservations,
   like: Endpoints = noEndpoints,
-): Access {
+): AccessImage {
   return runToEnd(compileAccessInSteps(state, observedPeers, like));
 }
 
 /** Same as `compileAccess`, but yields regularly, so that a large account does not block other requests. */
 export function* compileAccessInSteps(
   state: State,
-  observedPeers: ObservedPeers = nothingObserved,
+  observedPeers: ObservedPeers = noObservations,
   like: Endpoints = noEndpoints,
-): Generator<undefined, Access> {
-  const ids = (part: Part) => new Set(state.ofKind(kindOf[part]).map(({ id }) => id));
+): Generator<undefined, AccessImage> {
+  const ids = (part: AccessObjectType) => new Set(state.ofKind(kindOf[part]).map(({ id }) => id));
   const touched = {
     peer: ids('peer'),
     proxy: ids('proxy'),
@@ -37,7 +37,7 @@ export function* compileAccessInSteps(
     ingressPeer: ids('ingressPeer'),
     ingressPort: ids('ingressPort'),
   };
-  return yield* updateImage(nothing(state, observedPeers, like), state, observedPeers, touched, true);
+  return yield* updateImage(emptyImage(state, observedPeers, like), state, observedPeers, touched, true);
 }
 
 /**
@@ -46,21 +46,21 @@ export function* compileAccessInSteps(
  * irrelevant for access are ignored.
  */
 export function updateAccess(
-  previous: Access,
+  previous: AccessImage,
   state: State,
   changed: Iterable<string>,
   observedPeers: ObservedPeers = previous.observedPeers,
-): Access {
+): AccessImage {
   return runToEnd(updateAccessInSteps(previous, state, changed, observedPeers));
 }
 
 /** Same as `updateAccess`, but yields regularly. */
 export function* updateAccessInSteps(
-  previous: Access,
+  previous: AccessImage,
   state: State,
   changed: Iterable<string>,
   observedPeers: ObservedPeers = previous.observedPeers,
-): Generator<undefined, Access> {
+): Generator<undefined, AccessImage> {
   const touched = {
     peer: new Set<string>(),
     proxy: new Set<string>(),
@@ -79,7 +79,7 @@ export function* updateAccessInSteps(
   for (const id of changed) {
     for (const peer of affectedPeers(id, ...sides)) touched.peer.add(peer);
     const objects = [previous.state.get(id), state.get(id)];
-    const part = partOf(objects[1] ?? objects[0]);
+    const part = accessTypeOf(objects[1] ?? objects[0]);
     if (part === undefined || part === 'network') continue;
     if (part !== 'router') {
       touched[part].add(id);
@@ -93,7 +93,7 @@ export function* updateAccessInSteps(
   return yield* updateImage(previous, state, observedPeers, touched, false);
 }
 
-function nothing(state: State, observedPeers: ObservedPeers, like: Endpoints): Access {
+function emptyImage(state: State, observedPeers: ObservedPeers, like: Endpoints): AccessImage {
   return {
     state,
     observedPeers,

@@ -11,7 +11,7 @@ import {
 import { emptyMap, type PersistentMap } from '../../lib/persistent-map.ts';
 
 /** Type of an endpoint of a connection. Peers open and accept connections. The other types only accept them. */
-export type EndpointPart = 'peer' | 'proxy' | 'resource' | 'route';
+export type EndpointType = 'peer' | 'proxy' | 'resource' | 'route';
 
 /**
  * Endpoints of an account. Each has a slot, its number in bit sets, and keeps it until it is removed. A slot that
@@ -23,7 +23,7 @@ export interface Endpoints {
   readonly slots: PersistentMap<number>;
   /** Occupied slots, sorted by id. */
   readonly order: readonly number[];
-  readonly of: Readonly<Record<EndpointPart, BitSet>>;
+  readonly byType: Readonly<Record<EndpointType, BitSet>>;
   /** Peers that exist to reach one other peer. Groups may contain them but grant them nothing. */
   readonly temporaryPeers: BitSet;
 }
@@ -31,7 +31,7 @@ export interface Endpoints {
 /** Endpoint to add. */
 export interface NewEndpoint {
   readonly id: string;
-  readonly part: EndpointPart;
+  readonly type: EndpointType;
   readonly temporary?: boolean;
 }
 
@@ -40,7 +40,7 @@ export const noEndpoints: Endpoints = {
   ids: [],
   slots: emptyMap(),
   order: [],
-  of: { peer: noBits, proxy: noBits, resource: noBits, route: noBits },
+  byType: { peer: noBits, proxy: noBits, resource: noBits, route: noBits },
   temporaryPeers: noBits,
 };
 
@@ -68,7 +68,7 @@ export function changeEndpoints(
   const ids = [...endpoints.ids];
   const free = come.length === 0 ? [] : ids.flatMap((id, at) => (id === undefined ? [at] : [])).reverse();
   const left = new Set<number>();
-  const joined: Record<EndpointPart, number[]> = { peer: [], proxy: [], resource: [], route: [] };
+  const joined: Record<EndpointType, number[]> = { peer: [], proxy: [], resource: [], route: [] };
   const temporaries: number[] = [];
   const slots = endpoints.slots.edit((draft) => {
     for (const id of gone) {
@@ -78,7 +78,7 @@ export function changeEndpoints(
       ids[at] = undefined;
       draft.delete(id);
     }
-    for (const { id, part, temporary } of come) {
+    for (const { id, type: part, temporary } of come) {
       const at = draft.get(id) ?? free.pop() ?? ids.length;
       ids[at] = id;
       draft.set(id, at);
@@ -87,7 +87,8 @@ export function changeEndpoints(
     }
   });
   const without = bitsOf(left);
-  const changed = (part: EndpointPart) => uniteBits(subtractBits(endpoints.of[part], without), bitsOf(joined[part]));
+  const changed = (part: EndpointType) =>
+    uniteBits(subtractBits(endpoints.byType[part], without), bitsOf(joined[part]));
   const order = mergeSlots(
     endpoints,
     ids,
@@ -99,7 +100,7 @@ export function changeEndpoints(
     ...{ resource: changed('resource'), route: changed('route') },
   };
   const temporaryPeers = uniteBits(subtractBits(endpoints.temporaryPeers, without), bitsOf(temporaries));
-  return { ids, slots, order, of, temporaryPeers };
+  return { ids, slots, order, byType: of, temporaryPeers };
 }
 
 /** Returns the slots of endpoints by id. Unknown ids are skipped. */

@@ -39,7 +39,7 @@ export interface ObservedPeers {
 }
 
 /** No observations: access follows from the objects alone. */
-export const nothingObserved: ObservedPeers = {
+export const noObservations: ObservedPeers = {
   facts: new Map(),
   waiting: new Set(),
   expired: new Set(),

@@ -13,8 +13,8 @@ import type { PersistentMap } from '../../lib/persistent-map.ts';
 import { allTraffic, type Traffic, trafficKey, trafficOf } from '../evaluate/traffic.ts';
 import type { Endpoints } from './endpoints.ts';
 import type { Membership } from './groups.ts';
-import type { Policy, Protocol, Rule, RuleAction, Side } from './object-readers.ts';
-import type { PostureBits } from './postures.ts';
+import type { Policy, Protocol, Rule, RuleAction, RuleSide } from './object-readers.ts';
+import type { EvaluatedPosture } from './postures.ts';
 import type { RoutedDestination } from './routed-destinations.ts';
 
 /**
@@ -90,7 +90,7 @@ export interface FlowInput {
   readonly endpoints: Endpoints;
   readonly groups: PersistentMap<Membership>;
   readonly live: BitSet;
-  readonly postures: PersistentMap<PostureBits>;
+  readonly postures: PersistentMap<EvaluatedPosture>;
 }
 
 /** Returns the flows of a policy, an empty list when it is disabled or permits no traffic. */
@@ -130,8 +130,8 @@ export function equalFlows(a: Flow, b: Flow): boolean {
       a.by?.rule === b.by?.rule &&
       a.trafficKey === b.trafficKey &&
       equalTexts(a.temporarySides, b.temporarySides) &&
-      equalExtents(a.from, b.from) &&
-      equalExtents(a.to, b.to) &&
+      equalEndpointSets(a.from, b.from) &&
+      equalEndpointSets(a.to, b.to) &&
       equalTexts(a.fromNames, b.fromNames) &&
       equalTexts(a.toNames, b.toNames))
   );
@@ -145,7 +145,7 @@ export function flowAt(flows: readonly Flow[], place: number): Flow {
 }
 
 /** Whether both contain the same endpoints. */
-export function equalExtents(a: EndpointSets, b: EndpointSets): boolean {
+export function equalEndpointSets(a: EndpointSets, b: EndpointSets): boolean {
   return equalBits(a.sure, b.sure) && equalBits(a.possible, b.possible);
 }
 
@@ -170,7 +170,7 @@ function flowsOfRule(policy: Policy, rule: Rule, passing: EndpointSets | undefin
     ...common,
     reverse: false,
     temporarySides: sidesWith(temporarySources, temporaryDestinations),
-    from: limit(certain(intersectBits(sources, endpoints.of.peer)), passing),
+    from: restrictToPassing(certain(intersectBits(sources, endpoints.byType.peer)), passing),
     to: certain(reached),
     fromNames: from,
     toNames: to,
@@ -181,20 +181,20 @@ function flowsOfRule(policy: Policy, rule: Rule, passing: EndpointSets | undefin
     ...common,
     reverse: true,
     temporarySides: sidesWith(temporaryDestinations, temporarySources),
-    from: certain(intersectBits(destinations, endpoints.of.peer)),
-    to: limitPeers(certain(sources), passing, endpoints),
+    from: certain(intersectBits(destinations, endpoints.byType.peer)),
+    to: restrictPeersToPassing(certain(sources), passing, endpoints),
     fromNames: to,
     toNames: from,
   };
   return [forward, backward];
 }
 
-function membersOf({ groups, one }: Side, { endpoints, groups: known }: FlowInput): BitSet {
+function membersOf({ groups, one }: RuleSide, { endpoints, groups: known }: FlowInput): BitSet {
   const at = one === undefined ? undefined : endpoints.slots.get(one);
   return uniteBits(at === undefined ? noBits : bitsOf([at]), ...groups.map((id) => known.get(id)?.members ?? noBits));
 }
 
-function temporaryPeersOf({ groups }: Side, { groups: known }: FlowInput): BitSet {
+function temporaryPeersOf({ groups }: RuleSide, { groups: known }: FlowInput): BitSet {
   return uniteBits(...groups.map((id) => known.get(id)?.temporaryPeers ?? noBits));
 }
 
@@ -202,11 +202,11 @@ function sidesWith(from: BitSet, to: BitSet): Flow['temporarySides'] {
   return [...(isEmptyBits(from) ? [] : ['from' as const]), ...(isEmptyBits(to) ? [] : ['to' as const])];
 }
 
-function guardedBy({ groups }: Side, { groups: known }: FlowInput): BitSet {
+function guardedBy({ groups }: RuleSide, { groups: known }: FlowInput): BitSet {
   return uniteBits(...groups.map((id) => known.get(id)?.guarded ?? noBits));
 }
 
-function namesOf({ groups, one }: Side): readonly string[] {
+function namesOf({ groups, one }: RuleSide): readonly string[] {
   return one === undefined ? groups : [...groups, one];
 }
 
@@ -215,14 +215,14 @@ function passingOf(postures: readonly string[], input: FlowInput): EndpointSets 
   if (postures.length === 0) return undefined;
   return postures
     .map((id): EndpointSets => input.postures.get(id) ?? certain(noBits))
-    .reduce((all, next) => limit(all, next));
+    .reduce((all, next) => restrictToPassing(all, next));
 }
 
 function certain(bits: BitSet): EndpointSets {
   return { sure: bits, possible: bits };
 }
 
-function limit(extent: EndpointSets, passing: EndpointSets | undefined): EndpointSets {
+function restrictToPassing(extent: EndpointSets, passing: EndpointSets | undefined): EndpointSets {
   if (passing === undefined) return extent;
   const sure = intersectBits(extent.sure, passing.sure);
   const possible = intersectBits(extent.possible, passing.possible);
@@ -230,10 +230,14 @@ function limit(extent: EndpointSets, passing: EndpointSets | undefined): Endpoin
 }
 
 /** Removes peers that do not pass. Resources and proxies remain, because checks apply only to peers. */
-function limitPeers(extent: EndpointSets, passing: EndpointSets | undefined, endpoints: Endpoints): EndpointSets {
+function restrictPeersToPassing(
+  extent: EndpointSets,
+  passing: EndpointSets | undefined,
+  endpoints: Endpoints,
+): EndpointSets {
   if (passing === undefined) return extent;
-  const others = subtractBits(extent.sure, endpoints.of.peer);
-  const { sure, possible } = limit(extent, passing);
+  const others = subtractBits(extent.sure, endpoints.byType.peer);
+  const { sure, possible } = restrictToPassing(extent, passing);
   const united = uniteBits(sure, others);
   return sure === possible ? certain(united) : { sure: united, possible: uniteBits(possible, others) };
 }

@@ -1,7 +1,7 @@
 import { type BitSet, intersectBits, subtractBits, uniteBits } from '../../lib/bits/bit-set.ts';
 import type { State } from '../../model/declare/kind.ts';
 import { type Endpoints, slotsOf } from './endpoints.ts';
-import { groupFields, partOf, readGroup } from './object-readers.ts';
+import { accessTypeOf, groupFields, readGroup } from './object-readers.ts';
 
 /** Endpoints that a rule covers when it names a group. */
 export interface Membership {
@@ -23,10 +23,10 @@ export function membershipOf(id: string, state: State, endpoints: Endpoints): Me
       endpoints,
       state
         .referrersOf(id)
-        .filter((referrer) => referrer.field === field && partOf(referrer.from) === part)
+        .filter((referrer) => referrer.field === field && accessTypeOf(referrer.from) === part)
         .map(({ from }) => from.id),
     );
-  const held = all ? endpoints.of.peer : slotsOf(endpoints, peers);
+  const held = all ? endpoints.byType.peer : slotsOf(endpoints, peers);
   return {
     temporaryPeers: intersectBits(held, endpoints.temporaryPeers),
     members: uniteBits(
@@ -42,5 +42,5 @@ export function membershipOf(id: string, state: State, endpoints: Endpoints): Me
 export function isInGroup(state: State, id: string, peer: string): boolean {
   const group = state.get(id);
   if (group === undefined) return false;
-  return readGroup(group).holds(peer);
+  return readGroup(group).hasPeer(peer);
 }

@@ -1,22 +1,22 @@
-import { joinIntervals } from '../../lib/bits/intervals.ts';
+import { mergeIntervals } from '../../lib/bits/intervals.ts';
 import { equalJson } from '../../lib/json.ts';
 import { type PortMapping, type Transport, transports, usesTransport } from '../../model/state/ingress-ports.ts';
 import { type Forwarding, noTakeovers, type Takeovers, takeoversIn } from '../../model/state/ingress-takeovers.ts';
 import type { StoredObject } from '../../model/state/object.ts';
-import type { Access } from './access.ts';
+import type { AccessImage } from './access.ts';
 import type { Endpoints } from './endpoints.ts';
-import { kindOf, type Policy, partOf, type Rule, readIngressPeer, readIngressPort } from './object-readers.ts';
-import { holds, type PeersStep } from './step-peers.ts';
-import type { UpdateStep } from './update-image.ts';
+import { accessTypeOf, kindOf, type Policy, type Rule, readIngressPeer, readIngressPort } from './object-readers.ts';
+import { containsEndpoint, type UpdatedPeers } from './step-peers.ts';
+import type { UpdateInput } from './update-image.ts';
 
 /**
  * Returns which ingress ports are forwarded by another ingress peer because their own is offline. Returns the previous
  * value when nothing changed.
  */
-export function stepTakeovers(
-  { previous, state, observedPeers, touched }: UpdateStep,
+export function updateTakeovers(
+  { previous, state, observedPeers, touched }: UpdateInput,
   endpoints: Endpoints,
-  { live, changed }: PeersStep,
+  { live, changed }: UpdatedPeers,
 ): Takeovers {
   const { offline } = observedPeers;
   if (offline.size === 0) return noTakeovers;
@@ -27,33 +27,33 @@ export function stepTakeovers(
   if (isSame) return previous.takeovers;
   const takeovers = takeoversIn(state, {
     isOffline: (peer) => offline.has(peer),
-    isKeptOut: (peer) => !holds(endpoints, live, peer),
+    isExcluded: (peer) => !containsEndpoint(endpoints, live, peer),
   });
-  return differences(previous.takeovers, takeovers).length === 0 ? previous.takeovers : takeovers;
+  return changedTakeovers(previous.takeovers, takeovers).length === 0 ? previous.takeovers : takeovers;
 }
 
 /**
  * Returns the ids of ingress ports whose forwarding may have changed: by another peer, to other ports, or no longer.
  */
 export function ingressPortsToUpdate(
-  step: UpdateStep,
+  step: UpdateInput,
   peers: ReadonlySet<string>,
   takeovers: Takeovers,
 ): ReadonlySet<string> {
-  const { previous, state, touched, namedBy } = step;
+  const { previous, state, touched, referrerIds } = step;
   const ports = new Set(touched.ingressPort);
-  const ingressPeers = new Set([...touched.ingressPeer, ...[...peers].flatMap((id) => namedBy(id, 'ingressPeer'))]);
-  for (const id of ingressPeers) for (const port of namedBy(id, 'ingressPort', 'ingress_peer_id')) ports.add(port);
+  const ingressPeers = new Set([...touched.ingressPeer, ...[...peers].flatMap((id) => referrerIds(id, 'ingressPeer'))]);
+  for (const id of ingressPeers) for (const port of referrerIds(id, 'ingressPort', 'ingress_peer_id')) ports.add(port);
   for (const id of peers)
     for (const one of [previous.state, state])
       for (const port of one.childrenOf(id, kindOf.ingressPort)) ports.add(port.id);
   for (const [id, { ingressPeer }] of takeovers) if (ingressPeers.has(ingressPeer)) ports.add(id);
-  for (const id of differences(previous.takeovers, takeovers)) ports.add(id);
+  for (const id of changedTakeovers(previous.takeovers, takeovers)) ports.add(id);
   return ports;
 }
 
 /** Returns the ids of ingress ports whose takeover differs. */
-function differences(before: Takeovers, after: Takeovers): readonly string[] {
+function changedTakeovers(before: Takeovers, after: Takeovers): readonly string[] {
   if (before === after) return [];
   const ids = [...new Set([...before.keys(), ...after.keys()])];
   return ids.filter((id) => !equalForwardings(before.get(id), after.get(id)));
@@ -63,7 +63,7 @@ function equalForwardings(a: Forwarding | undefined, b: Forwarding | undefined):
   return a?.ingressPeer === b?.ingressPeer && equalJson(a?.mappings ?? [], b?.mappings ?? []);
 }
 
-const policies = new WeakMap<StoredObject, Policy>();
+const policyCache = new WeakMap<StoredObject, Policy>();
 
 /**
  * Returns an ingress port in the form of a policy: the peer that forwards it may open connections to the target's
@@ -71,18 +71,18 @@ const policies = new WeakMap<StoredObject, Policy>();
  */
 export function policyOfIngressPort(
   port: StoredObject,
-  { state, takeovers }: Pick<Access, 'state' | 'takeovers'>,
+  { state, takeovers }: Pick<AccessImage, 'state' | 'takeovers'>,
 ): Policy | undefined {
   const own = readIngressPort(port);
   const takeover = takeovers.get(port.id);
   const hostOf = (id: string): string | undefined => {
     const object = state.get(id);
-    return object !== undefined && partOf(object) === 'ingressPeer' ? readIngressPeer(object).peer : undefined;
+    return object !== undefined && accessTypeOf(object) === 'ingressPeer' ? readIngressPeer(object).peer : undefined;
   };
   const [gateway, allocated] = [hostOf(takeover?.ingressPeer ?? own.ingressPeer), hostOf(own.ingressPeer)];
   if (gateway === undefined) return undefined;
   const mappings = takeover?.mappings ?? own.mappings;
-  const known = policies.get(port);
+  const known = policyCache.get(port);
   if (known?.ingress?.gateway === gateway && equalJson(known.ingress.mappings, mappings)) return known;
   const standsInFor = takeover === undefined || allocated === undefined ? {} : { standsInFor: allocated };
   const policy: Policy = {
@@ -90,7 +90,7 @@ export function policyOfIngressPort(
     rules: transports.flatMap((transport) => ruleFor(transport, { ...own, gateway, mappings })),
     ingress: { gateway, target: own.target, mappings, ...standsInFor },
   };
-  policies.set(port, policy);
+  policyCache.set(port, policy);
   return policy;
 }
 
@@ -110,7 +110,7 @@ function ruleFor(transport: Transport, { id, name, gateway, target, mappings }: 
   return [
     {
       ...{ id, key: transport, name, enabled: true, action: 'accept', bidirectional: false },
-      ...{ protocol: transport, ports: joinIntervals(ports), authorized: {} },
+      ...{ protocol: transport, ports: mergeIntervals(ports), authorized: {} },
       sources: { groups: [], one: gateway },
       destinations: { groups: [], one: target },
     },

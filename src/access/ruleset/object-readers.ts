@@ -3,14 +3,14 @@
  * once, and cached for as long as it lives.
  */
 
-import { type Interval, joinIntervals } from '../../lib/bits/intervals.ts';
+import { type Interval, mergeIntervals } from '../../lib/bits/intervals.ts';
 import type { protocols, ruleActions } from '../../model/declare/access-words.ts';
 import { entryIdsOf, keyedEntries } from '../../model/schema/entries.ts';
 import { mappingsOf, type PortMapping } from '../../model/state/ingress-ports.ts';
 import { membersIn } from '../../model/state/members.ts';
-import { originOf, type StoredObject } from '../../model/state/object.ts';
+import { derivedFromId, type StoredObject } from '../../model/state/object.ts';
 import type { Stored } from '../../model/state/stored.ts';
-import { partReader, readerOf } from './cached-readers.ts';
+import { cachedReader, typeReader } from './cached-readers.ts';
 import type { Checks } from './posture.ts';
 
 /** Kinds that access depends on, by part. */
@@ -28,10 +28,10 @@ export const kindOf = {
   ingressPort: 'IngressPort',
 } as const;
 
-export type Part = keyof typeof kindOf;
+export type AccessObjectType = keyof typeof kindOf;
 
 /** Returns which part of access an object is, or `undefined` when access does not depend on its kind. */
-export const partOf = partReader(kindOf);
+export const accessTypeOf = typeReader(kindOf);
 
 /**
  * Fields other than those of rules that name groups (`resource`, `guarded`), and the field that lists a group's
@@ -46,7 +46,7 @@ export interface Peer {
   readonly temporary: boolean;
 }
 
-export const readPeer = readerOf(kindOf.peer, ({ spec, derived }): Peer => {
+export const readPeer = cachedReader(kindOf.peer, ({ spec, derived }): Peer => {
   return { approved: spec.approval_required !== true, temporary: derived.temporary === true };
 });
 
@@ -56,14 +56,14 @@ export interface Group {
   readonly peers: readonly string[];
   readonly proxies: readonly string[];
   /** Whether the group contains a peer. Does not iterate over the peers. */
-  holds(peer: string): boolean;
+  hasPeer(peer: string): boolean;
 }
 
-export const readGroup = readerOf(kindOf.group, (group): Group => {
+export const readGroup = cachedReader(kindOf.group, (group): Group => {
   const { system, proxies = [] } = group.derived;
   const all = system === 'all';
   const members = membersIn(group, groupFields.member);
-  return { all, peers: members.keys(), proxies, holds: (peer) => all || members.get(peer) !== undefined };
+  return { all, peers: members.keys(), proxies, hasPeer: (peer) => all || members.get(peer) !== undefined };
 });
 
 /** Endpoint-security integration, as far as its product decides about peers. */
@@ -73,12 +73,12 @@ interface Validator {
 }
 
 /** Reads an integration of any endpoint-security kind: all of them have these fields. */
-export const readValidator = readerOf('EdrVendorA', ({ spec }): Validator => {
+export const readValidator = cachedReader('EdrVendorA', ({ spec }): Validator => {
   return { groups: spec.enabled === true ? (spec.groups ?? []) : [] };
 });
 
 /** Reads the checks of a posture check. */
-export const readChecks = readerOf(kindOf.posture, ({ spec }): Checks => {
+export const readChecks = cachedReader(kindOf.posture, ({ spec }): Checks => {
   // Stored specs are canonical, so the checks have the shape that their fields declare.
   return (spec.checks ?? {}) as Checks;
 });
@@ -88,7 +88,7 @@ export type Protocol = (typeof protocols)[number];
 export type RuleAction = (typeof ruleActions)[number];
 
 /** One side of a rule: the members of groups, or one object. */
-export interface Side {
+export interface RuleSide {
   readonly groups: readonly string[];
   readonly one?: string;
 }
@@ -107,8 +107,8 @@ export interface Rule {
   readonly ports: readonly Interval[];
   /** For `ssh`: the local users that the users of each group may log in as, by group id. None given: any. */
   readonly authorized: Readonly<Record<string, readonly string[]>>;
-  readonly sources: Side;
-  readonly destinations: Side;
+  readonly sources: RuleSide;
+  readonly destinations: RuleSide;
 }
 
 /** Ports of a peer that are reachable from outside the mesh through another peer. */
@@ -136,11 +136,11 @@ export interface Policy {
   readonly declared: readonly { readonly source: string; readonly file: string; readonly line: number }[];
 }
 
-export const readPolicy = readerOf(kindOf.policy, (object): Policy => {
+export const readPolicy = cachedReader(kindOf.policy, (object): Policy => {
   const { id, name, spec } = object;
   const ids = entryIdsOf(object)['rules'] ?? {};
   const rules = keyedEntries('name', spec.rules ?? []);
-  const origin = originOf(object);
+  const origin = derivedFromId(object);
   return {
     id,
     name,
@@ -169,14 +169,14 @@ function readRule(id: string, key: string, rule: StoredRule): Rule {
     action: rule.action ?? 'accept',
     bidirectional: rule.bidirectional === true,
     protocol: rule.protocol ?? 'all',
-    ports: joinIntervals([...single, ...ranges]),
+    ports: mergeIntervals([...single, ...ranges]),
     authorized: rule.authorized_groups ?? {},
     sources: readSide(rule.sources, rule.sourceResource),
     destinations: readSide(rule.destinations, rule.destinationResource),
   };
 }
 
-function readSide(groups: readonly string[] = [], one?: { readonly id?: string }): Side {
+function readSide(groups: readonly string[] = [], one?: { readonly id?: string }): RuleSide {
   return { groups, ...(one?.id === undefined ? {} : { one: one.id }) };
 }
 
@@ -188,7 +188,7 @@ export interface Resource {
   readonly groups: readonly string[];
 }
 
-export const readResource = readerOf(
+export const readResource = cachedReader(
   kindOf.resource,
   ({ spec, parent = '' }): Resource => ({
     network: parent,
@@ -207,10 +207,13 @@ export interface Gateway {
   readonly masquerade: boolean;
 }
 
-export const readRouter = readerOf(kindOf.router, ({ spec, parent = '' }): Gateway & { readonly network: string } => ({
-  network: parent,
-  ...readGateway(spec),
-}));
+export const readRouter = cachedReader(
+  kindOf.router,
+  ({ spec, parent = '' }): Gateway & { readonly network: string } => ({
+    network: parent,
+    ...readGateway(spec),
+  }),
+);
 
 /** Route: its gateway, the groups that receive it (`groups`), and its access control groups (`guards`). */
 export interface Route extends Gateway {
@@ -223,7 +226,7 @@ export interface Route extends Gateway {
   readonly skipAutoApply: boolean;
 }
 
-export const readRoute = readerOf(
+export const readRoute = cachedReader(
   kindOf.route,
   ({ spec }): Route => ({
     ...readGateway(spec),
@@ -238,7 +241,7 @@ export const readRoute = readerOf(
 );
 
 /** Reads an ingress port: the allocated ports, the ingress peer they are allocated on, and the peer they lead to. */
-export const readIngressPort = readerOf(kindOf.ingressPort, (port) => ({
+export const readIngressPort = cachedReader(kindOf.ingressPort, (port) => ({
   id: port.id,
   name: port.name,
   enabled: port.spec.enabled === true,
@@ -249,7 +252,7 @@ export const readIngressPort = readerOf(kindOf.ingressPort, (port) => ({
 }));
 
 /** Reads the properties of an ingress peer that matter for access. */
-export const readIngressPeer = readerOf(kindOf.ingressPeer, ({ spec }) => ({ peer: spec.peer_id ?? '' }));
+export const readIngressPeer = cachedReader(kindOf.ingressPeer, ({ spec }) => ({ peer: spec.peer_id ?? '' }));
 
 /** Kind of access tests. They query access and grant none. */
 export const testKind = 'AccessTest';
@@ -263,7 +266,7 @@ export interface AccessTest {
   readonly expect: 'allow' | 'deny';
 }
 
-export const readTest = readerOf(testKind, ({ spec }): AccessTest => {
+export const readTest = cachedReader(testKind, ({ spec }): AccessTest => {
   const [start, last = start] = (spec.port ?? '').split('-').map(Number);
   return {
     from: spec.fromResource?.id ?? spec.from ?? '',

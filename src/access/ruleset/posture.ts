@@ -1,5 +1,5 @@
 import { type Address, type Cidr, contains, parseAddress, parseCidr } from '../../lib/net/address.ts';
-import { chainsTo } from '../../lib/node-pure.ts';
+import { isChainTrusted } from '../../lib/node-pure.ts';
 import { compareVersions, leadingNumbers } from '../../lib/version.ts';
 import type { postureResults } from '../../model/declare/access-words.ts';
 import type { PeerFacts } from './facts.ts';
@@ -26,15 +26,15 @@ type Location = { readonly country_code: string; readonly city_name?: string };
 type Process = { readonly linux_path?: string; readonly mac_path?: string; readonly windows_path?: string };
 
 /** Decides whether a peer with given facts passes. */
-export type Posture = (facts: PeerFacts) => PostureResult;
+export type PostureEvaluator = (facts: PeerFacts) => PostureResult;
 
 /**
  * Compiles checks into a function, so that many peers can be tested. A peer passes when it passes every check that is
  * set.
  */
-export function readPosture(checks: Checks): Posture {
-  const given = givenChecks(checks).map(([, check]) => check);
-  return (facts) => combine(given.map((check) => check(facts)));
+export function readPosture(checks: Checks): PostureEvaluator {
+  const given = compileChecks(checks).map(([, check]) => check);
+  return (facts) => combineResults(given.map((check) => check(facts)));
 }
 
 /** Returns the result of each check that is set. */
@@ -42,17 +42,17 @@ export function checkResults(
   checks: Checks,
   facts: PeerFacts,
 ): readonly { readonly check: CheckName; readonly result: PostureResult }[] {
-  return givenChecks(checks).map(([check, ask]) => ({ check, result: ask(facts) }));
+  return compileChecks(checks).map(([check, ask]) => ({ check, result: ask(facts) }));
 }
 
 /** Combines results: any failure makes it `fail`, otherwise any unknown makes it `unknown`. */
-export function combine(results: readonly PostureResult[]): PostureResult {
+export function combineResults(results: readonly PostureResult[]): PostureResult {
   if (results.includes('fail')) return 'fail';
   return results.includes('unknown') ? 'unknown' : 'pass';
 }
 
-function givenChecks(checks: Checks): readonly (readonly [CheckName, Posture])[] {
-  const given = <N extends CheckName>(name: N, read: (check: NonNullable<Checks[N]>) => Posture) => {
+function compileChecks(checks: Checks): readonly (readonly [CheckName, PostureEvaluator])[] {
+  const given = <N extends CheckName>(name: N, read: (check: NonNullable<Checks[N]>) => PostureEvaluator) => {
     const check = checks[name];
     return check === undefined ? [] : [[name, read(check)] as const];
   };
@@ -66,23 +66,23 @@ function givenChecks(checks: Checks): readonly (readonly [CheckName, Posture])[]
   ];
 }
 
-function readClientVersion({ min_version }: { readonly min_version: string }): Posture {
-  return ({ clientVersion }) => atLeast(clientVersion, min_version);
+function readClientVersion({ min_version }: { readonly min_version: string }): PostureEvaluator {
+  return ({ clientVersion }) => checkMinVersion(clientVersion, min_version);
 }
 
 const checkedSystems = ['android', 'ios', 'darwin', 'linux', 'windows'];
 
 /** A known system without an entry does not pass. Systems that the check cannot list always pass. */
-function readSystemVersion(systems: Readonly<Partial<Record<string, MinVersion>>>): Posture {
+function readSystemVersion(systems: Readonly<Partial<Record<string, MinVersion>>>): PostureEvaluator {
   return ({ system, systemVersion, kernelVersion }) => {
     if (system === undefined) return 'unknown';
     if (!checkedSystems.includes(system)) return 'pass';
     const least = systems[system];
     if (least === undefined) return 'fail';
-    if (least.min_kernel_version === undefined) return atLeast(systemVersion, least.min_version ?? '0');
+    if (least.min_kernel_version === undefined) return checkMinVersion(systemVersion, least.min_version ?? '0');
     // Suffixes that distributions append to a kernel version do not indicate its age.
     const numbers = system === 'linux' ? leadingNumbers : (text: string) => text;
-    return atLeast(
+    return checkMinVersion(
       kernelVersion === undefined ? undefined : numbers(kernelVersion),
       numbers(least.min_kernel_version) ?? '0',
     );
@@ -90,7 +90,7 @@ function readSystemVersion(systems: Readonly<Partial<Record<string, MinVersion>>
 }
 
 /** Compares versions. A version that cannot be parsed counts as unknown. */
-function atLeast(version: string | undefined, least: string): PostureResult {
+function checkMinVersion(version: string | undefined, least: string): PostureResult {
   const order = version === undefined ? undefined : compareVersions(version, least);
   if (order === undefined) return 'unknown';
   return order >= 0 ? 'pass' : 'fail';
@@ -102,24 +102,27 @@ function readLocation({
 }: {
   readonly locations: readonly Location[];
   readonly action: Action;
-}): Posture {
+}): PostureEvaluator {
   return (facts) => {
     if (facts.country === undefined || facts.country === '') return 'unknown';
-    const matches = locations.map((location) => isAt(location, facts));
+    const matches = locations.map((location) => checkLocation(location, facts));
     if (matches.includes('pass')) return action === 'allow' ? 'pass' : 'fail';
     if (matches.includes('unknown')) return 'unknown';
     return action === 'allow' ? 'fail' : 'pass';
   };
 }
 
-function isAt({ country_code, city_name = '' }: Location, { country = '', city = '' }: PeerFacts): PostureResult {
+function checkLocation(
+  { country_code, city_name = '' }: Location,
+  { country = '', city = '' }: PeerFacts,
+): PostureResult {
   if (country.toUpperCase() !== country_code.toUpperCase()) return 'fail';
   if (city_name === '') return 'pass';
   if (city === '') return 'unknown';
-  return fold(city) === fold(city_name) ? 'pass' : 'fail';
+  return normalizeName(city) === normalizeName(city_name) ? 'pass' : 'fail';
 }
 
-function fold(name: string): string {
+function normalizeName(name: string): string {
   return name.normalize('NFC').trim().toLowerCase();
 }
 
@@ -127,7 +130,13 @@ function fold(name: string): string {
  * A range matches when it contains any address of the peer. A peer without addresses does not pass, whatever the
  * action.
  */
-function readRanges({ ranges, action }: { readonly ranges: readonly string[]; readonly action: Action }): Posture {
+function readRanges({
+  ranges,
+  action,
+}: {
+  readonly ranges: readonly string[];
+  readonly action: Action;
+}): PostureEvaluator {
   const read = ranges.flatMap(readRange);
   return ({ addresses, connectionAddress }) => {
     const known = [...(addresses ?? []), ...(connectionAddress === undefined ? [] : [connectionAddress])].flatMap(
@@ -159,7 +168,7 @@ const pathOn: Readonly<Record<string, keyof Process>> = {
 };
 
 /** A program without a path for the peer's system cannot run there, so the check fails. */
-function readProcesses({ processes }: { readonly processes: readonly Process[] }): Posture {
+function readProcesses({ processes }: { readonly processes: readonly Process[] }): PostureEvaluator {
   return ({ system, processes: running }) => {
     if (system === undefined) return 'unknown';
     const member = pathOn[system];
@@ -176,13 +185,13 @@ function spellWindowsPath(path: string): string {
   return path.replaceAll('/', '\\').toLowerCase();
 }
 
-const withoutCertificates = ['android', 'ios'];
+const systemsWithoutCertificates = ['android', 'ios'];
 
-function readCertificates({ ca_certificates }: { readonly ca_certificates: readonly string[] }): Posture {
+function readCertificates({ ca_certificates }: { readonly ca_certificates: readonly string[] }): PostureEvaluator {
   return ({ system, certificates }) => {
-    if (system !== undefined && withoutCertificates.includes(system)) return 'fail';
+    if (system !== undefined && systemsWithoutCertificates.includes(system)) return 'fail';
     if (certificates === undefined) return 'unknown';
-    if (!certificates.some((chain) => chainsTo(chain, ca_certificates))) return 'fail';
+    if (!certificates.some((chain) => isChainTrusted(chain, ca_certificates))) return 'fail';
     return system === undefined ? 'unknown' : 'pass';
   };
 }

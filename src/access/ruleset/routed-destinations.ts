@@ -65,11 +65,11 @@ export function destinationOfRoute(id: string, input: DestinationInput): RoutedD
 
 /** Whether two destinations have the same object, ways and receivers. */
 export function equalDestinations(a: RoutedDestination, b: RoutedDestination): boolean {
-  return looksEqual(a, b) && equalBits(a.receivers ?? noBits, b.receivers ?? noBits);
+  return haveEqualWays(a, b) && equalBits(a.receivers ?? noBits, b.receivers ?? noBits);
 }
 
 /** Whether two destinations look the same in the maps of peers that use them: the same object and ways. */
-export function looksEqual(a: RoutedDestination, b: RoutedDestination): boolean {
+export function haveEqualWays(a: RoutedDestination, b: RoutedDestination): boolean {
   return (
     a.object === b.object && a.ways.length === b.ways.length && a.ways.every((way, at) => equalWays(way, b.ways[at]))
   );
@@ -87,5 +87,5 @@ function wayOf(id: string, { peer, peerGroups, metric, masquerade }: Gateway, in
 
 /** Returns the peers in groups. Resources in them are left out, because they are not gateways. */
 function peersIn(groups: readonly string[], { endpoints, groups: known }: DestinationInput): BitSet {
-  return intersectBits(uniteBits(...groups.map((id) => known.get(id)?.members ?? noBits)), endpoints.of.peer);
+  return intersectBits(uniteBits(...groups.map((id) => known.get(id)?.members ?? noBits)), endpoints.byType.peer);
 }

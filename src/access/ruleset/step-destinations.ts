@@ -9,12 +9,12 @@ import {
   type GuardedRoute,
   type RoutedDestination,
 } from './routed-destinations.ts';
-import type { GroupsStep } from './step-groups.ts';
-import type { PeersStep } from './step-peers.ts';
-import type { UpdateStep } from './update-image.ts';
+import type { UpdatedGroups } from './step-groups.ts';
+import type { UpdatedPeers } from './step-peers.ts';
+import type { UpdateInput } from './update-image.ts';
 
 /** Resources and routes after a step. */
-export interface DestinationsStep {
+export interface UpdatedDestinations {
   readonly all: PersistentMap<RoutedDestination>;
   readonly guardedRoutes: readonly GuardedRoute[];
   /** All endpoints that take part, including peers and proxies. */
@@ -25,20 +25,20 @@ export interface DestinationsStep {
 }
 
 /** Recomputes the gateways of destinations, and which destinations have a gateway that takes part. */
-export function stepDestinations(
-  step: UpdateStep,
+export function updateDestinations(
+  step: UpdateInput,
   {
     endpoints,
     peers,
     groups,
-  }: { readonly endpoints: Endpoints; readonly peers: PeersStep; readonly groups: GroupsStep },
-): DestinationsStep {
+  }: { readonly endpoints: Endpoints; readonly peers: UpdatedPeers; readonly groups: UpdatedGroups },
+): UpdatedDestinations {
   const { previous, state } = step;
-  const resources = new Set([...step.touched.resource, ...ledBy(step, peers.changed, groups.changed)]);
+  const resources = new Set([...step.touched.resource, ...resourcesRoutedBy(step, peers.changed, groups.changed)]);
   const routes = new Set(step.touched.route);
-  for (const id of peers.changed) for (const route of step.namedBy(id, 'route', 'peer')) routes.add(route);
+  for (const id of peers.changed) for (const route of step.referrerIds(id, 'route', 'peer')) routes.add(route);
   for (const id of groups.changed)
-    for (const route of step.namedBy(id, 'route', 'peer_groups', 'groups')) routes.add(route);
+    for (const route of step.referrerIds(id, 'route', 'peer_groups', 'groups')) routes.add(route);
   const input = { state, endpoints, groups: groups.all, live: peers.live };
   const reached: string[] = [];
   const all = previous.routedDestinations.edit((draft) => {
@@ -51,22 +51,22 @@ export function stepDestinations(
     for (const id of resources) put(id, destinationOfResource(id, input));
     for (const id of routes) put(id, destinationOfRoute(id, input));
   });
-  const before = subtractBits(previous.live, previous.endpoints.of.peer);
+  const before = subtractBits(previous.live, previous.endpoints.byType.peer);
   const looked = [...resources, ...routes];
   const rest = subtractBits(before, uniteBits(slotsOf(previous.endpoints, looked), slotsOf(endpoints, looked)));
-  const there = uniteBits(endpoints.of.resource, endpoints.of.route);
+  const there = uniteBits(endpoints.byType.resource, endpoints.byType.route);
   // Proxies need no approval.
-  const live = uniteBits(peers.live, endpoints.of.proxy, intersectBits(rest, there), slotsOf(endpoints, reached));
+  const live = uniteBits(peers.live, endpoints.byType.proxy, intersectBits(rest, there), slotsOf(endpoints, reached));
   const guardedRoutes = routes.size === 0 ? previous.guardedRoutes : guardedRoutesOf(step, endpoints, all);
   return { all, guardedRoutes, live, resources, routes };
 }
 
 function guardedRoutesOf(
-  { state }: UpdateStep,
+  { state }: UpdateInput,
   endpoints: Endpoints,
   destinations: PersistentMap<RoutedDestination>,
 ): readonly GuardedRoute[] {
-  return numbersIn(endpoints.of.route).flatMap((slot) => {
+  return numbersIn(endpoints.byType.route).flatMap((slot) => {
     const id = endpoints.ids[slot] ?? '';
     const [object, receivers] = [state.get(id), destinations.get(id)?.receivers];
     if (object === undefined || receivers === undefined || readRoute(object).guards.length === 0) return [];
@@ -75,10 +75,14 @@ function guardedRoutesOf(
 }
 
 /** Returns the resources of networks whose routers name any of these peers or groups. */
-function ledBy(step: UpdateStep, peers: ReadonlySet<string>, groups: ReadonlySet<string>): readonly string[] {
+function resourcesRoutedBy(
+  step: UpdateInput,
+  peers: ReadonlySet<string>,
+  groups: ReadonlySet<string>,
+): readonly string[] {
   const routers = new Set([
-    ...[...peers].flatMap((id) => step.namedBy(id, 'router', 'peer')),
-    ...[...groups].flatMap((id) => step.namedBy(id, 'router', 'peer_groups')),
+    ...[...peers].flatMap((id) => step.referrerIds(id, 'router', 'peer')),
+    ...[...groups].flatMap((id) => step.referrerIds(id, 'router', 'peer_groups')),
   ]);
   const networks = new Set(
     [...routers].flatMap((id) => step.state.get(id)?.parent ?? step.previous.state.get(id)?.parent ?? []),

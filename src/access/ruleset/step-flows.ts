@@ -1,36 +1,39 @@
 import { hasBit } from '../../lib/bits/bit-set.ts';
 import type { MapDraft, PersistentMap } from '../../lib/persistent-map.ts';
-import { inParts } from '../../lib/steps.ts';
+import { splitIntoParts } from '../../lib/steps.ts';
 import type { State } from '../../model/declare/kind.ts';
 import type { Takeovers } from '../../model/state/ingress-takeovers.ts';
 import type { StoredObject } from '../../model/state/object.ts';
-import type { Access } from './access.ts';
+import type { AccessImage } from './access.ts';
 import type { Endpoints } from './endpoints.ts';
 import { equalFlows, type Flow, type FlowInput, flowsOfPolicy, flowsOfRoute } from './flows.ts';
 import { ingressPortsToUpdate, policyOfIngressPort } from './ingress.ts';
-import { type Policy, partOf, readPolicy, readResource, readRoute } from './object-readers.ts';
+import { accessTypeOf, type Policy, readPolicy, readResource, readRoute } from './object-readers.ts';
 import type { RoutedDestination } from './routed-destinations.ts';
-import type { DestinationsStep } from './step-destinations.ts';
-import type { GroupsStep } from './step-groups.ts';
-import type { PeersStep } from './step-peers.ts';
-import type { PosturesStep } from './step-postures.ts';
-import type { UpdateStep } from './update-image.ts';
+import type { UpdatedDestinations } from './step-destinations.ts';
+import type { UpdatedGroups } from './step-groups.ts';
+import type { UpdatedPeers } from './step-peers.ts';
+import type { UpdatedPostures } from './step-postures.ts';
+import type { UpdateInput } from './update-image.ts';
 
 /** Results of the earlier stages. */
-interface Found {
+interface EarlierResults {
   readonly endpoints: Endpoints;
-  readonly peers: PeersStep;
-  readonly groups: GroupsStep;
-  readonly destinations: DestinationsStep;
-  readonly postures: PosturesStep;
+  readonly peers: UpdatedPeers;
+  readonly groups: UpdatedGroups;
+  readonly destinations: UpdatedDestinations;
+  readonly postures: UpdatedPostures;
   readonly takeovers: Takeovers;
 }
 
 /** Number of policies that are compiled before the generator yields. */
-const mostAtOnce = 100;
+const policiesPerSlice = 100;
 
 /** Recomputes the flows of policies, ingress ports and routes. Unchanged flows stay the same values. */
-export function* stepFlows(step: UpdateStep, found: Found): Generator<undefined, Pick<Access, 'flows' | 'flowsBy'>> {
+export function* updateFlows(
+  step: UpdateInput,
+  found: EarlierResults,
+): Generator<undefined, Pick<AccessImage, 'flows' | 'flowsBy'>> {
   const { previous, state } = step;
   const input: FlowInput = {
     endpoints: found.endpoints,
@@ -45,31 +48,31 @@ export function* stepFlows(step: UpdateStep, found: Found): Generator<undefined,
     ...ingressPortsToUpdate(step, found.peers.changed, found.takeovers),
   ];
   yield undefined;
-  for (const part of inParts(policies, mostAtOnce)) {
+  for (const part of splitIntoParts(policies, policiesPerSlice)) {
     flowsBy = flowsBy.edit((draft) => {
       for (const id of part) {
         const policy = policyOf(id, { state, takeovers: found.takeovers });
         const flows = policy === undefined ? [] : flowsOfPolicy(policy, input);
-        same = keepEqual(draft, id, flows) && same;
+        same = storeFlows(draft, id, flows) && same;
       }
     });
     yield undefined;
   }
   flowsBy = flowsBy.edit((draft) => {
     for (const id of found.destinations.routes)
-      same = keepEqual(draft, id, unguardedFlows(id, state, found.destinations.all.get(id), input)) && same;
+      same = storeFlows(draft, id, unguardedFlows(id, state, found.destinations.all.get(id), input)) && same;
   });
-  return same ? { flowsBy: previous.flowsBy, flows: previous.flows } : { flowsBy, flows: inOrder(flowsBy) };
+  return same ? { flowsBy: previous.flowsBy, flows: previous.flows } : { flowsBy, flows: sortFlows(flowsBy) };
 }
 
 /**
  * Returns the policy with this id, or an ingress port in the form of a policy. Returns `undefined` when it was deleted
  * or is not forwarded.
  */
-function policyOf(id: string, access: Pick<Access, 'state' | 'takeovers'>): Policy | undefined {
+function policyOf(id: string, access: Pick<AccessImage, 'state' | 'takeovers'>): Policy | undefined {
   const object = access.state.get(id);
   if (object === undefined) return undefined;
-  return partOf(object) === 'ingressPort' ? policyOfIngressPort(object, access) : readPolicy(object);
+  return accessTypeOf(object) === 'ingressPort' ? policyOfIngressPort(object, access) : readPolicy(object);
 }
 
 function unguardedFlows(
@@ -85,7 +88,7 @@ function unguardedFlows(
 }
 
 /** Stores flows, and keeps the stored value of each equal flow. Returns true when nothing changed. */
-function keepEqual(draft: MapDraft<readonly Flow[]>, id: string, flows: readonly Flow[]): boolean {
+function storeFlows(draft: MapDraft<readonly Flow[]>, id: string, flows: readonly Flow[]): boolean {
   const before = draft.get(id) ?? [];
   const known = new Map(before.map((flow) => [flow.id, flow]));
   const after = flows.map((flow) => {
@@ -99,15 +102,15 @@ function keepEqual(draft: MapDraft<readonly Flow[]>, id: string, flows: readonly
 }
 
 /** Ids of resources and routes that began or stopped to take part. */
-interface Flipped {
+interface ToggledDestinations {
   readonly resources: readonly string[];
   readonly routes: readonly string[];
 }
 
 /** Returns the ids of policies whose flows may have changed. */
 function policiesToUpdate(
-  step: UpdateStep,
-  { endpoints, peers, groups, destinations, postures }: Found,
+  step: UpdateInput,
+  { endpoints, peers, groups, destinations, postures }: EarlierResults,
 ): ReadonlySet<string> {
   const flips = (ids: ReadonlySet<string>) =>
     [...ids].filter(
@@ -117,12 +120,15 @@ function policiesToUpdate(
   const named = [...groups.changed, ...peers.changed, ...postures.changed, ...flipped.resources];
   const policies = new Set(step.touched.policy);
   for (const id of new Set([...named, ...groupsNamedBy(step, flipped)]))
-    for (const policy of step.namedBy(id, 'policy')) policies.add(policy);
+    for (const policy of step.referrerIds(id, 'policy')) policies.add(policy);
   return policies;
 }
 
 /** Returns the groups by which rules name resources and routes, before or after the step. */
-function groupsNamedBy({ previous, state }: UpdateStep, { resources, routes }: Flipped): readonly string[] {
+function groupsNamedBy(
+  { previous, state }: UpdateInput,
+  { resources, routes }: ToggledDestinations,
+): readonly string[] {
   const read = (ids: readonly string[], groups: (object: StoredObject) => readonly string[]) =>
     [previous.state, state].flatMap((side) => ids.flatMap((id) => side.get(id) ?? []).flatMap(groups));
   return [
@@ -131,11 +137,11 @@ function groupsNamedBy({ previous, state }: UpdateStep, { resources, routes }: F
   ];
 }
 
-function takesPart(endpoints: Endpoints, { live }: Pick<Access, 'live'>, id: string): boolean {
+function takesPart(endpoints: Endpoints, { live }: Pick<AccessImage, 'live'>, id: string): boolean {
   const at = endpoints.slots.get(id);
   return at !== undefined && hasBit(live, at);
 }
 
-function inOrder(flowsBy: PersistentMap<readonly Flow[]>): readonly Flow[] {
+function sortFlows(flowsBy: PersistentMap<readonly Flow[]>): readonly Flow[] {
   return [...flowsBy].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, flows]) => flows);
 }

@@ -1,13 +1,13 @@
 import { equalBits } from '../../lib/bits/bit-set.ts';
 import type { PersistentMap } from '../../lib/persistent-map.ts';
-import { inParts } from '../../lib/steps.ts';
+import { splitIntoParts } from '../../lib/steps.ts';
 import type { Endpoints } from './endpoints.ts';
 import { type Membership, membershipOf } from './groups.ts';
-import { groupFields, partOf, readGroup, readResource, readRoute } from './object-readers.ts';
-import type { UpdateStep } from './update-image.ts';
+import { accessTypeOf, groupFields, readGroup, readResource, readRoute } from './object-readers.ts';
+import type { UpdateInput } from './update-image.ts';
 
 /** Groups after a step. */
-export interface GroupsStep {
+export interface UpdatedGroups {
   readonly all: PersistentMap<Membership>;
   /** Ids of groups that contain every peer. */
   readonly universal: readonly string[];
@@ -16,25 +16,25 @@ export interface GroupsStep {
 }
 
 /** Number of groups that are recomputed before the generator yields. */
-const mostAtOnce = 200;
+const groupsPerSlice = 200;
 
 /** Recomputes the members of groups. */
-export function* stepGroups(
-  step: UpdateStep,
+export function* updateGroups(
+  step: UpdateInput,
   endpoints: Endpoints,
   changedPeers: ReadonlySet<string>,
-): Generator<undefined, GroupsStep> {
+): Generator<undefined, UpdatedGroups> {
   const { previous, state, touched } = step;
   const universal = [...new Set([...previous.universalGroups, ...touched.group])]
-    .filter((id) => holdsAll(step, id))
+    .filter((id) => containsAllPeers(step, id))
     .sort();
   const changed = new Set<string>();
   for (const peer of changedPeers)
-    for (const group of step.namedBy(peer, 'group', groupFields.member)) changed.add(group);
+    for (const group of step.referrerIds(peer, 'group', groupFields.member)) changed.add(group);
   if (changedPeers.size > 0) for (const group of [...previous.universalGroups, ...universal]) changed.add(group);
-  const looked = new Set([...changed, ...touched.group, ...namedByPlaces(step)]);
+  const looked = new Set([...changed, ...touched.group, ...groupsNamedByDestinations(step)]);
   let all = previous.groups;
-  for (const part of inParts(looked, mostAtOnce)) {
+  for (const part of splitIntoParts(looked, groupsPerSlice)) {
     all = all.edit((draft) => {
       for (const id of part) {
         const before = draft.get(id);
@@ -50,7 +50,7 @@ export function* stepGroups(
 }
 
 /** Returns the groups that touched resources and routes name, before or after the step. */
-function namedByPlaces({ previous, state, touched }: UpdateStep): readonly string[] {
+function groupsNamedByDestinations({ previous, state, touched }: UpdateInput): readonly string[] {
   const sides = [previous.state, state];
   const resources = [...touched.resource].flatMap((id) => sides.flatMap((side) => side.get(id) ?? []));
   const routes = [...touched.route].flatMap((id) => sides.flatMap((side) => side.get(id) ?? []));
@@ -60,9 +60,9 @@ function namedByPlaces({ previous, state, touched }: UpdateStep): readonly strin
   ];
 }
 
-function holdsAll({ state }: UpdateStep, id: string): boolean {
+function containsAllPeers({ state }: UpdateInput, id: string): boolean {
   const object = state.get(id);
-  return object !== undefined && partOf(object) === 'group' && readGroup(object).all;
+  return object !== undefined && accessTypeOf(object) === 'group' && readGroup(object).all;
 }
 
 function equalMemberships(a: Membership | undefined, b: Membership | undefined): boolean {

@@ -1,20 +1,20 @@
 import type { State } from '../../model/declare/kind.ts';
-import type { Access } from './access.ts';
+import type { AccessImage } from './access.ts';
 import type { ObservedPeers } from './facts.ts';
-import { stepTakeovers } from './ingress.ts';
-import { type Part, partOf } from './object-readers.ts';
-import { stepDestinations } from './step-destinations.ts';
-import { stepFlows } from './step-flows.ts';
-import { stepGroups } from './step-groups.ts';
-import { stepEndpoints, stepPeers } from './step-peers.ts';
-import { stepPostures } from './step-postures.ts';
+import { updateTakeovers } from './ingress.ts';
+import { type AccessObjectType, accessTypeOf } from './object-readers.ts';
+import { updateDestinations } from './step-destinations.ts';
+import { updateFlows } from './step-flows.ts';
+import { updateGroups } from './step-groups.ts';
+import { updateEndpoints, updatePeers } from './step-peers.ts';
+import { updatePostures } from './step-postures.ts';
 
 /** Ids of the objects that a step has to recompute, by part. */
-export type Touched = Readonly<Record<Exclude<Part, 'network' | 'router'>, ReadonlySet<string>>>;
+export type Touched = Readonly<Record<Exclude<AccessObjectType, 'network' | 'router'>, ReadonlySet<string>>>;
 
 /** Inputs of every stage of a step. */
-export interface UpdateStep {
-  readonly previous: Access;
+export interface UpdateInput {
+  readonly previous: AccessImage;
   readonly state: State;
   readonly observedPeers: ObservedPeers;
   readonly touched: Touched;
@@ -22,7 +22,7 @@ export interface UpdateStep {
    * Returns the ids of objects of a part that reference `id`, before or after the step. If `fields` are given, only
    * references by one of these count.
    */
-  namedBy(id: string, part: Part, ...fields: readonly string[]): readonly string[];
+  referrerIds(id: string, part: AccessObjectType, ...fields: readonly string[]): readonly string[];
 }
 
 /**
@@ -30,22 +30,22 @@ export interface UpdateStep {
  * that `touched` lists all objects, so that references need not be followed. Yields regularly.
  */
 export function* updateImage(
-  previous: Access,
+  previous: AccessImage,
   state: State,
   observedPeers: ObservedPeers,
   touched: Touched,
   everything: boolean,
-): Generator<undefined, Access> {
-  const namedBy = everything ? () => [] : lookForNames(previous.state, state);
-  const step: UpdateStep = { previous, state, observedPeers, touched, namedBy };
-  const endpoints = stepEndpoints(step);
-  const peers = stepPeers(step, endpoints);
+): Generator<undefined, AccessImage> {
+  const namedBy = everything ? () => [] : createReferrerLookup(previous.state, state);
+  const step: UpdateInput = { previous, state, observedPeers, touched, referrerIds: namedBy };
+  const endpoints = updateEndpoints(step);
+  const peers = updatePeers(step, endpoints);
   yield undefined;
-  const groups = yield* stepGroups(step, endpoints, peers.changed);
-  const destinations = stepDestinations(step, { endpoints, peers, groups });
-  const postures = stepPostures(step, endpoints);
-  const takeovers = stepTakeovers(step, endpoints, peers);
-  const flows = yield* stepFlows(step, { endpoints, peers, groups, destinations, postures, takeovers });
+  const groups = yield* updateGroups(step, endpoints, peers.changed);
+  const destinations = updateDestinations(step, { endpoints, peers, groups });
+  const postures = updatePostures(step, endpoints);
+  const takeovers = updateTakeovers(step, endpoints, peers);
+  const flows = yield* updateFlows(step, { endpoints, peers, groups, destinations, postures, takeovers });
   return {
     state,
     observedPeers,
@@ -61,12 +61,12 @@ export function* updateImage(
   };
 }
 
-function lookForNames(before: State, after: State): UpdateStep['namedBy'] {
+function createReferrerLookup(before: State, after: State): UpdateInput['referrerIds'] {
   return (id, part, ...fields) => {
     const found = new Set<string>();
     for (const state of [before, after]) {
       for (const { from, field } of state.referrersOf(id)) {
-        if (partOf(from) === part && (fields.length === 0 || fields.includes(field))) found.add(from.id);
+        if (accessTypeOf(from) === part && (fields.length === 0 || fields.includes(field))) found.add(from.id);
       }
     }
     return [...found];

@@ -1,5 +1,5 @@
 import type { State } from '../../model/declare/kind.ts';
-import { movedMembers } from '../../model/state/members.ts';
+import { changedMembers } from '../../model/state/members.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import { isInGroup } from './groups.ts';
 import { groupFields, kindOf, readGroup, readPeer, readValidator } from './object-readers.ts';
@@ -13,35 +13,39 @@ export interface Verdicts {
    */
   readonly deciding: ReadonlyMap<string, string>;
   /** Problem of a peer, by peer id and integration id. Empty when there is no problem. */
-  readonly of: ReadonlyMap<string, Readonly<Record<string, string>>>;
+  readonly problemsByPeer: ReadonlyMap<string, Readonly<Record<string, string>>>;
 }
 
 /** Verdicts, for reading single peers only. */
 export interface VerdictsOfPeers {
   readonly deciding: Verdicts['deciding'];
-  readonly of: Pick<Verdicts['of'], 'get'>;
+  readonly problemsByPeer: Pick<Verdicts['problemsByPeer'], 'get'>;
 }
 
 /** No product decides about any peer. */
-export const noVerdicts: Verdicts = { deciding: new Map(), of: new Map() };
+export const noVerdicts: Verdicts = { deciding: new Map(), problemsByPeer: new Map() };
 
 /**
  * Returns why endpoint security keeps a peer out, or `undefined` when it does not. Every product that decides about the
  * peer must approve it.
  */
-export function disapprovalOf(peer: StoredObject, state: State, { deciding, of }: VerdictsOfPeers): string | undefined {
+export function disapprovalOf(
+  peer: StoredObject,
+  state: State,
+  { deciding, problemsByPeer }: VerdictsOfPeers,
+): string | undefined {
   // A temporary peer has no machine of its own, and exists for one other peer only.
   if (deciding.size === 0 || readPeer(peer).temporary) return undefined;
-  const own = of.get(peer.id) ?? {};
+  const own = problemsByPeer.get(peer.id) ?? {};
   for (const [id, untrusted] of deciding) {
     if (!decidesAbout(state, id, peer.id)) continue;
-    const reason = untrusted || (own[id] ?? notAskedYet);
+    const reason = untrusted || (own[id] ?? uncheckedReason);
     if (reason !== '') return reason;
   }
   return undefined;
 }
 
-const notAskedYet = 'endpoint security has not checked the peer yet';
+const uncheckedReason = 'endpoint security has not checked the peer yet';
 
 /** Whether an integration decides about a peer: the peer is in one of its groups. */
 export function decidesAbout(state: State, id: string, peer: string): boolean {
@@ -55,7 +59,7 @@ function groupsOf(state: State, id: string): readonly string[] {
 }
 
 /** State, with the verdicts that apply to it. */
-interface Side {
+interface StateWithVerdicts {
   readonly state: State;
   readonly verdicts: Verdicts;
 }
@@ -64,20 +68,23 @@ interface Side {
  * Returns the peers that endpoint security may admit or keep out after a change of an object. For an integration, all
  * peers of its groups. For a group whose peers an integration decides about, the peers that joined or left.
  */
-export function affectedPeers(id: string, ...[before, after]: readonly [Side, Side]): readonly string[] {
+export function affectedPeers(
+  id: string,
+  ...[before, after]: readonly [StateWithVerdicts, StateWithVerdicts]
+): readonly string[] {
   const sides = [before, after];
   if (sides.some(({ verdicts }) => verdicts.deciding.has(id)))
-    return sides.flatMap(({ state }) => decidedBy(state, id));
+    return sides.flatMap(({ state }) => peersDecidedBy(state, id));
   if (!sides.some((side) => isDecidedAbout(side, id))) return [];
-  return movedMembers(before.state.get(id), after.state.get(id), groupFields.member).map((move) => move.id);
+  return changedMembers(before.state.get(id), after.state.get(id), groupFields.member).map((move) => move.id);
 }
 
 /** Returns the peers in the groups of an integration. May contain duplicates. */
-export function decidedBy(state: State, id: string): readonly string[] {
+export function peersDecidedBy(state: State, id: string): readonly string[] {
   return groupsOf(state, id).flatMap((group) => membersOf(state, group));
 }
 
-function isDecidedAbout({ state, verdicts }: Side, group: string): boolean {
+function isDecidedAbout({ state, verdicts }: StateWithVerdicts, group: string): boolean {
   return [...verdicts.deciding.keys()].some((id) => groupsOf(state, id).includes(group));
 }
 

@@ -31,7 +31,7 @@ export function createAccountStreams(app: FastifyInstance, engine: Engine): Acco
     },
     async follow(stream, account, sendNew) {
       try {
-        await whenMoved(watch, account, stream, sendNew);
+        await followRevisions(watch, account, stream, sendNew);
       } catch (error) {
         if (!(error instanceof HeddleError)) throw error;
       } finally {
@@ -42,7 +42,7 @@ export function createAccountStreams(app: FastifyInstance, engine: Engine): Acco
   };
 }
 
-async function whenMoved(
+async function followRevisions(
   watch: AccountWatch,
   account: string,
   stream: EventStream,

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { inSlices } from '../../commit/slices.ts';
+import { runNowOrInSlices } from '../../commit/slices.ts';
 import type { Json } from '../../lib/json.ts';
 import { sha256InSteps } from '../../lib/node-pure.ts';
-import { jsonInSteps, runToEnd, textInParts } from '../../lib/steps.ts';
+import { jsonInSteps, runToEnd, splitText } from '../../lib/steps.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { etagIn } from '../profile/profile.ts';
 
@@ -15,7 +15,7 @@ export interface Answer {
 }
 
 /** Maximum number of cached answers per state of an account. */
-const capacity = 20_000;
+const maxCachedAnswers = 20_000;
 
 const cache = new WeakMap<Snapshot, Map<string, Answer | Promise<Answer>>>();
 
@@ -36,7 +36,7 @@ export type AnswerWork = Content | Generator<undefined, Content | Answer>;
  * Returns the answer about a state. It is made only once, because a state never changes, and in slices. `name` is
  * unique among the answers of a state.
  */
-export function answerFrom(state: Snapshot, name: string, make: () => AnswerWork): Answer | Promise<Answer> {
+export function cachedAnswer(state: Snapshot, name: string, make: () => AnswerWork): Answer | Promise<Answer> {
   let known = cache.get(state);
   if (known === undefined) {
     known = new Map();
@@ -44,13 +44,17 @@ export function answerFrom(state: Snapshot, name: string, make: () => AnswerWork
   }
   const present = known.get(name);
   if (present !== undefined) return present;
-  const answer = inSlices(answerInSteps(make()));
-  if (known.size < capacity) keep(known, name, answer);
+  const answer = runNowOrInSlices(answerInSteps(make()));
+  if (known.size < maxCachedAnswers) cacheAnswer(known, name, answer);
   return answer;
 }
 
 /** Caches an answer. An answer that could not be made is removed, so that the next request tries again. */
-function keep(known: Map<string, Answer | Promise<Answer>>, name: string, answer: Answer | Promise<Answer>): void {
+function cacheAnswer(
+  known: Map<string, Answer | Promise<Answer>>,
+  name: string,
+  answer: Answer | Promise<Answer>,
+): void {
   known.set(name, answer);
   if (!(answer instanceof Promise)) return;
   answer.then(
@@ -66,7 +70,7 @@ export function makeAnswer(made: Content): Answer {
 
 /** Serialises an answer in slices, since it may be long. */
 export function makeLongAnswer(make: AnswerWork): Answer | Promise<Answer> {
-  return inSlices(answerInSteps(make));
+  return runNowOrInSlices(answerInSteps(make));
 }
 
 function* answerInSteps(make: AnswerWork): Generator<undefined, Answer> {
@@ -93,24 +97,24 @@ export function* etagInSteps(version: number, text: string, link = ''): Generato
 }
 
 function* partsOf(...texts: readonly string[]): Generator<string> {
-  for (const text of texts) yield* textInParts(text);
+  for (const text of texts) yield* splitText(text);
 }
 
 /** Sends an answer that may be long, serialised in slices, or 304 when the client has it. */
 export async function sendLong(request: FastifyRequest, reply: FastifyReply, content: Content): Promise<FastifyReply> {
-  return sendAnswer(request, reply, await inSlices(answerInSteps(content)));
+  return sendAnswer(request, reply, await runNowOrInSlices(answerInSteps(content)));
 }
 
 /** Sends an answer, or 304 when the client has it. */
 export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: Answer): FastifyReply {
   void reply.header('etag', answer.etag);
   if (answer.link !== undefined) void reply.header('link', answer.link);
-  if (isKnown(request, answer.etag)) return reply.code(304).send();
+  if (isNotModified(request, answer.etag)) return reply.code(304).send();
   return reply.header('content-type', 'application/json; charset=utf-8').send(answer.text);
 }
 
 /** Whether the client already has the body with this ETag. */
-export function isKnown({ method, headers, profile }: FastifyRequest, etag: string): boolean {
+export function isNotModified({ method, headers, profile }: FastifyRequest, etag: string): boolean {
   const known = headers['if-none-match'];
   return ['GET', 'HEAD'].includes(method) && known !== undefined && matches(known, etagIn({ profile }, etag));
 }

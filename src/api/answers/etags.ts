@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import { inSlices } from '../../commit/slices.ts';
-import { etagInSteps, isKnown } from './answers.ts';
+import { runNowOrInSlices } from '../../commit/slices.ts';
+import { etagInSteps, isNotModified } from './answers.ts';
 
 /**
  * Adds an ETag to answers of reads that have none. An answer with `no-store` only has the ETag that its route gave it.
@@ -11,9 +11,9 @@ export function addEtags(app: FastifyInstance): void {
     if (!isRead) return payload;
     const given = reply.getHeader('etag');
     if (given === undefined && reply.getHeader('cache-control') === 'no-store') return payload;
-    const etag = given === undefined ? await inSlices(etagInSteps(0, payload)) : String(given);
+    const etag = given === undefined ? await runNowOrInSlices(etagInSteps(0, payload)) : String(given);
     void reply.header('etag', etag);
-    if (!isKnown(request, etag)) return payload;
+    if (!isNotModified(request, etag)) return payload;
     void reply.code(304).removeHeader('content-length');
     return null;
   });

@@ -1,5 +1,5 @@
 /** Returns the body of a page of a log: the records and the members that all paged logs have. */
-export function envelope<Shown>(
+export function wrapLogPage<Shown>(
   data: readonly Shown[],
   { page, page_size, total }: { readonly page: number; readonly page_size: number; readonly total: number },
 ) {
@@ -20,9 +20,11 @@ export function rangeOf({ start_date: from, end_date: to }: Dates): { readonly f
 }
 
 /** Returns an object without its `undefined` members. */
-export function present<Value extends object>(value: Value): { [Name in keyof Value]?: NonNullable<Value[Name]> } {
+export function withoutUndefined<Value extends object>(
+  value: Value,
+): { [Name in keyof Value]?: NonNullable<Value[Name]> } {
   // Only `undefined` members are removed, so the type still holds.
   return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as ReturnType<
-    typeof present<Value>
+    typeof withoutUndefined<Value>
   >;
 }

@@ -1,17 +1,17 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
-import { inSlices } from '../../commit/slices.ts';
+import { runNowOrInSlices } from '../../commit/slices.ts';
 import { isObject } from '../../lib/json.ts';
-import { jsonInSteps, textInParts } from '../../lib/steps.ts';
+import { jsonInSteps, splitText } from '../../lib/steps.ts';
 
 /**
  * Minimum length of a text that is sent in parts, in characters. In one piece, this length takes 1 ms; in parts, twice
  * as long.
  */
-const largeText = 2 * 1024 * 1024;
+const minLengthInParts = 2 * 1024 * 1024;
 
 /** Minimum length of a list that is serialised in slices. Shorter lists are serialised as fast in one piece. */
-const longEnough = 200;
+const minSlicedLength = 200;
 
 /**
  * Serialises answers with long lists in slices: a plan of 20,000 documents would block all other requests for half a
@@ -20,7 +20,7 @@ const longEnough = 200;
 export function sliceLongAnswers(app: FastifyInstance): void {
   app.addHook('preSerialization', async (_request, reply, payload) => {
     if (!isLong(payload, 2)) return payload;
-    const text = await inSlices(jsonInSteps(payload));
+    const text = await runNowOrInSlices(jsonInSteps(payload));
     void reply.serializer(() => text);
     return payload;
   });
@@ -32,19 +32,19 @@ export function sliceLongAnswers(app: FastifyInstance): void {
  */
 export function sendInParts(app: FastifyInstance): void {
   app.addHook('onSend', async (_request, reply, payload) => {
-    if (typeof payload !== 'string' || payload.length < largeText) return payload;
+    if (typeof payload !== 'string' || payload.length < minLengthInParts) return payload;
     void reply.header('content-length', Buffer.byteLength(payload));
     return Readable.from(bytesOf(payload), { objectMode: false });
   });
 }
 
 function* bytesOf(text: string): Generator<Buffer> {
-  for (const part of textInParts(text)) yield Buffer.from(part);
+  for (const part of splitText(text)) yield Buffer.from(part);
 }
 
 /** Whether a value is a long list, or contains one at most `depth` levels deep. */
 function isLong(value: unknown, depth: number): boolean {
-  if (Array.isArray(value)) return value.length >= longEnough;
+  if (Array.isArray(value)) return value.length >= minSlicedLength;
   if (depth === 0 || !isObject(value)) return false;
   return Object.values(value).some((member) => isLong(member, depth - 1));
 }

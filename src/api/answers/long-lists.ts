@@ -1,12 +1,12 @@
 import type { Engine } from '../../commit/engine.ts';
 import { sha256 } from '../../lib/node-pure.ts';
-import { isTurn } from '../../lib/steps.ts';
+import { shouldYield } from '../../lib/steps.ts';
 import type { State } from '../../model/declare/kind.ts';
 import { lowerToResponse } from '../../model/lower/response.ts';
-import { parts } from '../../model/state/facets.ts';
+import { partKeys } from '../../model/state/facets.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
-import { isFoundAgain, type Look, WatchedState } from '../../model/state/watched-state.ts';
+import { type ExternalLookup, isLookupUnchanged, WatchedState } from '../../model/state/watched-state.ts';
 import type { Answer } from './answers.ts';
 
 /** One object of a list as it was last serialised, with the data that its text depends on. */
@@ -16,13 +16,13 @@ interface Item {
   readonly text: string;
   /** 64-bit hash of the text. */
   readonly hash: bigint;
-  readonly seen: readonly string[];
+  readonly readParts: readonly string[];
   /** Data from outside the revision that the text depends on, such as connections and counts. */
-  readonly looks: readonly Look[];
+  readonly lookups: readonly ExternalLookup[];
 }
 
 /** A list as it was last serialised. */
-interface Kept {
+interface CachedList {
   state: Snapshot;
   /** Answer with all items. Absent when an item has changed since. */
   answer?: Answer;
@@ -33,16 +33,16 @@ interface Kept {
    */
   sum: bigint;
   /** Number of items that depend on data from outside the revision. */
-  looking: number;
+  itemsWithLookups: number;
   /** Ids of the items that depend on a part of the state, by part. */
-  readonly followers: Map<string, string | Set<string>>;
+  readonly dependents: Map<string, string | Set<string>>;
 }
 
 /** Minimum length of a list that is kept. Shorter lists are serialised as fast from scratch. */
-const longEnough = 500;
+const minCachedLength = 500;
 
 /** Maximum number of objects in all kept lists. An object takes about 1 kB. */
-const capacity = 100_000;
+const maxCachedObjects = 100_000;
 
 /** Cache of serialised lists. */
 interface LongLists {
@@ -69,8 +69,8 @@ export function longListsOf(engine: Engine): LongLists {
  * Observations from outside the revision are compared for each list, and only objects with a different observation are
  * serialised again.
  */
-export function createLongLists(shortest = longEnough): LongLists {
-  const known = new Map<string, Kept>();
+export function createLongLists(shortest = minCachedLength): LongLists {
+  const known = new Map<string, CachedList>();
   /** Lists that are being updated. A request for another state bypasses the cache during that time. */
   const busy = new Set<string>();
   return {
@@ -84,11 +84,11 @@ export function createLongLists(shortest = longEnough): LongLists {
       // If the update fails, the half-updated list must not be used.
       known.delete(name);
       try {
-        const kept: Kept = present ?? { state, items: [], sum: 0n, looking: 0, followers: new Map() };
+        const kept: CachedList = present ?? { state, items: [], sum: 0n, itemsWithLookups: 0, dependents: new Map() };
         if (present === undefined) yield* fill(kept, seen, kind);
         else {
           if (present.state !== state) yield* update(kept, state, seen, kind);
-          yield* lookAgain(kept, seen);
+          yield* refreshLookups(kept, seen);
         }
         kept.answer ??= yield* write(kept);
         known.set(name, kept);
@@ -101,23 +101,23 @@ export function createLongLists(shortest = longEnough): LongLists {
   };
 }
 
-function* fill(kept: Kept, state: State, kind: string): Generator<undefined, void> {
+function* fill(kept: CachedList, state: State, kind: string): Generator<undefined, void> {
   for (const [at, object] of state.ofKind(kind).entries()) {
-    if (isTurn(at)) yield undefined;
+    if (shouldYield(at)) yield undefined;
     put(kept, state, object);
   }
 }
 
-function* update(kept: Kept, state: Snapshot, seen: State, kind: string): Generator<undefined, void> {
-  const changed = state.partsSince(kept.state);
+function* update(kept: CachedList, state: Snapshot, seen: State, kind: string): Generator<undefined, void> {
+  const changed = state.changedPartsSince(kept.state);
   const stale = new Set<string>();
-  for (const part of changed) for (const id of followersOf(kept, part)) stale.add(id);
+  for (const part of changed) for (const id of dependentsOf(kept, part)) stale.add(id);
   // No item depends on a new object yet, so new objects are added here.
-  for (const id of state.changedOf(kind, kept.state)) stale.add(id);
+  for (const id of state.changedOfKind(kind, kept.state)) stale.add(id);
   kept.state = state;
   let at = 0;
   for (const id of stale) {
-    if (isTurn(at++)) yield undefined;
+    if (shouldYield(at++)) yield undefined;
     const object = state.get(id);
     if (object === undefined) drop(kept, id);
     else put(kept, seen, object);
@@ -125,23 +125,23 @@ function* update(kept: Kept, state: Snapshot, seen: State, kind: string): Genera
 }
 
 /** Serialises the items again whose observations from outside the revision have changed. */
-function* lookAgain(kept: Kept, seen: State): Generator<undefined, void> {
-  if (kept.looking === 0) return;
-  for (const [at, { id, looks }] of kept.items.entries()) {
-    if (isTurn(at)) yield undefined;
-    if (looks.every((look) => isFoundAgain(look, seen))) continue;
+function* refreshLookups(kept: CachedList, seen: State): Generator<undefined, void> {
+  if (kept.itemsWithLookups === 0) return;
+  for (const [at, { id, lookups }] of kept.items.entries()) {
+    if (shouldYield(at)) yield undefined;
+    if (lookups.every((look) => isLookupUnchanged(look, seen))) continue;
     const object = seen.get(id);
     if (object !== undefined) put(kept, seen, object);
   }
 }
 
 /** Returns the ids of the items that depend on a part. Most parts have only one, which is stored without a set. */
-function followersOf({ followers }: Kept, part: string): Iterable<string> {
-  const found = followers.get(part);
+function dependentsOf({ dependents }: CachedList, part: string): Iterable<string> {
+  const found = dependents.get(part);
   return typeof found === 'string' ? [found] : (found ?? []);
 }
 
-function put(kept: Kept, state: State, object: StoredObject): void {
+function put(kept: CachedList, state: State, object: StoredObject): void {
   const { id, updatedRevision: version } = object;
   const watched = new WatchedState(state);
   const text = JSON.stringify(lowerToResponse(kept.state.registry, object, watched, 'list'));
@@ -150,28 +150,28 @@ function put(kept: Kept, state: State, object: StoredObject): void {
     version,
     text,
     hash: hashOf(text),
-    seen: [...watched.seen, parts.object(id)],
-    looks: watched.looks,
+    readParts: [...watched.readParts, partKeys.object(id)],
+    lookups: watched.lookups,
   };
   delete kept.answer;
-  const at = placeOf(kept.items, id);
+  const at = findPosition(kept.items, id);
   const old = kept.items[at];
   if (old?.id === id) {
     forget(kept, old);
     kept.items[at] = item;
   } else kept.items.splice(at, 0, item);
   kept.sum = BigInt.asUintN(64, kept.sum + item.hash);
-  if (item.looks.length > 0) kept.looking += 1;
-  for (const part of item.seen) {
-    const followers = kept.followers.get(part);
-    if (followers === undefined) kept.followers.set(part, id);
-    else if (typeof followers === 'string') kept.followers.set(part, new Set([followers, id]));
+  if (item.lookups.length > 0) kept.itemsWithLookups += 1;
+  for (const part of item.readParts) {
+    const followers = kept.dependents.get(part);
+    if (followers === undefined) kept.dependents.set(part, id);
+    else if (typeof followers === 'string') kept.dependents.set(part, new Set([followers, id]));
     else followers.add(id);
   }
 }
 
-function drop(kept: Kept, id: string): void {
-  const at = placeOf(kept.items, id);
+function drop(kept: CachedList, id: string): void {
+  const at = findPosition(kept.items, id);
   const item = kept.items[at];
   if (item?.id !== id) return;
   delete kept.answer;
@@ -179,23 +179,23 @@ function drop(kept: Kept, id: string): void {
   kept.items.splice(at, 1);
 }
 
-function forget(kept: Kept, { id, seen, hash, looks }: Item): void {
+function forget(kept: CachedList, { id, readParts, hash, lookups }: Item): void {
   kept.sum = BigInt.asUintN(64, kept.sum - hash);
-  if (looks.length > 0) kept.looking -= 1;
-  const { followers } = kept;
-  for (const part of seen) {
-    const others = followers.get(part);
+  if (lookups.length > 0) kept.itemsWithLookups -= 1;
+  const { dependents } = kept;
+  for (const part of readParts) {
+    const others = dependents.get(part);
     if (typeof others === 'string') {
-      if (others === id) followers.delete(part);
+      if (others === id) dependents.delete(part);
       continue;
     }
     others?.delete(id);
-    if (others?.size === 0) followers.delete(part);
+    if (others?.size === 0) dependents.delete(part);
   }
 }
 
 /** Returns the index of an id among the items, or the index at which to insert it. */
-function placeOf(items: readonly Item[], id: string): number {
+function findPosition(items: readonly Item[], id: string): number {
   let [low, high] = [0, items.length];
   while (low < high) {
     const middle = (low + high) >>> 1;
@@ -210,10 +210,10 @@ function placeOf(items: readonly Item[], id: string): number {
  * hash over megabytes. The ETag is the same on every server, but differs from the ETag of the same list serialised
  * without this cache.
  */
-function* write({ items, sum }: Kept): Generator<undefined, Answer> {
+function* write({ items, sum }: CachedList): Generator<undefined, Answer> {
   let [version, text] = [0, '['];
   for (const [at, item] of items.entries()) {
-    if (isTurn(at)) yield undefined;
+    if (shouldYield(at)) yield undefined;
     version = Math.max(version, item.version);
     text += at === 0 ? item.text : `,${item.text}`;
   }
@@ -224,11 +224,11 @@ function hashOf(text: string): bigint {
   return BigInt(`0x${sha256(text).slice(0, 16)}`);
 }
 
-function evict(known: Map<string, Kept>): void {
+function evict(known: Map<string, CachedList>): void {
   let total = 0;
   for (const { items } of known.values()) total += items.length;
   for (const [name, { items }] of known) {
-    if (total <= capacity || known.size === 1) return;
+    if (total <= maxCachedObjects || known.size === 1) return;
     known.delete(name);
     total -= items.length;
   }

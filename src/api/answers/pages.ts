@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { isTurn } from '../../lib/steps.ts';
+import { shouldYield } from '../../lib/steps.ts';
 import type { Kind } from '../../model/declare/kind.ts';
 import { storedId, wireId } from '../../model/declare/wire-id.ts';
 import { InvalidInput } from '../../model/errors.ts';
@@ -38,7 +38,7 @@ export function startOf(kind: Kind, page: Page | undefined): string | undefined 
 }
 
 /** Maximum number of objects to show, and which of them. */
-interface Choice {
+interface PageFilter {
   readonly limit: number | undefined;
   readonly matches: (object: StoredObject) => boolean;
 }
@@ -50,12 +50,12 @@ interface Choice {
 export function* takePage(
   kind: Kind,
   candidates: Iterable<StoredObject>,
-  { limit = Number.POSITIVE_INFINITY, matches }: Choice,
+  { limit = Number.POSITIVE_INFINITY, matches }: PageFilter,
 ): Generator<undefined, { readonly objects: readonly StoredObject[]; readonly next?: string }> {
   const objects: StoredObject[] = [];
   let at = 0;
   for (const object of candidates) {
-    if (isTurn(at++)) yield undefined;
+    if (shouldYield(at++)) yield undefined;
     if (!matches(object)) continue;
     if (objects.length === limit) return { objects, next: String(wireId(kind, objects.at(-1)?.id ?? '')) };
     objects.push(object);

@@ -8,7 +8,7 @@ import type { Problem } from '../../model/problem.ts';
 import type { PushedValues } from '../../model/schema/values.ts';
 import { type FileRules, patternFaults } from '../../model/sources/file-rules.ts';
 import type { DocumentsBody } from '../../operations/config/documents.ts';
-import { type DocumentFilter, longestSelector, parseSelector } from '../../plan/documents/filter.ts';
+import { type DocumentFilter, maxSelectorLength, parseSelector } from '../../plan/documents/filter.ts';
 
 /** Caller who sends documents, and the reply to the caller. */
 interface Sender {
@@ -24,13 +24,13 @@ export async function readApplyRequest(
 ): Promise<{ readonly applyRequest: ApplyRequest; readonly input: DocumentInput }> {
   const { files, rules = [], values = {}, kinds, select, strictBase, ...options } = body;
   requirePatterns(rules);
-  requireNames(values);
+  requireValueNames(values);
   const filter = filterOf(kinds, select);
-  const input = await readInput(reader, files, { account: call.account, signal: goneSignal(reply) });
+  const input = await readInput(reader, files, { account: call.account, signal: disconnectSignal(reply) });
   const applyRequest: ApplyRequest = {
     ...options,
     ...{ rules, values, documents: input.documents, problems: input.problems, foreign: input.foreign },
-    place: input.place,
+    locate: input.locate,
     ...(filter === undefined ? {} : { filter }),
     ...(strictBase ? { expectBase: call.revision } : {}),
   };
@@ -41,7 +41,7 @@ export async function readApplyRequest(
  * Returns a signal that aborts when the client disconnects before the answer, so that its documents are not read any
  * further.
  */
-function goneSignal({ raw }: FastifyReply): AbortSignal {
+function disconnectSignal({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController();
   raw.once('close', () => {
     if (!raw.writableEnded) gone.abort(new Unavailable('the client disconnected before the answer'));
@@ -61,7 +61,7 @@ function labelTerms(select: string) {
   const terms = parseSelector(select);
   if ('fault' in terms)
     throw new InvalidInput(
-      `\`select\` cannot be read at \`${terms.fault.slice(0, 200)}\`; write terms like team=data, team!=data, team, !team, team in (a, b), with commas between them, of at most ${longestSelector} characters`,
+      `\`select\` cannot be read at \`${terms.fault.slice(0, 200)}\`; write terms like team=data, team!=data, team, !team, team in (a, b), with commas between them, of at most ${maxSelectorLength} characters`,
     );
   return terms;
 }
@@ -78,7 +78,7 @@ function requirePatterns(rules: readonly FileRules[]): void {
 }
 
 /** Throws `InvalidInput` for value names that no document can refer to. The message never repeats a value. */
-function requireNames(values: PushedValues): void {
+function requireValueNames(values: PushedValues): void {
   if (Object.keys(values).every((name) => /^(env|file):./.test(name))) return;
   throw new InvalidInput('every member of `values` must be a text named `env:HEDDLE_VALUE_…` or `file:…`');
 }

@@ -9,8 +9,8 @@ import { implement } from '../operations/implement.ts';
 export const deliveries = implement(operations, (engine, { openTarget }) => ({
   list: ({ call }) => showDeliveries(engine, call),
   resume: ({ call, params, query }) => resume(engine, call, params.id, query.since),
-  retry: ({ call, params, query }) => retry(engine, call, params.id, asideEvent(query)),
-  discard: ({ call, params, query }) => discard(engine, call, params.id, asideEvent(query)),
+  retry: ({ call, params, query }) => retry(engine, call, params.id, setAsideEventOf(query)),
+  discard: ({ call, params, query }) => discard(engine, call, params.id, setAsideEventOf(query)),
   test: ({ call, params }) => sendSample(engine, call, params.id, openTarget),
 }));
 
@@ -18,6 +18,6 @@ export const deliveries = implement(operations, (engine, { openTarget }) => ({
  * Returns the event that a request names. Returns `undefined` without a number, which stands for all events that were
  * set aside.
  */
-function asideEvent({ event, feed = 'audit' }: { readonly event?: number; readonly feed?: EventFeed }) {
+function setAsideEventOf({ event, feed = 'audit' }: { readonly event?: number; readonly feed?: EventFeed }) {
   return event === undefined ? undefined : { feed, number: event };
 }

@@ -1,8 +1,8 @@
-import { testApply } from '../../features/config/access/test-results.ts';
+import { testDocuments } from '../../features/config/access/test-results.ts';
 import { applyNow } from '../../features/config/plans/apply-plan.ts';
 import { planApply } from '../../features/config/plans/documents.ts';
 import { createPlan } from '../../features/config/plans/saved-plans.ts';
-import { refusalOf } from '../../objects/objects.ts';
+import { errorForProblems } from '../../objects/objects.ts';
 import { documents as operations } from '../../operations/config/documents.ts';
 import { implement } from '../operations/implement.ts';
 import { recoverApplied } from '../recover.ts';
@@ -19,7 +19,7 @@ export const documents = implement(operations, (engine, { reader, planLimit }) =
       async handle({ body, ...sender }) {
         const { applyRequest, input } = await readApplyRequest(reader, sender, body);
         const { outcome } = await planApply(engine, sender.call, applyRequest);
-        if (!outcome.ok) throw refusalOf(outcome.problems);
+        if (!outcome.ok) throw errorForProblems(outcome.problems);
         return { valid: true, documents: input.documents.length, warnings: outcome.plan.warnings };
       },
     },
@@ -44,7 +44,7 @@ export const documents = implement(operations, (engine, { reader, planLimit }) =
       ...planning,
       async handle({ body, ...sender }) {
         const { applyRequest } = await readApplyRequest(reader, sender, body);
-        return testApply(engine, sender.call, applyRequest);
+        return testDocuments(engine, sender.call, applyRequest);
       },
     },
   };

@@ -1,17 +1,17 @@
 import type { FastifyReply } from 'fastify';
 import type { Call, Engine } from '../../commit/engine.ts';
 import { runInSlices } from '../../commit/slices.ts';
-import { writeInSteps } from '../../documents/write.ts';
-import { type ExportedDocument, exportInSteps } from '../../features/config/archive/export.ts';
+import { writeDocumentsInSteps } from '../../documents/write.ts';
+import { type ExportedDocument, exportDocumentsInSteps } from '../../features/config/archive/export.ts';
 import { resourceOf } from '../../features/config/archive/resources.ts';
 import { jsonInSteps } from '../../lib/steps.ts';
 import { InvalidInput, NotFound } from '../../model/errors.ts';
 import type { InputOf } from '../../model/operation/operation.ts';
 import { findObject } from '../../objects/find-object.ts';
-import { readableBy } from '../../objects/object-list.ts';
+import { createKindReadCheck } from '../../objects/object-list.ts';
 import type { archive } from '../../operations/config/archive.ts';
 import { etagInSteps } from '../answers/answers.ts';
-import { knownKind } from './known-kind.ts';
+import { requireKnownKind } from './known-kind.ts';
 
 type Query = InputOf<typeof archive.export>['query'];
 
@@ -23,17 +23,17 @@ export async function sendExport(engine: Engine, call: Call, query: Query, reply
   const { kind, source, object, revision, markAdopt, format, namespace } = query;
   if (namespace !== undefined && format !== 'kubernetes')
     throw new InvalidInput('`namespace` is only for Kubernetes resources; request them with format=kubernetes.');
-  knownKind(engine.registry, kind);
-  const present = await engine.snapshots.at(call.account, call.revision);
-  const state = revision === undefined ? present : await engine.past.at(call.account, revision);
-  const isVisible = readableBy(present, call);
+  requireKnownKind(engine.registry, kind);
+  const present = await engine.snapshots.atLeast(call.account, call.revision);
+  const state = revision === undefined ? present : await engine.pastStates.at(call.account, revision);
+  const isVisible = createKindReadCheck(present, call);
   const filter = {
     ...(kind === undefined ? {} : { kind }),
     ...(source === undefined ? {} : { source }),
     ...(object === undefined ? {} : { id: findObject(state, object, isVisible).id }),
     ...{ isVisible, markAdopt },
   };
-  const documents = await runInSlices(exportInSteps(state, filter));
+  const documents = await runInSlices(exportDocumentsInSteps(state, filter));
   if (object !== undefined && documents.length === 0)
     throw new NotFound(
       `document of ${object} not found; the server manages this object itself, and documents do not state it`,
@@ -56,8 +56,8 @@ function textInSteps(
     case 'json':
       return jsonInSteps(documents);
     case 'yaml':
-      return writeInSteps(documents);
+      return writeDocumentsInSteps(documents);
     case 'kubernetes':
-      return writeInSteps(documents.map((document) => resourceOf(document, namespace)));
+      return writeDocumentsInSteps(documents.map((document) => resourceOf(document, namespace)));
   }
 }

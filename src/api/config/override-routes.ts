@@ -15,7 +15,7 @@ export const overrides = implement(operations, (engine) => ({
   list: ({ call, query }) => listOverrides(engine, call, query.source),
   start: {
     handle: ({ call, body }) =>
-      overrideObject(engine, call, body, someOf(body.values), overrideIn(body.reason, body.ttl)),
+      overrideObject(engine, call, body, requireValues(body.values), overrideIn(body.reason, body.ttl)),
     recover: async ({ call, body }, { revision }) =>
       revision === undefined ? undefined : findOverridden(engine, call, body, body.values, revision),
   },
@@ -26,7 +26,7 @@ export const overrides = implement(operations, (engine) => ({
   },
 }));
 
-function someOf(values: JsonObject): JsonObject {
+function requireValues(values: JsonObject): JsonObject {
   if (Object.keys(values).length > 0) return values;
   throw new InvalidInput('`values` must be an object with the new values by field, such as {"metric": 5}');
 }

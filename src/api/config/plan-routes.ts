@@ -3,8 +3,8 @@ import { applyPlan } from '../../features/config/plans/apply-plan.ts';
 import { approvePlan } from '../../features/config/plans/approvals.ts';
 import { readOutputs } from '../../features/config/plans/outputs.ts';
 import { listPlanPairs } from '../../features/config/plans/plan-access.ts';
-import { planRollback } from '../../features/config/plans/rollback.ts';
-import { patchPlan, showPlan, summarisePlans } from '../../features/config/plans/saved-plans.ts';
+import { createRollbackPlan } from '../../features/config/plans/rollback.ts';
+import { showPlan, showPlanPatches, summarisePlans } from '../../features/config/plans/saved-plans.ts';
 import { InvalidInput, NotAllowed } from '../../model/errors.ts';
 import { plans as operations } from '../../operations/config/plans.ts';
 import { parseScope, type RollbackScope } from '../../plan/rollback/scope.ts';
@@ -20,7 +20,7 @@ export const plans = implement(operations, (engine, { planLimit }) => ({
   readMarkdown: async ({ call, params }) => renderMarkdown(await showPlan(engine, call, params.id)),
   readPatch: {
     onRequest: planLimit,
-    handle: ({ call, params }) => patchPlan(engine, call, params.id),
+    handle: ({ call, params }) => showPlanPatches(engine, call, params.id),
   },
   readAccess: {
     onRequest: planLimit,
@@ -40,7 +40,7 @@ export const plans = implement(operations, (engine, { planLimit }) => ({
   rollBack: {
     onRequest: planLimit,
     handle: ({ call, params, body }) =>
-      planRollback(engine, call, { revision: params.revision, scope: scopeOf(body.scope) }),
+      createRollbackPlan(engine, call, { revision: params.revision, scope: scopeOf(body.scope) }),
   },
 }));
 

@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify';
 import { Unavailable } from '../../model/errors.ts';
 import { callOf } from '../authenticate.ts';
-import { type Limiter, refuseFor } from '../rate-limit.ts';
+import { type Limiter, refuseIfLimited } from '../rate-limit.ts';
 
 /**
  * Maximum number of archives that a server holds in memory, and the seconds after which a refused caller may try again.
  */
-const most = 4;
+const maxRestores = 4;
 const retrySeconds = 5;
 
 /** Limits the archives in memory: one request per account, and a few in total. */
@@ -31,8 +31,9 @@ export function createRestoreSlots(): RestoreSlots {
   return {
     take: async (request, reply) => {
       const { account } = callOf(request);
-      if (taken.has(account)) refuseFor(reply, retrySeconds, 'a restore of this account is under way');
-      if (taken.size >= most) refuseFor(reply, retrySeconds, `${most} restores are under way on this server`);
+      if (taken.has(account)) refuseIfLimited(reply, retrySeconds, 'a restore of this account is under way');
+      if (taken.size >= maxRestores)
+        refuseIfLimited(reply, retrySeconds, `${maxRestores} restores are under way on this server`);
       taken.set(account, request);
       for (const end of ['finish', 'close']) reply.raw.once(end, () => free(request));
     },

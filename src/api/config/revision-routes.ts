@@ -2,12 +2,12 @@ import { listHistory, showRevision } from '../../features/config/history/history
 import { InvalidInput } from '../../model/errors.ts';
 import { revisions as operations } from '../../operations/config/revisions.ts';
 import { implement } from '../operations/implement.ts';
-import { knownKind } from './known-kind.ts';
+import { requireKnownKind } from './known-kind.ts';
 
 /** Revisions of the account. */
 export const revisions = implement(operations, (engine) => ({
   list({ call, query: { since, until, ...query } }) {
-    knownKind(engine.registry, query.kind);
+    requireKnownKind(engine.registry, query.kind);
     if (since !== undefined && until !== undefined && since >= until)
       throw new InvalidInput('`since` must be before `until`');
     return listHistory(engine, call, {

@@ -3,8 +3,8 @@ import { rotateSecrets } from '../../features/config/archive/secrets.ts';
 import { troubledDeliveries } from '../../features/integrations/deliveries/status.ts';
 import { troubledProviders } from '../../features/integrations/directory/status.ts';
 import { troubledEndpointSecurity } from '../../features/integrations/endpoint-security/status.ts';
-import { troubledIngressPeers } from '../../features/integrations/ingress-status.ts';
-import { troubledDomains } from '../../features/proxy/domains/domains.ts';
+import { findOfflineIngressPeers } from '../../features/integrations/ingress-status.ts';
+import { findUnprovedDomains } from '../../features/proxy/domains/domains.ts';
 import { accountStatus } from '../../features/sources/status.ts';
 import { Conflict } from '../../model/errors.ts';
 import { status as operations } from '../../operations/config/status.ts';
@@ -18,8 +18,8 @@ export const status = implement(operations, (engine, { version }) => ({
       troubledDeliveries(engine, call),
       troubledEndpointSecurity(engine, call),
       troubledProviders(engine, call),
-      troubledIngressPeers(engine, call),
-      troubledDomains(engine, call),
+      findOfflineIngressPeers(engine, call),
+      findUnprovedDomains(engine, call),
     ]);
     return {
       ...account,

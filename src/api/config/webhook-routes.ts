@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
-import { hintAtSource } from '../../features/sources/scheduled-sources.ts';
+import { sendSourceHint } from '../../features/sources/scheduled-sources.ts';
 import { Unauthenticated } from '../../model/errors.ts';
 import { webhook as operations } from '../../operations/config/webhook.ts';
 import { implement } from '../operations/implement.ts';
@@ -9,16 +9,16 @@ import { implement } from '../operations/implement.ts';
 const bodyLimit = 5 * 1024 * 1024;
 
 /** Minimum time between two hints to the same source, in milliseconds. */
-const hintMs = 1000;
+const minHintIntervalMs = 1000;
 
 /**
  * Webhook by which the host of a repository announces a new commit. Its content is not trusted: a hint with a valid
  * signature only makes the source poll sooner, and a replayed hint does no more than that.
  */
 export const webhook = implement(operations, (engine, { sources }, app) => {
-  const pass = gather((account, name) => {
+  const pass = throttleHints((account, name) => {
     // A lost hint does no harm: the next poll finds the commit.
-    hintAtSource(engine, account, name).catch(() => undefined);
+    sendSourceHint(engine, account, name).catch(() => undefined);
   });
   app.addHook('onClose', async () => pass.close());
   return {
@@ -43,14 +43,17 @@ export const webhook = implement(operations, (engine, { sources }, app) => {
  */
 function isGenuine(request: FastifyRequest, secret: string): boolean {
   const given = header(request, 'x-gitlab-token');
-  if (given !== undefined) return isSame(given, secret);
+  if (given !== undefined) return equalInConstantTime(given, secret);
   const signature =
     header(request, 'x-hub-signature-256') ??
     header(request, 'x-hub-signature') ??
     header(request, 'x-gitea-signature');
   if (signature === undefined) return false;
   const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-  return isSame(signature.replace(/^sha256=/, ''), createHmac('sha256', secret).update(body).digest('hex'));
+  return equalInConstantTime(
+    signature.replace(/^sha256=/, ''),
+    createHmac('sha256', secret).update(body).digest('hex'),
+  );
 }
 
 function header(request: FastifyRequest, name: string): string | undefined {
@@ -59,16 +62,16 @@ function header(request: FastifyRequest, name: string): string | undefined {
 }
 
 /** Compares two texts in a time that does not depend on where they differ. */
-function isSame(a: string, b: string): boolean {
+function equalInConstantTime(a: string, b: string): boolean {
   const digest = (text: string) => createHmac('sha256', 'compare').update(text).digest();
   return timingSafeEqual(digest(a), digest(b));
 }
 
 /**
- * Returns functions that pass hints on. The first hint is passed on immediately; all hints of the following `hintMs`
+ * Returns functions that pass hints on. The first hint is passed on immediately; all hints of the following `minHintIntervalMs`
  * become one hint at the end of that time.
  */
-function gather(pass: (account: string, name: string) => void) {
+function throttleHints(pass: (account: string, name: string) => void) {
   const waiting = new Map<string, { readonly timer: NodeJS.Timeout; again: boolean }>();
   const hint = (account: string, name: string): void => {
     const key = `${account}/${name}`;
@@ -82,7 +85,7 @@ function gather(pass: (account: string, name: string) => void) {
       const { again } = waiting.get(key) ?? { again: false };
       waiting.delete(key);
       if (again) hint(account, name);
-    }, hintMs);
+    }, minHintIntervalMs);
     waiting.set(key, { timer, again: false });
   };
   return {

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { InvalidInput } from '../../model/errors.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { ProblemCode } from '../../model/problem-codes.ts';
-import { addIgnored, isStrict } from '../headers.ts';
+import { addIgnoredHeader, isStrict } from '../headers.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -19,10 +19,10 @@ export type KnownParameters = (method: string, route: string) => Promise<Readonl
  * that it cannot store, and no parameter is silently ignored. Runs before authentication. `notFound` answers an id that
  * cannot exist.
  */
-export function guardAddresses(
+export function guardUrls(
   app: FastifyInstance,
   known: KnownParameters,
-  notFound: (request: FastifyRequest, reply: Parameters<typeof addIgnored>[0]) => unknown,
+  notFound: (request: FastifyRequest, reply: Parameters<typeof addIgnoredHeader>[0]) => unknown,
 ): void {
   app.addHook('onRequest', async (request, reply) => {
     const { config } = request.routeOptions;
@@ -35,7 +35,7 @@ export function guardAddresses(
     const ignored = names === undefined ? [] : [...new Set(given.map(([name]) => name))].filter((it) => !names.has(it));
     const problems = [...faultsOf(given), ...(isStrict(request) ? ignored.map(unknownParameter) : [])];
     if (problems.length > 0) throw new InvalidInput(problems.map(({ message }) => message).join('; '), { problems });
-    addIgnored(
+    addIgnoredHeader(
       reply,
       ignored.map((name) => `?${name}`),
     );

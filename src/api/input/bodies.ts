@@ -26,19 +26,19 @@ export function acceptJson(app: FastifyInstance, unstorable: 'refused' | 'replac
 }
 
 /** In JSON that is valid UTF-8, text that cannot be stored can only be written as an escape. */
-const suspicious = /\\u(0000|[dD][89a-fA-F])|"__proto__"/;
+const unstorablePattern = /\\u(0000|[dD][89a-fA-F])|"__proto__"/;
 
 /** Parses a JSON text. Throws `BadBody` when it is not JSON or cannot be stored. */
 export function parseJson(text: string): unknown {
   const value = readJson(text);
-  if (suspicious.test(text)) refuseUnstorable(value, '', 0);
+  if (unstorablePattern.test(text)) refuseUnstorable(value, '', 0);
   return value;
 }
 
 /** As `parseJson`, but replaces characters that cannot be stored by U+FFFD. */
 function parseReplacing(text: string): unknown {
   const value = readJson(text);
-  if (!suspicious.test(text)) return value;
+  if (!unstorablePattern.test(text)) return value;
   const storable = replaceUnstorable(value, 0);
   refuseUnstorable(storable, '', 0);
   return storable;
@@ -53,10 +53,10 @@ function readJson(text: string): unknown {
 }
 
 /** Maximum depth of a body that has to be traversed. */
-const deepest = 100;
+const maxDepth = 100;
 
 function requireFlat(depth: number): void {
-  if (depth > deepest) throw new BadBody(`the body nests more than ${deepest} levels deep; send a flatter one`);
+  if (depth > maxDepth) throw new BadBody(`the body nests more than ${maxDepth} levels deep; send a flatter one`);
 }
 
 function refuseUnstorable(value: unknown, pointer: string, depth: number): void {
@@ -125,7 +125,7 @@ export function nameMember(body: JsonObject, name: string, most: number): string
 }
 
 /** Returns a required list of at most `most` items. Throws `InvalidInput`. */
-export function listOf(body: JsonObject, name: string, most: number): readonly Json[] {
+export function listMember(body: JsonObject, name: string, most: number): readonly Json[] {
   const list = body[name];
   if (Array.isArray(list) && list.length <= most) return list;
   const message = `\`${name}\` is required: a list of at most ${most}`;

@@ -2,10 +2,10 @@ import type { Engine } from '../../commit/engine.ts';
 import type { Meters } from './meters.ts';
 
 /** Interval at which the delay of the event loop is measured, in milliseconds. */
-const stepMs = 100;
+const sampleIntervalMs = 100;
 
 /** Maximum delay, in milliseconds. A longer delay is recorded as this one. */
-const longestMs = 60_000;
+const maxDelayMs = 60_000;
 
 /** Version of the program, for `heddle_build_info`. */
 export interface Build {
@@ -34,7 +34,7 @@ export function watchProcess(meters: Meters, engine: Pick<Engine, 'database' | '
       if (pool === undefined) return;
       meters.set('heddle_database_connections', pool.busy, { state: 'busy' });
       meters.set('heddle_database_connections', pool.idle, { state: 'idle' });
-      meters.set('heddle_database_connections_max', pool.most);
+      meters.set('heddle_database_connections_max', pool.max);
       meters.set('heddle_database_waiting', pool.waiting);
     },
     stop,
@@ -43,13 +43,14 @@ export function watchProcess(meters: Meters, engine: Pick<Engine, 'database' | '
 
 /** Reports the delay of the event loop at regular intervals, in seconds. Returns a function that stops it. */
 export function watchEventLoop(report: (seconds: number) => void): () => void {
-  let due = performance.now() + stepMs;
+  let due = performance.now() + sampleIntervalMs;
   const timer = setInterval(() => {
     const now = performance.now();
-    // Timers that came due during the delay were late as well, each by `stepMs` less than the previous one.
-    for (let late = Math.max(0, Math.min(longestMs, now - due)); late >= 0; late -= stepMs) report(late / 1000);
-    due = now + stepMs;
-  }, stepMs);
+    // Timers that came due during the delay were late as well, each by `sampleIntervalMs` less than the previous one.
+    for (let late = Math.max(0, Math.min(maxDelayMs, now - due)); late >= 0; late -= sampleIntervalMs)
+      report(late / 1000);
+    due = now + sampleIntervalMs;
+  }, sampleIntervalMs);
   timer.unref();
   return () => clearInterval(timer);
 }

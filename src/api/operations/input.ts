@@ -7,14 +7,14 @@ import type { InputOf, Operation } from '../../model/operation/operation.ts';
 import { readQuery } from '../../model/operation/query.ts';
 import { sortProblems } from '../../model/problem.ts';
 import type { AnyField, Fields, SpecOf } from '../../model/schema/field.ts';
-import { addIgnored, isStrict } from '../headers.ts';
+import { addIgnoredHeader, isStrict } from '../headers.ts';
 import { objectBody } from '../input/bodies.ts';
 
 /** Returns the declared input of an operation. Throws `InvalidInput` with all faults. */
 export function readInput(operation: Operation, request: FastifyRequest, reply: FastifyReply): InputOf<Operation> {
   const { query, faults } = readQuery(operation.query, request.query as Readonly<Record<string, unknown>>);
   const read = readBodyOf(operation, request, query);
-  addIgnored(reply, read.ignored);
+  addIgnoredHeader(reply, read.ignored);
   refuse([...faults, ...read.faults]);
   return { params: readParams(operation, request), query, body: read.body };
 }
@@ -73,10 +73,10 @@ function memberOf(
 }
 
 /** Maximum number of problems in an answer. */
-const mostProblems = 1000;
+const maxProblems = 1000;
 
 function refuse(faults: readonly Fault[]): void {
   if (faults.length === 0) return;
-  const problems = sortProblems(faults.slice(0, mostProblems));
+  const problems = sortProblems(faults.slice(0, maxProblems));
   throw new InvalidInput(problems.map(({ message }) => message).join('; '), { problems });
 }

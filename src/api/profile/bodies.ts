@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Engine } from '../../commit/engine.ts';
-import { inSlices } from '../../commit/slices.ts';
+import { runNowOrInSlices } from '../../commit/slices.ts';
 import { asObjects, isObject, type Json, type JsonObject, parseJson } from '../../lib/json.ts';
 import { jsonInSteps, mapInSteps } from '../../lib/steps.ts';
 import { Conflict, InvalidInput } from '../../model/errors.ts';
@@ -10,12 +10,12 @@ import type { Describe } from '../description.ts';
 import { etagIn } from './profile.ts';
 import type { Shape } from './shape.ts';
 import type { GuardRow, StatusRow } from './table.ts';
-import { toOurs, toTheirs } from './translate.ts';
+import { toProfile, toSpecification } from './translate.ts';
 import { type Translation, translationsOf } from './translations.ts';
 
 /** Translates the bodies of requests from their profile. `describe` makes the description of the specification. */
 export function translateRequests(app: FastifyInstance, engine: Engine, describe: Describe): void {
-  const translationOf = finder(describe);
+  const translationOf = createTranslationFinder(describe);
   app.addHook('preValidation', async (request) => {
     const translation = await translationOf(request);
     for (const guard of translation?.guards ?? []) await guardEntries(engine, guard, request);
@@ -23,7 +23,7 @@ export function translateRequests(app: FastifyInstance, engine: Engine, describe
     if (shape === undefined || !isObject(request.body)) return;
     const findings = { problems: [], unlimited: [] };
     // The body is plain data.
-    request.body = toOurs(shape, request.body as Json, findings);
+    request.body = toSpecification(shape, request.body as Json, findings);
     request.unlimited = findings.unlimited;
     refuse(findings.problems);
   });
@@ -37,7 +37,7 @@ async function guardEntries(engine: Engine, { kind, list }: GuardRow, request: F
   const given = isObject(request.body) ? request.body[list] : undefined;
   if (!Array.isArray(given) || request.headers['if-match'] !== undefined) return;
   const { account, revision } = callOf(request);
-  const state = await engine.snapshots.at(account, revision);
+  const state = await engine.snapshots.atLeast(account, revision);
   const [id = ''] = Object.values(request.params as Readonly<Record<string, string>>);
   const stored = state.find(kind, id);
   // A missing object is refused later, with 404.
@@ -64,7 +64,7 @@ function refuse(problems: InvalidInput['problems']): void {
  * specification.
  */
 export function translateAnswers(app: FastifyInstance, describe: Describe): void {
-  const translationOf = finder(describe);
+  const translationOf = createTranslationFinder(describe);
   app.addHook('onSend', async (request, reply, payload) => {
     if (request.profile === 'specification') return payload;
     const etag = reply.getHeader('etag');
@@ -75,9 +75,9 @@ export function translateAnswers(app: FastifyInstance, describe: Describe): void
   });
 }
 
-function finder(describe: Describe) {
+function createTranslationFinder(describe: Describe) {
   return async ({ profile, method, routeOptions }: FastifyRequest): Promise<Translation | undefined> =>
-    profile === 'specification' ? undefined : translationsOf(await describe()).of(method, routeOptions.url ?? '');
+    profile === 'specification' ? undefined : translationsOf(await describe()).find(method, routeOptions.url ?? '');
 }
 
 function isJson(reply: FastifyReply): boolean {
@@ -94,22 +94,22 @@ interface Sent {
 async function translated(translation: Translation, sent: Sent): Promise<string> {
   const { reply, payload } = sent;
   const { statusCode: status } = reply;
-  const row = translation.statuses.find((one) => one.from === status && isAbout(one, sent));
+  const row = translation.statuses.find((one) => one.from === status && appliesTo(one, sent));
   if (row !== undefined) return withStatus(row, sent);
-  if (status >= 400) return JSON.stringify(refusalIn(translation, parseJson(payload)));
+  if (status >= 400) return JSON.stringify(translateRefusal(translation, parseJson(payload)));
   const { answer } = translation;
-  return answer === undefined ? payload : inSlices(answerIn(answer, parseJson(payload)));
+  return answer === undefined ? payload : runNowOrInSlices(translateInSteps(answer, parseJson(payload)));
 }
 
-function* answerIn(shape: Shape, body: Json): Generator<undefined, string> {
-  if (!Array.isArray(body)) return yield* jsonInSteps(toTheirs(shape, body));
+function* translateInSteps(shape: Shape, body: Json): Generator<undefined, string> {
+  if (!Array.isArray(body)) return yield* jsonInSteps(toProfile(shape, body));
   const { items } = shape;
   return yield* jsonInSteps(
-    items === undefined ? body : yield* mapInSteps(body, (item: Json) => toTheirs(items, item)),
+    items === undefined ? body : yield* mapInSteps(body, (item: Json) => toProfile(items, item)),
   );
 }
 
-function isAbout({ message, none }: StatusRow, { request, payload }: Sent): boolean {
+function appliesTo({ message, none }: StatusRow, { request, payload }: Sent): boolean {
   if (none !== undefined) return payload === '[]' && parameterOf(request, none.parameter) !== undefined;
   const body = message === undefined ? undefined : parseJson(payload);
   return message === undefined || (isObject(body) && String(body['message']).startsWith(message));
@@ -133,12 +133,12 @@ function withStatus({ to, body, none }: StatusRow, { request, reply, payload }: 
 }
 
 /** Translates the names of members in a refusal to those that the caller uses. */
-function refusalIn({ request }: Translation, body: Json): Json {
+function translateRefusal({ request }: Translation, body: Json): Json {
   const names = request === undefined ? [] : namesIn(request);
   if (names.length === 0) return body;
   const rename = (text: string) =>
     names.reduce((named, { ours, theirs }) => named.replaceAll(`\`${ours}\``, `\`${theirs}\``), text);
-  return toRenamed(body, (name, text) => (name === 'path' ? inPointer(text, names) : rename(text)));
+  return rewriteTexts(body, (name, text) => (name === 'path' ? renameInPointer(text, names) : rename(text)));
 }
 
 interface Name {
@@ -146,7 +146,7 @@ interface Name {
   readonly theirs: string;
 }
 
-function inPointer(pointer: string, names: readonly Name[]): string {
+function renameInPointer(pointer: string, names: readonly Name[]): string {
   return pointer
     .split('/')
     .map((part) => names.find(({ ours }) => ours === part)?.theirs ?? part)
@@ -159,13 +159,13 @@ function namesIn({ renamed, members, items }: Shape): readonly Name[] {
 }
 
 /** Rewrites the `message` and `path` members of a refusal and of its problems with `become`. */
-function toRenamed(value: Json, become: (name: string, text: string) => string): Json {
-  if (Array.isArray(value)) return value.map((item: Json) => toRenamed(item, become));
+function rewriteTexts(value: Json, become: (name: string, text: string) => string): Json {
+  if (Array.isArray(value)) return value.map((item: Json) => rewriteTexts(item, become));
   if (!isObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value as JsonObject).map(([name, member]) => {
       if ((name === 'path' || name === 'message') && typeof member === 'string') return [name, become(name, member)];
-      return [name, name === 'problems' ? toRenamed(member, become) : member];
+      return [name, name === 'problems' ? rewriteTexts(member, become) : member];
     }),
   );
 }

@@ -1,19 +1,19 @@
-import { asList, asObject, isObject, type Json, type JsonObject, membersOf } from '../../lib/json.ts';
-import { named } from '../../model/lower/openapi/operation.ts';
-import { theirPath } from './paths.ts';
+import { asList, asObject, asObjectOrEmpty, isObject, type Json, type JsonObject } from '../../lib/json.ts';
+import { schemaReference } from '../../model/lower/openapi/operation.ts';
+import { toProfilePath } from './paths.ts';
 import { type Differences, rowsOf, type Shape } from './shape.ts';
 import { type LimitRow, rows, type StatusRow } from './table.ts';
-import { toTheirs } from './translate.ts';
+import { toProfile } from './translate.ts';
 import { type Translation, translationsOf } from './translations.ts';
 
 /** Rewrites the OpenAPI document for the profile: its paths, names, values and statuses. */
-export function describeTheirs(description: JsonObject): JsonObject {
+export function describeProfile(description: JsonObject): JsonObject {
   const own = withOwnReplacements(description);
   const { operations, schemas } = translationsOf(own);
-  const paths = Object.entries(membersOf(own['paths'])).map(([path, item]) => [
-    theirPath(path),
+  const paths = Object.entries(asObjectOrEmpty(own['paths'])).map(([path, item]) => [
+    toProfilePath(path),
     mapMembers(asObject(item), (method, operation) => {
-      if (method === 'parameters') return textIds(path) ? asList(operation).map(asText) : operation;
+      if (method === 'parameters') return hasTextIds(path) ? asList(operation).map(asText) : operation;
       const translation = operations.get(`${method.toUpperCase()} ${path}`);
       const rewritten = rewrite(operation, schemas);
       return translation === undefined ? rewritten : describeOperation(translation, asObject(rewritten));
@@ -24,7 +24,7 @@ export function describeTheirs(description: JsonObject): JsonObject {
 }
 
 /** Whether the ids in a path are numbers in the specification and texts in the profile. */
-function textIds(path: string): boolean {
+function hasTextIds(path: string): boolean {
   return rowsOf(rows, `PUT ${path}`, 'answer').some((row) => row.differs === 'text' && row.member === 'id');
 }
 
@@ -42,9 +42,9 @@ const shorterReplaces: ReadonlySet<string> = new Set(
 );
 
 function withOwnReplacements(description: JsonObject): JsonObject {
-  const components = membersOf(description['components']);
-  const schemas: Record<string, Json> = { ...membersOf(components['schemas']) };
-  const paths = mapMembers(membersOf(description['paths']), (path, item) =>
+  const components = asObjectOrEmpty(description['components']);
+  const schemas: Record<string, Json> = { ...asObjectOrEmpty(components['schemas']) };
+  const paths = mapMembers(asObjectOrEmpty(description['paths']), (path, item) =>
     mapMembers(asObject(item), (method, operation) =>
       shorterReplaces.has(`${method.toUpperCase()} ${path}`)
         ? withBodySchema(asObject(operation), (name) => {
@@ -60,10 +60,10 @@ function withOwnReplacements(description: JsonObject): JsonObject {
 
 /** Returns an operation whose body refers to another named schema. */
 function withBodySchema(operation: JsonObject, rename: (name: string) => string): JsonObject {
-  const body = membersOf(operation['requestBody']);
-  const content = mapMembers(membersOf(body['content']), (_type, media) => {
-    const reference = String(membersOf(asObject(media)['schema'])['$ref']);
-    return { ...asObject(media), schema: named(rename(reference.split('/').at(-1) ?? '')) };
+  const body = asObjectOrEmpty(operation['requestBody']);
+  const content = mapMembers(asObjectOrEmpty(body['content']), (_type, media) => {
+    const reference = String(asObjectOrEmpty(asObject(media)['schema'])['$ref']);
+    return { ...asObject(media), schema: schemaReference(rename(reference.split('/').at(-1) ?? '')) };
   });
   return { ...operation, requestBody: { ...body, content } };
 }
@@ -80,12 +80,12 @@ function rewrite(value: Json, schemas: Differences): Json {
 
 function rewriteObject(shape: Shape, schema: JsonObject): JsonObject {
   const theirs = (name: string) => shape.renamed.find(({ ours }) => ours === name)?.theirs ?? name;
-  const properties = Object.entries(membersOf(schema['properties'])).map(([name, property]) => {
+  const properties = Object.entries(asObjectOrEmpty(schema['properties'])).map(([name, property]) => {
     const leaf = shape.members.get(name);
     const mayGo = shape.defaults.some(({ member }) => member === name);
     const limit = shape.limits.find(({ member }) => member === name);
     const renamed = leaf === undefined ? asObject(property) : rewriteLeaf(leaf, asObject(property));
-    const free = limit === undefined ? renamed : unlimited(renamed, limit);
+    const free = limit === undefined ? renamed : withLimits(renamed, limit);
     return [theirs(name), mayGo ? orNull(free) : free];
   });
   const { required } = schema;
@@ -114,16 +114,16 @@ function rewriteLeaf(leaf: Shape, schema: JsonObject): JsonObject {
   const { minimum: _minimum, ...rest } = schema;
   if (leaf.isText) return { ...rest, type: 'string' };
   const { enum: words } = schema;
-  return words === undefined ? schema : { ...schema, enum: asList(words).map((word) => toTheirs(leaf, word)) };
+  return words === undefined ? schema : { ...schema, enum: asList(words).map((word) => toProfile(leaf, word)) };
 }
 
-function unlimited({ maximum: _maximum, ...schema }: JsonObject, { least, most }: LimitRow): JsonObject {
-  return { ...schema, minimum: least, ...(most === undefined ? {} : { maximum: most }) };
+function withLimits({ maximum: _maximum, ...schema }: JsonObject, { min, max }: LimitRow): JsonObject {
+  return { ...schema, minimum: min, ...(max === undefined ? {} : { maximum: max }) };
 }
 
 function describeOperation({ request, answer, statuses }: Translation, operation: JsonObject): JsonObject {
   const { requestBody, responses } = operation;
-  const described = mapMembers(membersOf(responses), (status, response) =>
+  const described = mapMembers(asObjectOrEmpty(responses), (status, response) =>
     status.startsWith('2') ? withExamples(answer, asObject(response)) : response,
   );
   return {
@@ -139,7 +139,7 @@ function withExamples(shape: Shape | undefined, body: JsonObject): JsonObject {
   if (shape === undefined || content === undefined) return body;
   const translated = mapMembers(asObject(content), (_type, media) => {
     const { example } = asObject(media);
-    return example === undefined ? media : { ...asObject(media), example: toTheirs(shape, example) };
+    return example === undefined ? media : { ...asObject(media), example: toProfile(shape, example) };
   });
   return { ...body, content: translated };
 }
@@ -156,8 +156,8 @@ function withStatus(responses: JsonObject, { to, body, none }: StatusRow): JsonO
       },
     };
   }
-  const known = membersOf(responses[to]);
-  const content = mapMembers(membersOf(known['content']), (_type, media) => {
+  const known = asObjectOrEmpty(responses[to]);
+  const content = mapMembers(asObjectOrEmpty(known['content']), (_type, media) => {
     const empty = { type: 'object', additionalProperties: false, description: 'No such object exists.' };
     return { ...asObject(media), schema: { anyOf: [asObject(media)['schema'] ?? {}, empty] } };
   });

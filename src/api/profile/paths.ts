@@ -3,12 +3,12 @@ import { type PathRow, rows } from './table.ts';
 const paths = rows.filter((row): row is PathRow => row.differs === 'path');
 
 /** Translates a path of the profile to the specification. Returns any other path unchanged. */
-export function ourPath(url: string): string {
+export function toSpecificationPath(url: string): string {
   return replaced(url, ({ ours, theirs }) => [theirs, ours]);
 }
 
 /** Translates a path of the specification to the profile. */
-export function theirPath(url: string): string {
+export function toProfilePath(url: string): string {
   return replaced(url, ({ ours, theirs }) => [ours, theirs]);
 }
 

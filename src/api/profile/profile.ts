@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { InvalidInput } from '../../model/errors.ts';
 import { type Profile, profiles } from '../../model/profile.ts';
 import { refuseUnknown } from '../refusals.ts';
-import { ourPath } from './paths.ts';
+import { toSpecificationPath } from './paths.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -25,17 +25,17 @@ export interface ProfileSettings {
    * Whether a request may choose a profile with the header `Heddle-Profile`. A setting of the operator, because a
    * profile may lift limits.
    */
-  readonly byHeader: boolean;
+  readonly allowsHeader: boolean;
 }
 
 /** Default settings: the specification only. */
-export const specified: ProfileSettings = { profile: 'specification', byHeader: false };
+export const defaultProfileSettings: ProfileSettings = { profile: 'specification', allowsHeader: false };
 
 const header = 'heddle-profile';
 
 /** Whether requests to a server may use another profile than the specification. */
-export function isTranslated({ profile, byHeader }: ProfileSettings): boolean {
-  return profile !== 'specification' || byHeader;
+export function isTranslated({ profile, allowsHeader }: ProfileSettings): boolean {
+  return profile !== 'specification' || allowsHeader;
 }
 
 /**
@@ -47,7 +47,7 @@ export function routing(settings: ProfileSettings) {
   return {
     rewriteUrl: (request: IncomingMessage) => {
       const { url = '/', headers } = request;
-      return profileOf(settings, headers[header]) === 'compatible' ? ourPath(url) : url;
+      return profileOf(settings, headers[header]) === 'compatible' ? toSpecificationPath(url) : url;
     },
   };
 }
@@ -63,7 +63,7 @@ export function chooseProfile(app: FastifyInstance, settings: ProfileSettings): 
         `the header \`Heddle-Profile\` must be ${profiles.map((one) => `\`${one}\``).join(' or ')}`,
       );
     request.profile = profile;
-    if (settings.byHeader) addVary(reply);
+    if (settings.allowsHeader) addVary(reply);
     const { profile: only = profile } = request.routeOptions.config;
     return only === profile ? undefined : refuseUnknown(request, reply);
   });
@@ -73,7 +73,7 @@ export function chooseProfile(app: FastifyInstance, settings: ProfileSettings): 
  * Returns the profile of a request, which its header may choose if allowed. Returns `undefined` for an unknown name.
  */
 function profileOf(settings: ProfileSettings, given: string | readonly string[] | undefined): Profile | undefined {
-  if (!settings.byHeader || given === undefined) return settings.profile;
+  if (!settings.allowsHeader || given === undefined) return settings.profile;
   return profiles.find((one) => one === given);
 }
 

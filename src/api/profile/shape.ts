@@ -1,4 +1,4 @@
-import { asObject, asObjects, isObject, type JsonObject, membersOf } from '../../lib/json.ts';
+import { asObject, asObjectOrEmpty, asObjects, isObject, type JsonObject } from '../../lib/json.ts';
 import type { DefaultRow, LimitRow, MemberRow, Row, TextRow, WordRow } from './table.ts';
 
 /** Differences between the profiles inside a value: of its members, of the items of a list, or of the value itself. */
@@ -54,7 +54,7 @@ export function shapeOf(
   const known = found.get(schema);
   if (known !== undefined) return known;
   // Ends the recursion when a schema refers to itself.
-  found.set(schema, nothing);
+  found.set(schema, noDifferences);
   const shape = findShape(schema, rows, schemas, found);
   if (shape === undefined) found.delete(schema);
   else found.set(schema, shape);
@@ -62,7 +62,7 @@ export function shapeOf(
 }
 
 /** Shape without differences. */
-export const nothing: Shape = {
+export const noDifferences: Shape = {
   ...{ members: new Map(), renamed: [], words: [], isText: false },
   ...{ defaults: [], limits: [] },
 };
@@ -76,7 +76,7 @@ function findShape(
   const inner = (next: JsonObject) => shapeOf(next, rows, schemas, found);
   const reference = schema['$ref'];
   if (typeof reference === 'string') return inner(asObject(schemas[reference.split('/').at(-1) ?? '']));
-  const properties = membersOf(schema['properties']);
+  const properties = asObjectOrEmpty(schema['properties']);
   const members = new Map<string, Shape>();
   for (const [name, property] of Object.entries(properties)) {
     const shape = withLeaf(inner(asObject(property)), name, rows);
@@ -84,7 +84,7 @@ function findShape(
   }
   const items = isObject(schema['items']) ? inner(asObject(schema['items'])) : undefined;
   const own = {
-    ...nothing,
+    ...noDifferences,
     members,
     renamed: rows.filter((row): row is MemberRow => row.differs === 'member' && row.ours in properties),
     defaults: rows.filter((row): row is DefaultRow => row.differs === 'default' && row.member in properties),
@@ -105,7 +105,7 @@ function differs({ members, items, renamed, defaults, limits }: Shape): boolean 
 function withLeaf(shape: Shape | undefined, name: string, rows: readonly ValueRow[]): Shape | undefined {
   const words = rows.filter((row): row is WordRow => row.differs === 'word' && row.member === name);
   const isText = rows.some((row) => row.differs === 'text' && row.member === name);
-  return words.length === 0 && !isText ? shape : { ...(shape ?? nothing), words, isText };
+  return words.length === 0 && !isText ? shape : { ...(shape ?? noDifferences), words, isText };
 }
 
 function merged(one: Shape | undefined, other: Shape): Shape {

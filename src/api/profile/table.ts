@@ -52,13 +52,13 @@ export interface DefaultRow extends Named {
   readonly value: string | number;
 }
 
-/** An integer in requests that may exceed the limits of the specification: from `least` to `most`. */
+/** An integer in requests that may exceed the limits of the specification: from `min` to `max`. */
 export interface LimitRow extends Named {
   readonly differs: 'limit';
   readonly operations: readonly string[];
   readonly member: string;
-  readonly least: number;
-  readonly most?: number;
+  readonly min: number;
+  readonly max?: number;
   /** Meaning of the least value. */
   readonly doc: string;
 }
@@ -251,7 +251,7 @@ export const rows: readonly Row[] = [
     differs: 'limit',
     operations: ['POST /api/setup-keys'],
     member: 'expires_in',
-    least: 0,
+    min: 0,
     doc: '0 never expires',
     clients: all,
   },
@@ -268,8 +268,8 @@ export const rows: readonly Row[] = [
     differs: 'limit',
     operations: ['POST /api/reverse-proxies/services', 'PUT /api/reverse-proxies/services/{serviceId}'],
     member: 'port',
-    least: 0,
-    most: 65535,
+    min: 0,
+    max: 65535,
     doc: '0 is the default port of http or https',
     clients: terraform,
   },

@@ -1,16 +1,16 @@
-import { equalJson, isObject, type Json, type JsonObject, pointerTo } from '../../lib/json.ts';
+import { appendPointer, equalJson, isObject, type Json, type JsonObject } from '../../lib/json.ts';
 import type { Problem } from '../../model/problem.ts';
-import { nothing, type Shape } from './shape.ts';
+import { noDifferences, type Shape } from './shape.ts';
 import type { WordRow } from './table.ts';
 
 /** Translates a value of the specification to the profile. */
-export function toTheirs(shape: Shape, value: Json): Json {
-  if (Array.isArray(value)) return value.map((item: Json) => toTheirs(shape.items ?? leafOf(shape), item));
-  if (!isObject(value)) return leafToTheirs(shape, value);
+export function toProfile(shape: Shape, value: Json): Json {
+  if (Array.isArray(value)) return value.map((item: Json) => toProfile(shape.items ?? leafOf(shape), item));
+  if (!isObject(value)) return leafToProfile(shape, value);
   return mapMembers(value as JsonObject, (name, member) => {
     const inner = shape.members.get(name);
     const theirs = shape.renamed.find(({ ours }) => ours === name)?.theirs ?? name;
-    return [theirs, inner === undefined ? member : toTheirs(inner, member)];
+    return [theirs, inner === undefined ? member : toProfile(inner, member)];
   });
 }
 
@@ -23,23 +23,26 @@ interface Findings {
 }
 
 /** Translates a value in a request to the specification. */
-export function toOurs(shape: Shape, value: Json, findings: Findings, pointer = ''): Json {
+export function toSpecification(shape: Shape, value: Json, findings: Findings, pointer = ''): Json {
   if (Array.isArray(value)) {
     const inner = shape.items ?? leafOf(shape);
-    return value.map((item: Json, at) => toOurs(inner, item, findings, `${pointer}/${at}`));
+    return value.map((item: Json, at) => toSpecification(inner, item, findings, `${pointer}/${at}`));
   }
-  if (!isObject(value)) return leafToOurs(shape, value);
+  if (!isObject(value)) return leafToSpecification(shape, value);
   const object = value as JsonObject;
-  for (const { member, least, most = Number.MAX_SAFE_INTEGER } of shape.limits) {
+  for (const { member, min, max = Number.MAX_SAFE_INTEGER } of shape.limits) {
     const value = Number(object[member] ?? Number.NaN);
-    if (value >= least && value <= most) findings.unlimited.push(pointerTo(pointer, member));
+    if (value >= min && value <= max) findings.unlimited.push(appendPointer(pointer, member));
   }
   const translated = mapMembers(object, (name, member) => {
     const row = shape.renamed.find(({ theirs }) => theirs === name);
     const ours = row?.ours ?? name;
-    if (row !== undefined && isOther(object[ours], member)) findings.problems.push(clash(row, pointer));
+    if (row !== undefined && contradicts(object[ours], member)) findings.problems.push(clash(row, pointer));
     const inner = shape.members.get(ours);
-    return [ours, inner === undefined ? member : toOurs(inner, member, findings, pointerTo(pointer, ours))];
+    return [
+      ours,
+      inner === undefined ? member : toSpecification(inner, member, findings, appendPointer(pointer, ours)),
+    ];
   });
   const absent = shape.defaults.filter(({ member }) => (translated[member] ?? null) === null);
   return absent.length === 0
@@ -48,14 +51,14 @@ export function toOurs(shape: Shape, value: Json, findings: Findings, pointer = 
 }
 
 /** Whether two values contradict each other. `null` counts as absent. */
-function isOther(one: Json | undefined, other: Json): boolean {
+function contradicts(one: Json | undefined, other: Json): boolean {
   return one !== undefined && one !== null && other !== null && !equalJson(one, other);
 }
 
 function clash({ theirs }: { readonly theirs: string }, pointer: string): Problem {
   return {
     code: 'field_repeated',
-    path: pointerTo(pointer, theirs),
+    path: appendPointer(pointer, theirs),
     message: `\`${theirs}\` is also given under its name in the specification, with another value; send only one of them`,
   };
 }
@@ -75,15 +78,15 @@ function mapMembers(object: JsonObject, become: (name: string, member: Json) => 
 
 /** Returns the differences of each text in a list: they are those of the list. */
 function leafOf({ words, isText }: Shape): Shape {
-  return { ...nothing, words, isText };
+  return { ...noDifferences, words, isText };
 }
 
-function leafToTheirs({ words, isText }: Shape, value: Json): Json {
+function leafToProfile({ words, isText }: Shape, value: Json): Json {
   if (isText && typeof value === 'number') return String(value);
   return typeof value === 'string' ? replaced(words, value, ({ ours, theirs }) => [ours, theirs]) : value;
 }
 
-function leafToOurs({ words }: Shape, value: Json): Json {
+function leafToSpecification({ words }: Shape, value: Json): Json {
   return typeof value === 'string' ? replaced(words, value, ({ ours, theirs }) => [theirs, ours]) : value;
 }
 

@@ -1,5 +1,5 @@
-import { asObject, isObject, type JsonObject, membersOf } from '../../lib/json.ts';
-import { type Differences, nothing, rowsOf, type Shape, shapeOf } from './shape.ts';
+import { asObject, asObjectOrEmpty, isObject, type JsonObject } from '../../lib/json.ts';
+import { type Differences, noDifferences, rowsOf, type Shape, shapeOf } from './shape.ts';
 import { type GuardRow, type Row, rows, type StatusRow } from './table.ts';
 
 /** Differences of one operation in the profile. */
@@ -13,26 +13,26 @@ export interface Translation {
 /** All operations and schemas that differ in the profile. */
 export interface Translations {
   /** Returns the differences of a Fastify route. */
-  of(method: string, route: string): Translation | undefined;
+  find(method: string, route: string): Translation | undefined;
   /** Differences by method and path, as the OpenAPI document spells them. */
   readonly operations: ReadonlyMap<string, Translation>;
   readonly schemas: Differences;
 }
 
 /** Cached translations by OpenAPI document, so that the rows are matched with its schemas only once. */
-const known = new WeakMap<JsonObject, Translations>();
+const translationsByDescription = new WeakMap<JsonObject, Translations>();
 
 /** Returns the differences of the operations in the OpenAPI document of the specification. */
 export function translationsOf(description: JsonObject): Translations {
-  const present = known.get(description) ?? findTranslations(description);
-  known.set(description, present);
+  const present = translationsByDescription.get(description) ?? findTranslations(description);
+  translationsByDescription.set(description, present);
   return present;
 }
 
 function findTranslations(description: JsonObject): Translations {
   const schemas: Differences = new Map();
   const operations = new Map<string, Translation>();
-  for (const [path, item] of Object.entries(membersOf(description['paths'])))
+  for (const [path, item] of Object.entries(asObjectOrEmpty(description['paths'])))
     for (const [method, operation] of Object.entries(asObject(item))) {
       if (!isObject(operation)) continue;
       const name = `${method.toUpperCase()} ${path}`;
@@ -41,7 +41,7 @@ function findTranslations(description: JsonObject): Translations {
     }
   const byRoute = new Map([...operations].map(([name, translation]) => [name.replace(/\{\w+\}/g, '{}'), translation]));
   return {
-    of: (method, route) => byRoute.get(`${method === 'HEAD' ? 'GET' : method} ${route.replace(/:\w+/g, '{}')}`),
+    find: (method, route) => byRoute.get(`${method === 'HEAD' ? 'GET' : method} ${route.replace(/:\w+/g, '{}')}`),
     operations,
     schemas,
   };
@@ -55,7 +55,7 @@ function translationOf(
 ): Translation | undefined {
   const find = (direction: 'request' | 'answer', carrier: JsonObject) =>
     differencesIn(description, rowsOf(rows, name, direction), carrier, schemas);
-  const request = find('request', membersOf(operation['requestBody']));
+  const request = find('request', asObjectOrEmpty(operation['requestBody']));
   const answer = find('answer', successOf(operation));
   const statuses = ofOperation('status', name);
   const guards = ofOperation('guard', name);
@@ -78,8 +78,8 @@ function ofOperation<D extends OperationRow['differs']>(differs: D, name: string
 
 /** Returns the success response of an operation. */
 function successOf({ responses }: JsonObject): JsonObject {
-  const [, success] = Object.entries(membersOf(responses)).find(([status]) => status.startsWith('2')) ?? [];
-  return membersOf(success);
+  const [, success] = Object.entries(asObjectOrEmpty(responses)).find(([status]) => status.startsWith('2')) ?? [];
+  return asObjectOrEmpty(success);
 }
 
 function differencesIn(
@@ -88,12 +88,12 @@ function differencesIn(
   carrier: JsonObject,
   schemas: Differences,
 ): Shape | undefined {
-  const schema = membersOf(membersOf(carrier['content'])['application/json'])['schema'];
+  const schema = asObjectOrEmpty(asObjectOrEmpty(carrier['content'])['application/json'])['schema'];
   if (found.length === 0 || !isObject(schema)) return undefined;
   const here: Differences = new Map();
-  const named = membersOf(membersOf(description['components'])['schemas']);
+  const named = asObjectOrEmpty(asObjectOrEmpty(description['components'])['schemas']);
   // An object at this place is a schema.
   const shape = shapeOf(schema as JsonObject, found, named, here);
-  for (const [part, difference] of here) if (difference !== nothing) schemas.set(part, difference);
+  for (const [part, difference] of here) if (difference !== noDifferences) schemas.set(part, difference);
   return shape;
 }

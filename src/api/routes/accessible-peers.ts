@@ -9,12 +9,12 @@ import { implement } from '../operations/implement.ts';
 export const accessiblePeers = implement(operations, (engine) => ({
   async list({ call, params, request, reply }) {
     const { peers, state } = await readAccessiblePeers(engine, call, params.peerId);
-    const body = peers.map((peer) => shown(lowerToResponse(engine.registry, peer, state)));
+    const body = peers.map((peer) => selectFields(lowerToResponse(engine.registry, peer, state)));
     const version = peers.reduce((newest, { updatedRevision }) => Math.max(newest, updatedRevision), 0);
     return sendLong(request, reply, { version, body });
   },
 }));
 
-function shown(body: JsonObject): JsonObject {
+function selectFields(body: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(body).filter(([name]) => name in accessiblePeerFields));
 }

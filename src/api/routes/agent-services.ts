@@ -12,14 +12,14 @@ export const agentServices = implement(operations, (_engine, { peering }) => ({
     bodyLimit,
     async handle({ request }) {
       const agent = await peering.authenticate(agentRequest(request));
-      return shown((await peering.expose(agent, objectBody(request.body))).object);
+      return describeService((await peering.expose(agent, objectBody(request.body))).object);
     },
   },
   renew: {
     bodyLimit,
     async handle({ request, params }) {
       const agent = await peering.authenticate(agentRequest(request));
-      return shown((await peering.renewExposed(agent, params.serviceId)).object);
+      return describeService((await peering.renewExposed(agent, params.serviceId)).object);
     },
   },
   withdraw: async ({ request, params }) =>
@@ -27,7 +27,7 @@ export const agentServices = implement(operations, (_engine, { peering }) => ({
 }));
 
 /** Returns the members of a service that its peer needs. */
-function shown(object: StoredObject) {
+function describeService(object: StoredObject) {
   const service = asKind(object, 'ProxyService');
   const { id, spec, derived } = service;
   const port = derived.listen_port ?? 0;

@@ -16,13 +16,20 @@ export const agentStream = implement(operations, (_engine, { peering, hub }, app
       // All headers that were set have text values. Browsers of other origins cannot read the stream without the CORS
       // headers.
       const sink = openHttpSink(reply.raw, () => leave(), reply.getHeaders() as OutgoingHttpHeaders);
-      leave = hub.join({ account, peer: peer.id, revision: state.revision, last: lastOf(request), place, sink });
+      leave = hub.join({
+        account,
+        peer: peer.id,
+        revision: state.revision,
+        lastEventId: lastEventIdOf(request),
+        place,
+        sink,
+      });
       return reply;
     },
   };
 });
 
-function lastOf(request: FastifyRequest): string | undefined {
+function lastEventIdOf(request: FastifyRequest): string | undefined {
   const last = request.headers['last-event-id'];
   return typeof last === 'string' ? last : undefined;
 }

@@ -6,20 +6,20 @@ import { NotAllowed } from '../../model/errors.ts';
 import { lowerToResponse } from '../../model/lower/response.ts';
 import { agent as operations } from '../../operations/agent.ts';
 import type { AreaRoutes, Services } from '../area-routes.ts';
-import { scoped } from '../authenticate.ts';
-import { listOf, nameMember, objectBody } from '../input/bodies.ts';
+import { scopeToAccount } from '../authenticate.ts';
+import { listMember, nameMember, objectBody } from '../input/bodies.ts';
 import { implement } from '../operations/implement.ts';
 import { agentRequest, bodyLimit, keepBytes } from './agent-request.ts';
 import { agentServices } from './agent-services.ts';
 
-const trafficLimit = 4 * 1024 * 1024;
+const trafficBodyLimit = 4 * 1024 * 1024;
 /** Maximum number of records in one traffic report. */
-const mostRecords = 2000;
+const maxRecords = 2000;
 
 const requests = implement(operations, (engine, services) => {
   const { peering, feeds } = services;
   const show = (to: PeerSession) => ({
-    peer: lowerToResponse(engine.registry, to.peer, to.state.seen({ now: engine.now(), viewer: '' })),
+    peer: lowerToResponse(engine.registry, to.peer, to.state.viewedAs({ now: engine.now(), viewer: '' })),
     session: { ...to.session },
     server_time: engine.now(),
   });
@@ -43,12 +43,12 @@ const requests = implement(operations, (engine, services) => {
       },
     },
     reportTraffic: {
-      bodyLimit: trafficLimit,
+      bodyLimit: trafficBodyLimit,
       async handle({ request }) {
         const { peer, state } = await peering.authenticate(agentRequest(request));
         const body = objectBody(request.body);
-        const records = listOf(body, 'records', mostRecords);
-        return feeds.takeTraffic(state, peer, { batch: nameMember(body, 'batch', 100), records });
+        const records = listMember(body, 'records', maxRecords);
+        return feeds.storeTraffic(state, peer, { batch: nameMember(body, 'batch', 100), records });
       },
     },
   };
@@ -69,7 +69,7 @@ export const agent: AreaRoutes = {
 async function callOfUser(request: FastifyRequest, engine: Engine, { authenticator }: Services) {
   const { authorization } = request.headers;
   if (authorization === undefined || authorization === '') return undefined;
-  const call = await scoped(request, engine, await authenticator.authenticate(authorization));
+  const call = await scopeToAccount(request, engine, await authenticator.authenticate(authorization));
   if (call.planOnly === true) throw new NotAllowed(planOnlyRefusal);
   return call;
 }

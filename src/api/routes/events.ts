@@ -10,7 +10,7 @@ export const events = implement(operations, (engine, { authenticator }, app) => 
   const streams = createAccountStreams(app, engine);
   return {
     async stream({ call, query, request, reply }) {
-      const reader = await readEvents(engine, call, lastOf(request) ?? query.after);
+      const reader = await readEvents(engine, call, lastEventIdOf(request) ?? query.after);
       const stream = streams.open(reply);
       const next = () => reader.next(() => authorize(request, authenticator, engine));
       await streams.follow(stream, call.account, async () => {
@@ -21,7 +21,7 @@ export const events = implement(operations, (engine, { authenticator }, app) => 
   };
 });
 
-function lastOf({ headers }: FastifyRequest): string | undefined {
+function lastEventIdOf({ headers }: FastifyRequest): string | undefined {
   const last = headers['last-event-id'];
   return typeof last === 'string' && last !== '' ? last : undefined;
 }

@@ -1,7 +1,7 @@
 import type { Engine } from '../../commit/engine.ts';
 import { isOperatorAccount } from '../../commit/operator.ts';
 import type { Authenticator } from '../../features/auth/authenticate.ts';
-import { isSetupRequired, setUp } from '../../features/auth/setup.ts';
+import { isSetupRequired, setUpServer } from '../../features/auth/setup.ts';
 import { instance as operations } from '../../operations/instance.ts';
 import { implement } from '../operations/implement.ts';
 
@@ -9,7 +9,7 @@ import { implement } from '../operations/implement.ts';
 export const instance = implement(operations, (engine, { authenticator }) => ({
   read: async () => ({ setup_required: await isSetupRequired(engine) }),
   setUp: ({ body, request }) =>
-    setUp(engine, body, () => isTrusted(engine, authenticator, request.headers.authorization)),
+    setUpServer(engine, body, () => isTrusted(engine, authenticator, request.headers.authorization)),
 }));
 
 /** Whether the caller is the operator, or the machine owner of the operator's account. */
@@ -18,5 +18,5 @@ async function isTrusted(engine: Engine, authenticator: Authenticator, header: s
   if (authenticator.isOperator(header)) return true;
   const { account, revision, actor, planOnly } = await authenticator.authenticate(header);
   if (planOnly === true || !(await isOperatorAccount(engine, account))) return false;
-  return (await engine.snapshots.at(account, revision)).find('User', actor.id)?.derived.system === 'owner';
+  return (await engine.snapshots.atLeast(account, revision)).find('User', actor.id)?.derived.system === 'owner';
 }

@@ -7,7 +7,7 @@ import { NotFound } from '../../model/errors.ts';
 import { readObject, renewObject } from '../../objects/objects.ts';
 import { integrations as operations } from '../../operations/integrations.ts';
 import { sendLong, versionsOf } from '../answers/answers.ts';
-import { keepInstead } from '../idempotency.ts';
+import { setStoredBody } from '../idempotency.ts';
 import { implement } from '../operations/implement.ts';
 
 /** Operations of directory and SCIM integrations, in addition to their configuration. */
@@ -27,7 +27,7 @@ export const integrations = implement(operations, (engine, { requestSync }) => (
       const ifMatch = versionsOf(request.headers['if-match']);
       const options = { strict: false, ...(ifMatch === undefined ? {} : { ifMatch }) };
       const { outputs } = await renewObject(engine, call, kind, id, options);
-      keepInstead(request, {});
+      setStoredBody(request, {});
       return reply.header('cache-control', 'no-store').send(outputs);
     },
     recover: async (_given, { once }) =>

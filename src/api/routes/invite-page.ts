@@ -87,7 +87,7 @@ const page = `<!doctype html>
 </html>
 `;
 
-const policy = [
+const contentSecurityPolicy = [
   "default-src 'none'",
   `style-src 'sha256-${hashOf(style)}'`,
   `script-src 'sha256-${hashOf(script)}'`,
@@ -104,7 +104,7 @@ function hashOf(text: string): string {
 /** The page on which a person accepts an invite. */
 export const invitePage = implement(operations, () => ({
   read({ reply }) {
-    void reply.header('content-security-policy', policy);
+    void reply.header('content-security-policy', contentSecurityPolicy);
     return page;
   },
 }));

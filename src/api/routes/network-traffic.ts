@@ -2,7 +2,7 @@ import { readTraffic, showTraffic } from '../../features/logs/traffic-log.ts';
 import { NotFound } from '../../model/errors.ts';
 import { networkTraffic as operations } from '../../operations/network-traffic.ts';
 import { sendLong } from '../answers/answers.ts';
-import { envelope, rangeOf } from '../answers/log-pages.ts';
+import { rangeOf, wrapLogPage } from '../answers/log-pages.ts';
 import { implement } from '../operations/implement.ts';
 
 /** Traffic that peers reported. It exists in the hosted edition only. */
@@ -14,6 +14,6 @@ export const networkTraffic = implement(operations, (engine) => ({
       );
     const { start_date, end_date, ...asked } = query;
     const { records, total } = await readTraffic(engine, call, { ...asked, ...rangeOf({ start_date, end_date }) });
-    return sendLong(request, reply, { version: 0, body: envelope(records.map(showTraffic), { ...asked, total }) });
+    return sendLong(request, reply, { version: 0, body: wrapLogPage(records.map(showTraffic), { ...asked, total }) });
   },
 }));

@@ -9,12 +9,12 @@ import { implement } from '../operations/implement.ts';
 const catalogue = makeAnswer({ version: 0, body: activities });
 
 /** Catalogue of notifications, sample notifications, and the keys that sign webhooks. */
-export const notifications = implement(operations, (engine, { openTarget, anonymous }) => ({
+export const notifications = implement(operations, (engine, { openTarget, anonymousLimit }) => ({
   listTypes: ({ request, reply }) => sendAnswer(request, reply, catalogue),
   testChannel: ({ call, params }) => sendSample(engine, call, params.channelId, openTarget),
   rotateKey: async ({ call }) => ({ account: call.account, keys: await rotateWebhookKey(engine, call) }),
   readKeys: {
-    onRequest: anonymous,
+    onRequest: anonymousLimit,
     handle: async ({ query: { account } }) => ({ account, keys: await listPublicKeys(engine, account) }),
   },
 }));

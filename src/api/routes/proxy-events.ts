@@ -1,7 +1,7 @@
 import { readProxyLog, showProxyRecord } from '../../features/logs/proxy-log.ts';
 import { proxyEvents as operations } from '../../operations/proxy-events.ts';
 import { sendLong } from '../answers/answers.ts';
-import { envelope, present, rangeOf } from '../answers/log-pages.ts';
+import { rangeOf, withoutUndefined, wrapLogPage } from '../answers/log-pages.ts';
 import { implement } from '../operations/implement.ts';
 
 /** Log of the requests that passed through reverse proxies. */
@@ -10,11 +10,11 @@ export const proxyEvents = implement(operations, (engine) => ({
     const { sort_by: sort, sort_order: order, user_id, user_email, user_name, start_date, end_date, ...asked } = query;
     const { records, total, sortedFrom } = await readProxyLog(engine, call, {
       ...asked,
-      ...{ sort, order, user: present({ id: user_id, email: user_email, name: user_name }) },
+      ...{ sort, order, user: withoutUndefined({ id: user_id, email: user_email, name: user_name }) },
       ...rangeOf({ start_date, end_date }),
     });
     const body = {
-      ...envelope(records.map(showProxyRecord), { ...asked, total }),
+      ...wrapLogPage(records.map(showProxyRecord), { ...asked, total }),
       ...(sortedFrom === undefined ? {} : { sorted_from: sortedFrom.toISOString() }),
     };
     return sendLong(request, reply, { version: 0, body });

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Engine } from '../../commit/engine.ts';
 import type { ProxyTokenOwner } from '../../db/proxy/proxy-tokens.ts';
-import { hearProxy, leaveProxy, registerAt } from '../../features/proxy/registration.ts';
+import { recordHeartbeat, registerProxyOfOwner, unregisterProxy } from '../../features/proxy/registration.ts';
 import { reportServices } from '../../features/proxy/reports.ts';
 import { followServices } from '../../features/proxy/services.ts';
 import { authenticateProxy } from '../../features/proxy/tokens.ts';
@@ -14,12 +14,12 @@ import { acceptJson } from '../input/bodies.ts';
 import { implement } from '../operations/implement.ts';
 
 /** Maximum size of one report of requests, in bytes. */
-const reportLimit = 8 * 1024 * 1024;
+const reportBodyLimit = 8 * 1024 * 1024;
 /**
  * Interval at which an open stream records that its proxy is connected, in milliseconds. Other servers read this
  * record.
  */
-const aliveMs = 30_000;
+const heartbeatIntervalMs = 30_000;
 
 const owners = new WeakMap<FastifyRequest, ProxyTokenOwner>();
 
@@ -27,25 +27,25 @@ const requests = implement(proxyOperations, (engine, _services, app) => {
   const streams = createAccountStreams(app, engine);
   const present = new Map<string, number>();
   return {
-    register: ({ request, body }) => registerAt(engine, ownerOf(request), body),
+    register: ({ request, body }) => registerProxyOfOwner(engine, ownerOf(request), body),
     async heartbeat({ request, body }) {
-      await hearProxy(engine, ownerOf(request), body.proxy_id);
+      await recordHeartbeat(engine, ownerOf(request), body.proxy_id);
     },
-    disconnect: ({ request, body }) => leaveProxy(engine, ownerOf(request), body.proxy_id),
+    disconnect: ({ request, body }) => unregisterProxy(engine, ownerOf(request), body.proxy_id),
     async serviceStatus({ request, body }) {
-      const known = await hearProxy(engine, ownerOf(request), body.proxy_id);
+      const known = await recordHeartbeat(engine, ownerOf(request), body.proxy_id);
       return { refused: await reportServices(engine, known, body.services) };
     },
     async services({ request, reply, query: { proxy_id: id } }) {
       const owner = ownerOf(request);
-      const leave = enter(present, `${owner.token}/${id}`);
-      const known = await hearProxy(engine, owner, id).catch((error: unknown) => {
+      const leave = countStream(present, `${owner.token}/${id}`);
+      const known = await recordHeartbeat(engine, owner, id).catch((error: unknown) => {
         leave();
         throw error;
       });
       const reader = followServices(engine, known);
       const stream = streams.open(reply);
-      const alive = setInterval(() => void check(engine, request, id, stream), aliveMs);
+      const alive = setInterval(() => void recordConnected(engine, request, id, stream), heartbeatIntervalMs);
       try {
         await streams.follow(stream, known.account, async () => {
           // The next message may contain secrets, and the change may have been the deletion of the token.
@@ -56,7 +56,7 @@ const requests = implement(proxyOperations, (engine, _services, app) => {
       } finally {
         clearInterval(alive);
         // This fails when the server is stopping. The proxy then counts as disconnected after some time.
-        if (leave()) await hearProxy(engine, owner, id, false).catch(() => undefined);
+        if (leave()) await recordHeartbeat(engine, owner, id, false).catch(() => undefined);
       }
       return reply;
     },
@@ -65,10 +65,10 @@ const requests = implement(proxyOperations, (engine, _services, app) => {
 
 const logs = implement(proxyLogs, (engine, { feeds }) => ({
   report: {
-    bodyLimit: reportLimit,
+    bodyLimit: reportBodyLimit,
     async handle({ request, body: { proxy_id, batch, records } }) {
-      const { account, id, token } = await hearProxy(engine, ownerOf(request), proxy_id);
-      return { refused: await feeds.takeRequests({ account, reporter: `${token}/${id}`, batch, records }) };
+      const { account, id, token } = await recordHeartbeat(engine, ownerOf(request), proxy_id);
+      return { refused: await feeds.storeRequests({ account, reporter: `${token}/${id}`, batch, records }) };
     },
   },
 }));
@@ -101,7 +101,7 @@ function ownerOf(request: FastifyRequest): ProxyTokenOwner {
  * Counts an open stream of a proxy. The returned function removes it from the count, and returns whether it was the
  * last one.
  */
-function enter(present: Map<string, number>, proxy: string): () => boolean {
+function countStream(present: Map<string, number>, proxy: string): () => boolean {
   present.set(proxy, (present.get(proxy) ?? 0) + 1);
   return () => {
     const left = (present.get(proxy) ?? 1) - 1;
@@ -112,9 +112,14 @@ function enter(present: Map<string, number>, proxy: string): () => boolean {
 }
 
 /** Records that the proxy is connected. Ends the stream when its token or its cluster no longer exists. */
-async function check(engine: Engine, request: FastifyRequest, id: string, stream: EventStream): Promise<void> {
+async function recordConnected(
+  engine: Engine,
+  request: FastifyRequest,
+  id: string,
+  stream: EventStream,
+): Promise<void> {
   try {
-    await hearProxy(engine, await authenticateProxy(engine, request.headers.authorization), id);
+    await recordHeartbeat(engine, await authenticateProxy(engine, request.headers.authorization), id);
   } catch (error) {
     if (!(error instanceof Unavailable)) stream.end();
   }

@@ -1,4 +1,4 @@
-import { watchKey } from '../../db/sealing/sealing.ts';
+import { recheckKey } from '../../db/sealing/sealing.ts';
 import { once } from '../../lib/once.ts';
 import { NotFound } from '../../model/errors.ts';
 import type { Profile } from '../../model/profile.ts';
@@ -24,7 +24,7 @@ export const server = implement(operations, (engine, { describe }, app) => {
     health: () => ({ status: 'ok' }),
     /** Checks that the database answers, that its disk is not full, and that the secret key is still valid. */
     async readiness() {
-      await watchKey(engine.database, engine.planEnvironment.vault);
+      await recheckKey(engine.database, engine.planEnvironment.vault);
       await engine.database.ping();
       return { status: 'ready' };
     },

@@ -1,20 +1,20 @@
 import type { FastifyReply } from 'fastify';
 import { approveUser, readCaller, rejectUser } from '../../features/accounts/users.ts';
-import { inviteAgain } from '../../features/auth/new-user.ts';
+import { resendInvitation } from '../../features/auth/new-user.ts';
 import { changeOwnPassword } from '../../features/auth/own-password.ts';
-import { neighbourhoodOf } from '../../lib/net/address.ts';
+import { clientNetworkOf } from '../../lib/net/address.ts';
 import { users as operations } from '../../operations/users.ts';
 import { sendLong } from '../answers/answers.ts';
 import { sendWritten, writeOptions } from '../kind-routes.ts';
 import { implement } from '../operations/implement.ts';
-import { refuseFor } from '../rate-limit.ts';
+import { refuseIfLimited } from '../rate-limit.ts';
 import { recoverChanged } from '../recover.ts';
 
 /** Operations of users on themselves, and the admission of people. */
 export const users = implement(operations, (engine, { people }) => ({
   readCurrent: async ({ call, request, reply }) => sendLong(request, reply, await readCaller(engine, call)),
   async inviteAgain({ call, params, reply }) {
-    const { link } = await inviteAgain(engine, people, call, params.userId);
+    const { link } = await resendInvitation(engine, people, call, params.userId);
     if (link !== undefined) sendLink(reply, link);
   },
   approve: {
@@ -26,9 +26,9 @@ export const users = implement(operations, (engine, { people }) => ({
   },
   reject: ({ call, params, request }) => rejectUser(engine, call, params.userId, writeOptions(request)),
   async changePassword({ call, params, body, request, reply }) {
-    const origin = { address: neighbourhoodOf(request.ip) };
+    const origin = { address: clientNetworkOf(request.ip) };
     const seconds = await changeOwnPassword(engine, people, call, params.userId, body, origin);
-    refuseFor(reply, seconds, 'there were too many wrong passwords');
+    refuseIfLimited(reply, seconds, 'there were too many wrong passwords');
   },
 }));
 

@@ -1,4 +1,4 @@
-import { shellWord } from '../../lib/shell-word.ts';
+import { quoteShellWord } from '../../lib/shell-word.ts';
 
 /** CI systems for which `heddle init` writes a pipeline. */
 export const ciSystems = ['github', 'gitlab'] as const;
@@ -15,13 +15,13 @@ export const ciFiles: Readonly<Record<CiSystem, { readonly path: string; text(di
   gitlab: { path: '.gitlab-ci.yml', text: gitlabFile },
 };
 
-const planToken = `of a service user, created with \`plan_only\`: it may read and plan, but not write`;
+const planTokenHint = `of a service user, created with \`plan_only\`: it may read and plan, but not write`;
 
 /** The package needs only Node, which the runner has, so nothing else is installed and no install script runs. */
-const installation = `npm install --global --omit=optional --ignore-scripts --no-audit --no-fund "$HEDDLE_PACKAGE"`;
+const installCommand = `npm install --global --omit=optional --ignore-scripts --no-audit --no-fund "$HEDDLE_PACKAGE"`;
 
 function githubFile(directory: string): string {
-  const word = shellWord(directory);
+  const word = quoteShellWord(directory);
   return `# Every change of the documents is validated, and its plan is shown in the summary of the run. What is on the main branch is
 # applied.
 #
@@ -30,7 +30,7 @@ function githubFile(directory: string): string {
 #   HEDDLE_SERVER        a variable: the address of the server
 #   HEDDLE_PACKAGE       a variable: where the package of your Heddle is, the file that \`npm pack\` writes: its address, or its
 #                        path in this repository
-#   HEDDLE_PLAN_TOKEN    a secret: a token ${planToken}
+#   HEDDLE_PLAN_TOKEN    a secret: a token ${planTokenHint}
 #   HEDDLE_APPLY_TOKEN   a secret of the environment mesh only, which lets the main branch alone use it and may ask for a
 #                        reviewer: a token of a service user that may change the account
 #
@@ -57,7 +57,7 @@ jobs:
       - uses: actions/setup-node@v4
         with:
           node-version: "24"
-      - run: ${installation}
+      - run: ${installCommand}
       # Needs no server and no token; shows every problem beside its line.
       - run: |
           heddle validate ${word} --format github
@@ -74,7 +74,7 @@ jobs:
       - uses: actions/setup-node@v4
         with:
           node-version: "24"
-      - run: ${installation}
+      - run: ${installCommand}
       # 0: planned. 3: a guard would stop it, and the plan says which one. Anything else fails here, with the reason.
       - run: |
           code=0
@@ -98,7 +98,7 @@ jobs:
       - uses: actions/setup-node@v4
         with:
           node-version: "24"
-      - run: ${installation}
+      - run: ${installCommand}
       # Exits with 3 when a guard stops the plan: \`heddle approve\` lets the plan that it names through.
       - run: |
           heddle apply ${word} --auto-approve
@@ -106,7 +106,7 @@ jobs:
 }
 
 function gitlabFile(directory: string): string {
-  const word = shellWord(directory);
+  const word = quoteShellWord(directory);
   return `# Every change of the documents is validated, and its plan is shown in the log of the job. What is on the default branch is
 # applied.
 #
@@ -115,14 +115,14 @@ function gitlabFile(directory: string): string {
 #   HEDDLE_SERVER        the address of the server
 #   HEDDLE_PACKAGE       where the package of your Heddle is, the file that \`npm pack\` writes: its address, or its path in this
 #                        repository
-#   HEDDLE_PLAN_TOKEN    masked: a token ${planToken}
+#   HEDDLE_PLAN_TOKEN    masked: a token ${planTokenHint}
 #   HEDDLE_APPLY_TOKEN   masked and protected, for the environment mesh: a token of a service user that may change the account
 stages: [validate, plan, apply]
 
 default:
   image: node:24-bookworm-slim
   before_script:
-    - ${installation}
+    - ${installCommand}
 
 workflow:
   rules:

@@ -6,7 +6,7 @@ import { defineCommand } from '../command.ts';
 import { exit } from '../exit.ts';
 import { writeJson } from '../failure.ts';
 import { jsonFlag } from '../flags.ts';
-import { columns, wrap } from '../terminal/layout.ts';
+import { renderColumns, wrap } from '../terminal/layout.ts';
 
 export const explainField = defineCommand({
   name: 'explain',
@@ -39,7 +39,7 @@ function render({ kind, path, type, doc, facts, members, example }: Explanation)
     ...wrap(doc),
     ...(facts.length === 0 ? [] : ['', ...facts]),
     ...(example === undefined ? [] : ['', ...wrap(`Example: ${path.split('.').at(-1)}: ${JSON.stringify(example)}`)]),
-    ...(rows.length === 0 ? [] : ['', 'Fields:', ...columns(rows)]),
+    ...(rows.length === 0 ? [] : ['', 'Fields:', ...renderColumns(rows)]),
     '',
   ].join('\n');
 }

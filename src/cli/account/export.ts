@@ -1,6 +1,6 @@
 import { InvalidInput } from '../../model/errors.ts';
 import { archive } from '../../operations/config/archive.ts';
-import { accept, clientSettings, connect, readAnswer, send } from '../client.ts';
+import { clientSettings, connect, readAnswer, requireSuccess, send } from '../client.ts';
 import { defineCommand, type Invocation } from '../command.ts';
 import { exit } from '../exit.ts';
 import { writeJson } from '../failure.ts';
@@ -45,7 +45,7 @@ export const exportDocuments = defineCommand({
     };
     const answer = await withProgress(terminal, 'exporting', () => send(client, archive.export, { query }));
     const documents = json ? readAnswer(archive.export, answer) : [];
-    const { text } = accept(answer);
+    const { text } = requireSuccess(answer);
     const isEmpty = json ? documents.length === 0 : text === '';
     if (isEmpty && query.source !== undefined) await requireSource(client, query.source);
     if (json) writeJson(terminal, { formatVersion: '1.0', documents });

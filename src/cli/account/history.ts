@@ -1,4 +1,4 @@
-import { namesOf } from '../../lib/json.ts';
+import { keysOf } from '../../lib/json.ts';
 import { InvalidInput } from '../../model/errors.ts';
 import { revisions as operations, type Revision, type RevisionWithChanges } from '../../operations/config/revisions.ts';
 import { call, clientSettings, connect } from '../client.ts';
@@ -40,12 +40,12 @@ export const history = defineCommand({
     const [number] = positionals;
     const json = flags['json'] === true;
     if (number !== undefined) {
-      const revision = await readOne(invocation, number);
+      const revision = await readRevision(invocation, number);
       if (json) writeJson(terminal, { formatVersion: '1.0', revision });
       else terminal.out(renderRevision(revision, terminal.paint));
       return exit.ok;
     }
-    const revisions = await readSome(invocation);
+    const revisions = await listRevisions(invocation);
     if (json) writeJson(terminal, { formatVersion: '1.0', revisions });
     else terminal.out(renderRevisions(revisions, terminal.paint));
     return exit.ok;
@@ -54,13 +54,13 @@ export const history = defineCommand({
 
 type Call = Invocation<(typeof clientSettings)[number]>;
 
-async function readOne({ flags, config }: Call, revision: string): Promise<RevisionWithChanges> {
+async function readRevision({ flags, config }: Call, revision: string): Promise<RevisionWithChanges> {
   const given = Object.keys(filters).filter((name) => flags[name] !== undefined);
   if (given.length > 0)
     throw new InvalidInput(`--${given[0]} is only for the list of revisions; leave out the flag or the revision.`);
   return call(await connect(config), operations.read, { params: { revision } });
 }
 
-async function readSome({ flags, config }: Call): Promise<readonly Revision[]> {
-  return call(await connect(config), operations.list, { query: textsOf({ limit: '20', ...flags }, namesOf(filters)) });
+async function listRevisions({ flags, config }: Call): Promise<readonly Revision[]> {
+  return call(await connect(config), operations.list, { query: textsOf({ limit: '20', ...flags }, keysOf(filters)) });
 }

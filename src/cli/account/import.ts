@@ -1,6 +1,6 @@
 import { archive } from '../../operations/config/archive.ts';
 import { objects as operations } from '../../operations/config/objects.ts';
-import { accept, type Client, call, clientSettings, connect, send } from '../client.ts';
+import { type Client, call, clientSettings, connect, requireSuccess, send } from '../client.ts';
 import { defineCommand } from '../command.ts';
 import { exit } from '../exit.ts';
 import { writeJson } from '../failure.ts';
@@ -35,16 +35,16 @@ export const importObject = defineCommand({
       writeJson(terminal, { formatVersion: '1.0', documents });
     } else {
       const answer = await send(client, archive.export, { query: { ...query, format: 'yaml' } });
-      terminal.out(`---\n${accept(answer).text}`);
+      terminal.out(`---\n${requireSuccess(answer).text}`);
     }
-    const owner = await ownerOf(client, object);
+    const owner = await declaredByText(client, object);
     if (owner !== undefined) terminal.note(`${owner}\n`);
     return exit.ok;
   },
 });
 
 /** Returns a sentence about the sources that already declare the object, or `undefined` when no source does. */
-async function ownerOf(client: Client, object: string): Promise<string | undefined> {
+async function declaredByText(client: Client, object: string): Promise<string | undefined> {
   const { objects } = await call(client, operations.list, { query: { object } });
   const [{ declared } = { declared: [] }] = objects;
   if (declared.length === 0) return undefined;

@@ -1,13 +1,13 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { shellWord } from '../../lib/shell-word.ts';
+import { quoteShellWord } from '../../lib/shell-word.ts';
 import { InvalidInput } from '../../model/errors.ts';
 import { archive } from '../../operations/config/archive.ts';
-import { accept, clientSettings, connect, send } from '../client.ts';
+import { clientSettings, connect, requireSuccess, send } from '../client.ts';
 import { defineCommand, type Invocation } from '../command.ts';
 import { exit } from '../exit.ts';
 import { withProgress } from '../terminal/progress.ts';
-import { writeError } from '../write-file.ts';
+import { toWriteError } from '../write-file.ts';
 import { type CiSystem, ciFiles, ciSystems } from './ci-files.ts';
 import { editorSettings, firstDocuments, type StarterFile, schemaPath, surroundingFiles } from './starter.ts';
 
@@ -38,17 +38,17 @@ export const init = defineCommand({
     const source = sourceNameOf(typeof named === 'string' ? named : undefined, directory);
     const system = systemOf(flags['ci']);
     const top = (await repositoryOf(resolve(directory))) ?? resolve(directory);
-    const word = shellWord(directory);
+    const word = quoteShellWord(directory);
     // Runs first, so that it can fail before anything is written.
     const documents = flags['from-server'] === true ? await documentsOf(config, terminal) : firstDocuments;
-    const editor = atTop(top, [editorSettings(top, resolve(directory))]);
+    const editor = placeAtTop(top, [editorSettings(top, resolve(directory))]);
     const settings = join(directory, 'heddle.yaml');
     const made: string[] = [];
     for (const [path, text] of [
-      ...below(directory, surroundingFiles(source, shellWord(relative(top, resolve(directory)) || '.'))),
-      ...below(directory, documents),
+      ...placeBelow(directory, surroundingFiles(source, quoteShellWord(relative(top, resolve(directory)) || '.'))),
+      ...placeBelow(directory, documents),
       ...editor,
-      ...atTop(top, pipeline(top, directory, system)),
+      ...placeAtTop(top, pipeline(top, directory, system)),
     ]) {
       const isMade = await writeNew(path, text);
       terminal.out(isMade ? `wrote ${path}\n` : `kept ${path}\n`);
@@ -73,7 +73,7 @@ async function documentsOf(
   const answer = await withProgress(terminal, 'exporting', () =>
     send(client, archive.export, { query: { format: 'yaml', markAdopt: true } }),
   );
-  return [['account.yaml', accept(answer).text]];
+  return [['account.yaml', requireSuccess(answer).text]];
 }
 
 /** Form of source names that the server accepts. */
@@ -102,7 +102,7 @@ function pipeline(top: string, directory: string, system: CiSystem | undefined):
   return [[path, text(relative(top, resolve(directory)) || '.')]];
 }
 
-function below(directory: string, files: readonly StarterFile[]): readonly StarterFile[] {
+function placeBelow(directory: string, files: readonly StarterFile[]): readonly StarterFile[] {
   return files.map(([path, text]) => [join(directory, path), text]);
 }
 
@@ -110,7 +110,7 @@ function below(directory: string, files: readonly StarterFile[]): readonly Start
  * Places the files at the top of a repository. Their paths are relative to the working directory, or absolute when they
  * lie outside of it.
  */
-function atTop(top: string, files: readonly StarterFile[]): readonly StarterFile[] {
+function placeAtTop(top: string, files: readonly StarterFile[]): readonly StarterFile[] {
   return files.map(([path, text]) => {
     const shown = relative('', join(top, path));
     return [shown.startsWith('..') ? join(top, path) : shown, text];
@@ -122,7 +122,7 @@ function atTop(top: string, files: readonly StarterFile[]): readonly StarterFile
  * directory.
  */
 async function repositoryOf(directory: string): Promise<string | undefined> {
-  if (await isThere(join(directory, '.git'))) return directory;
+  if (await fileExists(join(directory, '.git'))) return directory;
   const above = dirname(directory);
   return above === directory ? undefined : repositoryOf(above);
 }
@@ -134,12 +134,12 @@ async function writeNew(path: string, text: string): Promise<boolean> {
     await writeFile(path, text, { flag: 'wx' });
     return true;
   } catch (error) {
-    if (await isThere(path)) return false;
-    throw writeError(path, error);
+    if (await fileExists(path)) return false;
+    throw toWriteError(path, error);
   }
 }
 
-function isThere(path: string): Promise<boolean> {
+function fileExists(path: string): Promise<boolean> {
   return stat(path).then(
     () => true,
     () => false,

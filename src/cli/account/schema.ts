@@ -8,7 +8,7 @@ import { anyDocumentSchema, editorSchema } from '../../model/lower/editor.ts';
 import { guessHint } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
 import { exit } from '../exit.ts';
-import { writeError } from '../write-file.ts';
+import { toWriteError } from '../write-file.ts';
 
 export const schema = defineCommand({
   name: 'schema',
@@ -48,7 +48,7 @@ async function writeFiles(directory: string, files: readonly SchemaFile[]): Prom
     await mkdir(directory, { recursive: true });
     for (const { name, text } of files) await writeFile(join(directory, name), text);
   } catch (error) {
-    throw writeError(directory, error);
+    throw toWriteError(directory, error);
   }
 }
 

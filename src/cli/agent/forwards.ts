@@ -1,22 +1,22 @@
-import { asObjects, asTexts, type Json, type JsonObject, membersOf } from '../../lib/json.ts';
-import type { EdgeMessage } from '../proxy/edge.ts';
+import { asObjectOrEmpty, asObjects, asTexts, type Json, type JsonObject } from '../../lib/json.ts';
+import type { StreamMessage } from '../proxy/edge.ts';
 import { printable } from '../terminal/paint.ts';
 
 /**
  * Returns a function that reads the messages of a machine's stream. For each message it returns one line for each
  * ingress port that the machine now forwards, that now leads to the machine, or that ended.
  */
-export function followForwards(): (message: EdgeMessage) => readonly string[] {
+export function followForwards(): (message: StreamMessage) => readonly string[] {
   let self = '';
   const names = new Map<string, string>();
   const known = new Map<string, JsonObject>();
   return ({ type, data }) => {
-    const own = membersOf(data['self']);
+    const own = asObjectOrEmpty(data['self']);
     self = String(own['id'] ?? self);
-    for (const peer of [own, ...putIn(data['peers'])]) names.set(String(peer['id']), String(peer['name']));
-    const put = new Map(putIn(data['forwards']).map((entry) => [String(entry['id']), entry]));
+    for (const peer of [own, ...putEntriesIn(data['peers'])]) names.set(String(peer['id']), String(peer['name']));
+    const put = new Map(putEntriesIn(data['forwards']).map((entry) => [String(entry['id']), entry]));
     const isGone = (id: string): boolean => !put.has(id);
-    const gone = type === 'map' ? [...known.keys()].filter(isGone) : removedIn(data['forwards']);
+    const gone = type === 'map' ? [...known.keys()].filter(isGone) : removedIdsIn(data['forwards']);
     const lines = [
       ...gone.map((id) => `${titleOf(known.get(id))} ended`),
       ...[...put]
@@ -30,12 +30,12 @@ export function followForwards(): (message: EdgeMessage) => readonly string[] {
 }
 
 /** Returns the entries of a list: all of them from a complete map, the added and changed ones from an update. */
-function putIn(list: Json | undefined): readonly JsonObject[] {
-  return asObjects(Array.isArray(list) ? list : (membersOf(list)['put'] ?? []));
+function putEntriesIn(list: Json | undefined): readonly JsonObject[] {
+  return asObjects(Array.isArray(list) ? list : (asObjectOrEmpty(list)['put'] ?? []));
 }
 
-function removedIn(list: Json | undefined): readonly string[] {
-  return asTexts(membersOf(list)['remove'] ?? []);
+function removedIdsIn(list: Json | undefined): readonly string[] {
+  return asTexts(asObjectOrEmpty(list)['remove'] ?? []);
 }
 
 function linesOf(entry: JsonObject, self: string, names: ReadonlyMap<string, string>): readonly string[] {

@@ -12,15 +12,15 @@ export interface LocalService {
 }
 
 /** A local service that is reachable through a reverse proxy. */
-export interface Exposed {
+export interface ExposedService {
   readonly id: string;
   /** Host name at the proxy, with the port if the service has one of its own. */
-  readonly place: string;
+  readonly address: string;
   /** Time at which the exposure ends unless it is renewed, in milliseconds since 1970. */
   readonly until: number;
 }
 
-const againMs = 500;
+const retryMs = 500;
 
 /** Parses `PORT[/PROTOCOL]`; the default protocol is http. Throws `InvalidInput`. */
 export function readLocalService(text: string): LocalService {
@@ -45,16 +45,16 @@ export async function keepExposed(
 ): Promise<void> {
   const print = (text: string): void => terminal.out(`${machine.name}: ${text}\n`);
   const what = `${service.port}/${service.mode}`;
-  let exposed: Exposed | undefined;
+  let exposed: ExposedService | undefined;
   let fault = { message: '', times: 0 };
   while (!signal.aborted) {
-    let pause = againMs;
+    let pause = retryMs;
     try {
-      const before: Exposed | undefined = exposed;
+      const before: ExposedService | undefined = exposed;
       exposed = before === undefined ? await machine.expose(service) : await machine.renew(before.id);
-      pause = Math.max(againMs, (exposed.until - Date.now()) / 2);
+      pause = Math.max(retryMs, (exposed.until - Date.now()) / 2);
       fault = { message: '', times: 0 };
-      if (before === undefined) print(`${what} is reachable at ${exposed.place}`);
+      if (before === undefined) print(`${what} is reachable at ${exposed.address}`);
     } catch (error) {
       if (!(error instanceof HeddleError) || error instanceof InvalidInput) throw error;
       if (error instanceof NotFound) exposed = undefined;
@@ -70,7 +70,7 @@ export async function keepExposed(
 }
 
 /** Withdraws a service. Refusals are ignored, because an exposure that is not renewed ends. */
-async function withdraw(machine: Machine, { id }: Exposed): Promise<void> {
+async function withdraw(machine: Machine, { id }: ExposedService): Promise<void> {
   try {
     await machine.withdraw(id);
   } catch (error) {

@@ -1,9 +1,9 @@
-import { answerTo, makeMachineKeys, proofFor, tunnelKeyOf } from '../../features/peers/enrolment/client.ts';
+import { answerChallenge, makeMachineKeys, proofFor, tunnelKeyOf } from '../../features/peers/enrolment/client.ts';
 import { asObject, type JsonObject } from '../../lib/json.ts';
 import { Unavailable } from '../../model/errors.ts';
 import { programVersion } from '../../version.ts';
-import { type EdgeMessage, messagesOf, objectIn as readObject } from '../proxy/edge.ts';
-import type { Exposed, LocalService } from './local-service.ts';
+import { messagesOf, readJsonObject as readObject, type StreamMessage } from '../proxy/edge.ts';
+import type { ExposedService, LocalService } from './local-service.ts';
 
 /** A simulated machine, as a client of the server's agent API. */
 export interface Machine {
@@ -11,16 +11,16 @@ export interface Machine {
   /** Enrols the machine as a peer with a setup key. Throws when the server refuses. */
   enrol(setupKey: string): Promise<{ readonly address: string; readonly label: string }>;
   /** Connects, and yields events until the stream ends. A later call continues after the last event. */
-  follow(signal: AbortSignal): AsyncGenerator<EdgeMessage>;
+  follow(signal: AbortSignal): AsyncGenerator<StreamMessage>;
   /** Exposes a local service for a limited time. Throws when the server refuses. */
-  expose(service: LocalService): Promise<Exposed>;
+  expose(service: LocalService): Promise<ExposedService>;
   /** Extends an exposure. Throws `NotFound` when it has ended. */
-  renew(id: string): Promise<Exposed>;
+  renew(id: string): Promise<ExposedService>;
   withdraw(id: string): Promise<void>;
 }
 
 /** Parts of a request other than its proof. */
-interface Asked {
+interface RequestParts {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly signal?: AbortSignal;
@@ -36,7 +36,7 @@ export function createMachine(server: string, name: string): Machine {
   const keys = makeMachineKeys();
   let session = '';
   let last = '';
-  const ask = async (method: string, path: string, { headers, ...request }: Asked): Promise<Response> => {
+  const ask = async (method: string, path: string, { headers, ...request }: RequestParts): Promise<Response> => {
     const proof = proofFor(keys, { method, path, ...(request.body === undefined ? {} : { body: request.body }) });
     const proven = { ...headers, 'heddle-proof': proof };
     try {
@@ -53,7 +53,7 @@ export function createMachine(server: string, name: string): Machine {
     session = String(asObject(answer['session'])['token']);
     return asObject(answer['peer']);
   };
-  const askAsPeer = async (method: string, path: string, asked: Asked): Promise<Response> => {
+  const askAsPeer = async (method: string, path: string, asked: RequestParts): Promise<Response> => {
     const once = () => ask(method, path, { ...asked, headers: { ...asked.headers, authorization: `Peer ${session}` } });
     const response = await once();
     if (response.status !== 401) return response;
@@ -61,22 +61,22 @@ export function createMachine(server: string, name: string): Machine {
     await enter('/agent/login', {});
     return once();
   };
-  const sendAsPeer = async (path: string, content: JsonObject): Promise<Exposed> => {
+  const sendAsPeer = async (path: string, content: JsonObject): Promise<ExposedService> => {
     const answer = await objectIn(await askAsPeer('POST', path, { headers: json, body: JSON.stringify(content) }));
     const { id, domain, listen_port: port, expires_at: until } = answer;
     const place = port === undefined ? String(domain) : `${String(domain)}:${String(port)}`;
-    return { id: String(id), place, until: Date.parse(String(until)) };
+    return { id: String(id), address: place, until: Date.parse(String(until)) };
   };
   return {
     name,
     async enrol(setupKey) {
       const { challenge, public_key } = await send('/agent/challenge', {});
-      const tunnel_proof = answerTo(keys, { challenge: String(challenge), public_key: String(public_key) });
+      const tunnel_proof = answerChallenge(keys, { challenge: String(challenge), public_key: String(public_key) });
       const peer = await enter('/agent/enrol', { setup_key: setupKey, hostname: name, tunnel_proof });
       return { address: String(peer['ip']), label: String(peer['dns_label']) };
     },
     async *follow(signal) {
-      const headers: Asked['headers'] = last === '' ? {} : { 'last-event-id': last };
+      const headers: RequestParts['headers'] = last === '' ? {} : { 'last-event-id': last };
       const response = await askAsPeer('GET', '/agent/stream', { headers, signal });
       if (!response.ok) await objectIn(response);
       try {

@@ -44,7 +44,7 @@ export const agentSimulate = defineCommand({
     process.once('SIGTERM', stop);
     const machines = namesIn(flags).map((name) => createMachine(config.server, name));
     const played = machines.map((machine) =>
-      play(machine, key, services, terminal, stopping.signal).catch((error: unknown) => {
+      simulateMachine(machine, key, services, terminal, stopping.signal).catch((error: unknown) => {
         // When one machine is refused, all machines stop.
         stop();
         throw error;
@@ -71,7 +71,7 @@ function namesIn({ name, peers }: Invocation['flags']): readonly string[] {
 }
 
 /** Enrols a machine, then keeps it connected and its services exposed until the signal aborts. */
-async function play(
+async function simulateMachine(
   machine: Machine,
   key: string,
   services: readonly LocalService[],

@@ -68,7 +68,7 @@ export const deliveriesResume = defineCommand({
   settings: clientSettings,
   examples: [['heddle deliveries resume network-chat', 'The receiver works again']],
   run: (invocation) =>
-    act(invocation, 'Deliveries resumed', (client, id) => {
+    runOnDelivery(invocation, 'Deliveries resumed', (client, id) => {
       const { since } = invocation.flags;
       return call(client, operations.resume, {
         params: { id },
@@ -86,7 +86,7 @@ function setAsideCommand(verb: 'retry' | 'discard', words: Readonly<Record<'summ
     settings: clientSettings,
     examples: [[`heddle ${name} network-chat --event 4102`, words.when]],
     run: (invocation) =>
-      act(invocation, words.done, (client, id) =>
+      runOnDelivery(invocation, words.done, (client, id) =>
         call(client, operations[verb], { params: { id }, query: eventOf(invocation) }),
       ),
   });
@@ -126,7 +126,7 @@ export const deliveriesTest = defineCommand({
 type Call = Invocation<(typeof clientSettings)[number]>;
 
 /** Runs `work` on the channel's delivery, and prints `done`. */
-async function act(
+async function runOnDelivery(
   { flags, positionals, config, terminal }: Call,
   done: string,
   work: (client: Client, id: string) => Promise<unknown>,

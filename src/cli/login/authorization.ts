@@ -27,11 +27,11 @@ export async function authorizationOf(
       'The token contains characters that are not allowed in tokens; copy it again, without spaces or line ends.',
     );
   }
-  return async () => `${isSigned(token) ? 'Bearer' : 'Token'} ${token}`;
+  return async () => `${isJwt(token) ? 'Bearer' : 'Token'} ${token}`;
 }
 
 /** Checks whether a token is a JWT of an identity provider. */
-function isSigned(token: string): boolean {
+function isJwt(token: string): boolean {
   return /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/.test(token);
 }
 

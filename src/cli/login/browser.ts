@@ -3,16 +3,16 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Unauthenticated, Unavailable } from '../../model/errors.ts';
-import { beginSignIn, getTokens, type Places } from './oauth.ts';
+import { beginSignIn, getTokens, type OAuthEndpoints } from './oauth.ts';
 import type { Login } from './store.ts';
 
-const patienceMs = 5 * 60_000;
+const signInTimeoutMs = 5 * 60_000;
 
 /**
  * Signs the user in with their browser, which the server redirects to a port of this machine. Calls `show` with the URL
  * to open.
  */
-export async function signInByBrowser(places: Places, show: (url: string) => void): Promise<Login> {
+export async function signInByBrowser(places: OAuthEndpoints, show: (url: string) => void): Promise<Login> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   try {
@@ -21,7 +21,10 @@ export async function signInByBrowser(places: Places, show: (url: string) => voi
     const redirectUri = `http://127.0.0.1:${port}/callback`;
     const { url, verifier, state } = beginSignIn(places, redirectUri);
     const code = new Promise<string>((resolve, reject) => {
-      const late = setTimeout(() => reject(new Unavailable('No sign-in within 5 minutes; try again.')), patienceMs);
+      const late = setTimeout(
+        () => reject(new Unavailable('No sign-in within 5 minutes; try again.')),
+        signInTimeoutMs,
+      );
       server.on('request', ({ url: path = '' }, response) => {
         const query = new URL(path, redirectUri).searchParams;
         // Any other request is not the redirect of this sign-in.

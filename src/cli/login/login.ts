@@ -3,7 +3,14 @@ import { Unauthenticated } from '../../model/errors.ts';
 import { defineCommand, type Invocation } from '../command.ts';
 import { exit } from '../exit.ts';
 import { openInBrowser, signInByBrowser } from './browser.ts';
-import { beginDevice, type DeviceCode, findPlaces, getTokens, type Places, revoke } from './oauth.ts';
+import {
+  type DeviceCode,
+  discoverEndpoints,
+  getTokens,
+  type OAuthEndpoints,
+  requestDeviceCode,
+  revoke,
+} from './oauth.ts';
 import { type Login, openLogins } from './store.ts';
 
 type Call = Invocation<'server' | 'token' | 'configDir'>;
@@ -23,7 +30,7 @@ export const login = defineCommand({
     ['heddle login --device', 'Sign in on a machine that you use over SSH'],
   ],
   async run({ flags, config, terminal }) {
-    const places = await findPlaces(config.server);
+    const places = await discoverEndpoints(config.server);
     const note = terminal.note;
     const made =
       flags['device'] === true
@@ -32,7 +39,7 @@ export const login = defineCommand({
             note(`or open ${completeAddress}\nWaiting for you to sign in there …\n`);
           })
         : await signInByBrowser(places, (url) => showAddress({ flags, terminal }, url));
-    await keep(config, made);
+    await storeLogin(config, made);
     terminal.out(`Signed in to ${config.server}${made.email === '' ? '' : ` as ${made.email}`}.\n`);
     if (config.token !== undefined)
       note('HEDDLE_TOKEN or --token is set and takes precedence; unset it to run commands as this person.\n');
@@ -47,7 +54,7 @@ function showAddress({ flags, terminal }: Pick<Call, 'flags' | 'terminal'>, url:
 }
 
 /** Stores a login instead of the previous one, and revokes the previous one. */
-async function keep({ server, configDir }: Call['config'], made: Login): Promise<void> {
+async function storeLogin({ server, configDir }: Call['config'], made: Login): Promise<void> {
   let before: Login | undefined;
   await openLogins(configDir).change(server, async (present) => {
     before = present;
@@ -81,18 +88,18 @@ export const logout = defineCommand({
   },
 });
 
-const soon = 1;
+const firstPauseSeconds = 1;
 
 /**
  * Signs the user in with a code that they enter in a browser on any machine. Calls `show` with the code and the URL at
  * which to enter it.
  */
-export async function signInByCode(places: Places, show: (code: DeviceCode) => void): Promise<Login> {
-  const device = await beginDevice(places);
+export async function signInByCode(places: OAuthEndpoints, show: (code: DeviceCode) => void): Promise<Login> {
+  const device = await requestDeviceCode(places);
   show(device);
-  const until = Date.now() + device.lastsSeconds * 1000;
-  let pause = soon;
-  let every = device.everySeconds;
+  const until = Date.now() + device.lifetimeSeconds * 1000;
+  let pause = firstPauseSeconds;
+  let every = device.pollIntervalSeconds;
   while (Date.now() < until) {
     await wait(pause * 1000);
     const grant = { grant_type: 'urn:ietf:params:oauth:grant-type:device_code', device_code: device.code };

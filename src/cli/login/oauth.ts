@@ -6,10 +6,10 @@ import type { Login } from './store.ts';
 /** OAuth client id of this program. */
 const clientId = 'heddle-cli';
 const scope = 'openid profile email';
-const patienceMs = 20_000;
+const requestTimeoutMs = 20_000;
 
 /** Endpoints of a server's identity provider. */
-export interface Places {
+export interface OAuthEndpoints {
   readonly issuer: string;
   readonly authorization: string;
   readonly token: string;
@@ -21,7 +21,7 @@ export interface Places {
  * Returns the endpoints at which a server signs users in. Throws `Unauthenticated` when the server does not do so
  * itself.
  */
-export async function findPlaces(server: string): Promise<Places> {
+export async function discoverEndpoints(server: string): Promise<OAuthEndpoints> {
   const { status, body } = await send(server, `${server}/oidc/.well-known/openid-configuration`);
   if (status === 404)
     throw new Unauthenticated(
@@ -46,7 +46,7 @@ export async function findPlaces(server: string): Promise<Places> {
  * Starts a sign-in by browser. Returns the URL to open, and the PKCE verifier and state that later prove where it was
  * started.
  */
-export function beginSignIn(places: Places, redirectUri: string) {
+export function beginSignIn(places: OAuthEndpoints, redirectUri: string) {
   const [verifier, state] = [randomBytes(32).toString('base64url'), randomBytes(16).toString('base64url')];
   const url = new URL(places.authorization);
   const query = {
@@ -65,7 +65,7 @@ export type TokenAnswer =
 
 /** Exchanges a grant for tokens at the token endpoint. Throws `Unavailable` when the server fails or is too busy. */
 export async function getTokens(
-  { token, revocation }: Pick<Places, 'token' | 'revocation'>,
+  { token, revocation }: Pick<OAuthEndpoints, 'token' | 'revocation'>,
   grant: Readonly<Record<string, string>>,
 ): Promise<TokenAnswer> {
   const sentAt = Date.now();
@@ -107,20 +107,20 @@ export interface DeviceCode {
   readonly userCode: string;
   readonly address: string;
   readonly completeAddress: string;
-  readonly everySeconds: number;
-  readonly lastsSeconds: number;
+  readonly pollIntervalSeconds: number;
+  readonly lifetimeSeconds: number;
 }
 
 /** Requests a device code. */
-export async function beginDevice({ device }: Places): Promise<DeviceCode> {
+export async function requestDeviceCode({ device }: OAuthEndpoints): Promise<DeviceCode> {
   const { status, body } = await post(device, { scope });
   if (status !== 200) throw new Internal(`The server issued no code for this device (${String(body['error'])}).`);
   const address = String(body['verification_uri']);
   return {
     ...{ code: String(body['device_code']), userCode: String(body['user_code']), address },
     completeAddress: String(body['verification_uri_complete'] ?? address),
-    everySeconds: Number(body['interval'] ?? 5),
-    lastsSeconds: Number(body['expires_in'] ?? 600),
+    pollIntervalSeconds: Number(body['interval'] ?? 5),
+    lifetimeSeconds: Number(body['expires_in'] ?? 600),
   };
 }
 
@@ -148,7 +148,7 @@ function post(url: string, fields: Readonly<Record<string, string>>): Promise<An
 
 async function send(server: string, url: string, init: RequestInit = {}): Promise<Answer> {
   const headers = { accept: 'application/json' };
-  const signal = AbortSignal.timeout(patienceMs);
+  const signal = AbortSignal.timeout(requestTimeoutMs);
   try {
     const answer = await fetch(url, { redirect: 'error', headers, signal, ...init });
     const text = await answer.text();

@@ -46,7 +46,7 @@ export function openLogins(configDir: string | undefined): LoginStore {
     read: async (server) => (await readAll(path))[server],
     async change(server, work) {
       await mkdir(directory, { recursive: true, mode: 0o700 });
-      return await alone(join(directory, 'logins.lock'), async () => {
+      return await withLock(join(directory, 'logins.lock'), async () => {
         const before = await readAll(path);
         const login = await work(before[server]);
         if (login === before[server]) return login;
@@ -91,15 +91,15 @@ async function writeAll(path: string, servers: Logins): Promise<void> {
   await rename(draft, path);
 }
 
-const patienceMs = 15_000;
+const lockTimeoutMs = 15_000;
 const staleMs = 20_000;
 
 /**
  * Runs `work` under the lock. A refresh token works only once: of two processes that renew at the same time, the second
  * uses the result of the first.
  */
-async function alone<Value>(lock: string, work: () => Promise<Value>): Promise<Value> {
-  const until = Date.now() + patienceMs;
+async function withLock<Value>(lock: string, work: () => Promise<Value>): Promise<Value> {
+  const until = Date.now() + lockTimeoutMs;
   while (!(await takeLock(lock))) {
     if (Date.now() > until)
       throw new Unavailable(`Another heddle process holds ${lock}; wait until it ends, or remove the file.`);

@@ -1,7 +1,7 @@
-import { newAccount } from '../../kinds/new-account.ts';
+import { buildAccountObjects } from '../../kinds/new-account.ts';
 import type { Registry } from '../../model/declare/registry.ts';
-import { contentOf } from '../../model/state/members.ts';
-import { type StoredObject, uncommitted } from '../../model/state/object.ts';
+import { contentFromSpec } from '../../model/state/members.ts';
+import { type StoredObject, uncommittedMembers } from '../../model/state/object.ts';
 import { emptySnapshot, type Snapshot } from '../../model/state/snapshot.ts';
 
 const beginning = '1970-01-01T00:00:00.000Z';
@@ -12,7 +12,7 @@ const beginning = '1970-01-01T00:00:00.000Z';
  */
 export function newSnapshot(registry: Registry): Snapshot {
   let ids = 0;
-  const objects = newAccount({
+  const objects = buildAccountObjects({
     accountId: 'account',
     now: beginning,
     newId: () => {
@@ -28,8 +28,8 @@ export function newSnapshot(registry: Registry): Snapshot {
     const kind = registry.get(object.kind);
     return {
       ...object,
-      ...contentOf(kind.spec, object.spec),
-      ...unmade,
+      ...contentFromSpec(kind.spec, object.spec),
+      ...neverCommittedMembers,
       name: String(object.spec[kind.nameField] ?? object.key ?? ''),
     };
   });
@@ -43,4 +43,4 @@ export function newSnapshot(registry: Registry): Snapshot {
 }
 
 /** Members of an object other than its content, for an object that was never committed. */
-export const unmade = uncommitted(beginning);
+export const neverCommittedMembers = uncommittedMembers(beginning);

@@ -1,10 +1,10 @@
 import { renamesOf } from '../../documents/format/edits.ts';
-import { type Formatted, formatFile } from '../../documents/format/format.ts';
+import { type FormatResult, formatFile } from '../../documents/format/format.ts';
 import type { IsApplied } from '../../documents/format/previous-names.ts';
 import { readFile } from '../../documents/read.ts';
 import * as kinds from '../../kinds/index.ts';
 import { lineDiff } from '../../lib/line-diff.ts';
-import { numberText } from '../../lib/number-text.ts';
+import { formatNumber } from '../../lib/number-text.ts';
 import { createRegistry } from '../../model/declare/registry.ts';
 import type { SourceFile } from '../../model/document.ts';
 import type { Problem } from '../../model/problem.ts';
@@ -46,7 +46,7 @@ export const fmt = defineCommand({
   ],
   async run({ flags, positionals, config, terminal }) {
     // Runs before any file is read, because it fails when the user is not signed in.
-    const isApplied = flags['drop-previous-names'] === true ? await appliedOn(config, terminal) : undefined;
+    const isApplied = flags['drop-previous-names'] === true ? await createRenameCheck(config, terminal) : undefined;
     const unreadable: Problem[] = [];
     const paths = positionals.length === 0 ? ['.'] : positionals;
     const { files } = await collectFiles(paths, terminal, (problem) => unreadable.push(problem));
@@ -63,7 +63,7 @@ export const fmt = defineCommand({
         terminal.out(result.type === 'formatted' ? result.text : file.text);
       else if (result.type === 'formatted' && result.text !== file.text) changed.push({ file, text: result.text });
     }
-    for (const change of changed) await settle(terminal, change, options);
+    for (const change of changed) await writeOrShow(terminal, change, options);
     return report(terminal, { formatted, changed, problems, options });
   },
 });
@@ -78,15 +78,15 @@ interface Options {
   readonly diff: boolean;
 }
 
-type Results = readonly (readonly [SourceFile, Formatted])[];
+type Results = readonly (readonly [SourceFile, FormatResult])[];
 
 /** What `fmt` changes in addition to the form of documents. */
-interface Mending {
+interface FixOptions {
   readonly fix: boolean;
   readonly isApplied: IsApplied | undefined;
 }
 
-function formatAll(files: readonly SourceFile[], { fix, isApplied }: Mending): Results {
+function formatAll(files: readonly SourceFile[], { fix, isApplied }: FixOptions): Results {
   const registry = createRegistry(Object.values(kinds));
   const options = {
     registry,
@@ -100,7 +100,7 @@ function formatAll(files: readonly SourceFile[], { fix, isApplied }: Mending): R
  * Returns a check for renames that the account has recorded. The previous name is needed until then, because the plan
  * that renames the object reads it.
  */
-async function appliedOn(config: Parameters<typeof connect>[0], terminal: Terminal): Promise<IsApplied> {
+async function createRenameCheck(config: Parameters<typeof connect>[0], terminal: Terminal): Promise<IsApplied> {
   // Imported on demand: everything else works offline.
   const { objects: operations } = await import('../../operations/config/objects.ts');
   const client = await connect(config);
@@ -114,7 +114,7 @@ async function appliedOn(config: Parameters<typeof connect>[0], terminal: Termin
 }
 
 /** Writes a file, or shows what would be written. */
-async function settle(terminal: Terminal, { file, text }: Changed, { check, diff }: Options): Promise<void> {
+async function writeOrShow(terminal: Terminal, { file, text }: Changed, { check, diff }: Options): Promise<void> {
   const path = printable(file.path);
   if (diff) terminal.out(`--- ${path}\n+++ ${path}\n${painted(terminal, lineDiff(file.text, text))}`);
   else if (check) terminal.out(`${path}\n`);
@@ -162,6 +162,6 @@ function summary(changed: number, held: number, { check, diff }: Options): strin
   const are = (number: number) => `${count(number, 'file')} ${number === 1 ? 'is' : 'are'}`;
   if (changed === 0) return `${are(held)} canonical.\n`;
   if (check || diff)
-    return `${are(changed)} not canonical, of ${numberText(held)}; \`heddle fmt\` writes the canonical form.\n`;
-  return `${count(changed, 'file')} written, of ${numberText(held)}.\n`;
+    return `${are(changed)} not canonical, of ${formatNumber(held)}; \`heddle fmt\` writes the canonical form.\n`;
+  return `${count(changed, 'file')} written, of ${formatNumber(held)}.\n`;
 }

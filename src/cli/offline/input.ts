@@ -6,14 +6,14 @@ import type { SourceFile } from '../../model/document.ts';
  * Number of characters that are parsed on the main thread. Starting a thread takes 0.1 s, in which the main thread
  * parses about as much, and no other work waits for it here.
  */
-const charactersHere = 64 * 1024;
+const mainThreadCharacters = 64 * 1024;
 
 /** Reads documents without a server, and passes them to `use`. */
 export async function readOffline<Result>(
   files: readonly SourceFile[],
   use: (input: DocumentInput) => Promise<Result> | Result,
 ): Promise<Result> {
-  const reader = createReader({ charactersHere });
+  const reader = createReader({ maxInlineCharacters: mainThreadCharacters });
   try {
     return await use(await readInput(reader, files));
   } finally {

@@ -15,10 +15,10 @@ import { problemOf } from '../../objects/access-tests.ts';
 import { adoptAnnotation } from '../../plan/documents/annotations.ts';
 import { expandDocuments } from '../../plan/documents/desired.ts';
 import { planDocuments } from '../../plan/documents/documents.ts';
-import { judgeForeign } from '../../plan/documents/foreign-files.ts';
+import { checkForeignFiles } from '../../plan/documents/foreign-files.ts';
 import { newSnapshot } from './account.ts';
 import { readOffline } from './input.ts';
-import { findOutside, standIns } from './references.ts';
+import { createPlaceholders, findExternalReferences } from './references.ts';
 import { findValues, type ValueConfig } from './values.ts';
 
 /** Result of checking documents without a server. */
@@ -60,19 +60,19 @@ async function checkInput(read: DocumentInput, config: ValueConfig, strict: bool
   return await checkWith({ registry, validator: createValidator(registry) }, read, config, strict);
 }
 
-interface Checking {
+interface CheckTools {
   readonly registry: Registry;
   readonly validator: Validator;
 }
 
 async function checkWith(
-  { registry, validator }: Checking,
+  { registry, validator }: CheckTools,
   read: DocumentInput,
   config: ValueConfig,
   strict: boolean,
 ): Promise<OfflineResult> {
   const { foreign } = read;
-  const others = judgeForeign({ foreign, source: '', kinds: registry.names, strict, stated: () => [] });
+  const others = checkForeignFiles({ foreign, source: '', kinds: registry.names, strict, stated: () => [] });
   const input = { ...read, problems: [...read.problems, ...others.problems] };
   const values = findValues(input.documents, config);
   const checker = {
@@ -87,28 +87,29 @@ async function checkWith(
   const first = await check(checker, input.documents.map(withoutAdoption));
   // Rules are not checked while a document has a fault of its own. A second check without the faulty documents reports
   // the problems of the others now.
-  const second = first.problems.length === 0 ? first : await check(checker, soundOnes(input.documents, first.problems));
+  const second =
+    first.problems.length === 0 ? first : await check(checker, withoutFaulty(input.documents, first.problems));
   const tests = input.problems.length + first.warnings.length === 0 ? await testsOf(first.next) : undefined;
   const later = uniqueProblems([...first.problems, ...second.problems, ...failuresOf(tests)]);
   // When files could not be read, references to their objects would be reported by mistake.
   const warnings = input.problems.length > 0 ? [] : first.warnings;
   return {
     documents: input.documents.length,
-    problems: sortProblems([...input.problems, ...(await input.place(later))]),
-    warnings: [...others.warnings, ...(await input.place(warnings))],
+    problems: sortProblems([...input.problems, ...(await input.locate(later))]),
+    warnings: [...others.warnings, ...(await input.locate(warnings))],
     unchecked: first.unchecked,
     ...(tests === undefined ? {} : { tests }),
     unset: values.missing,
   };
 }
 
-interface Checker {
+interface CheckContext {
   readonly validator: Validator;
   readonly base: Snapshot;
   readonly planEnvironment: PlanEnvironment;
 }
 
-type Checked = Omit<OfflineResult, 'documents' | 'unset' | 'tests'> & {
+type CheckResult = Omit<OfflineResult, 'documents' | 'unset' | 'tests'> & {
   /** State that results from the documents. Absent when they have problems. */
   readonly next?: Snapshot;
 };
@@ -124,12 +125,15 @@ function failuresOf(tests: readonly TestReport[] = []): readonly Problem[] {
   return tests.filter(({ outcome }) => outcome === 'fail').map((report) => problemOf('access_test_failed', report));
 }
 
-async function check({ validator, base, planEnvironment }: Checker, documents: readonly Document[]): Promise<Checked> {
+async function check(
+  { validator, base, planEnvironment }: CheckContext,
+  documents: readonly Document[],
+): Promise<CheckResult> {
   const expanded = await runInSlices(expandDocuments(base.registry, validator, documents));
-  const outside = findOutside(base, expanded);
+  const outside = findExternalReferences(base, expanded);
   const outcome = await runInSlices(
     planDocuments({
-      snapshot: base.with({ put: standIns(outside.names), remove: [] }),
+      snapshot: base.with({ put: createPlaceholders(outside.names), remove: [] }),
       validator,
       source: 'validate',
       documents: documents.filter((document) => !outside.orphans.has(document.place)),
@@ -140,7 +144,7 @@ async function check({ validator, base, planEnvironment }: Checker, documents: r
       planEnvironment,
     }),
   );
-  const planned = outcome.ok ? [] : outcome.problems.filter(({ code }) => !knownByServer.has(code));
+  const planned = outcome.ok ? [] : outcome.problems.filter(({ code }) => !serverOnlyCodes.has(code));
   const problems = uniqueProblems([...expanded.problems, ...planned]);
   return {
     ...{ problems, warnings: outside.warnings, unchecked: outside.unchecked },
@@ -148,7 +152,7 @@ async function check({ validator, base, planEnvironment }: Checker, documents: r
   };
 }
 
-const standIn = 'dmFsdWU=';
+const placeholderValue = 'dmFsdWU=';
 
 /**
  * Environment that assumes as much as possible: values that are not set here may be set where the documents are applied
@@ -156,17 +160,17 @@ const standIn = 'dmFsdWU=';
  */
 const offlineEnvironment: PlanEnvironment = {
   ...emptyEnvironment,
-  standIn,
+  placeholderValue,
   mayUse: () => true,
   edition: 'hosted',
   random: (bytes) => new Uint8Array(bytes),
-  valueFrom: (origin, name) => (origin !== 'envRef' || isValueVariable(name) ? standIn : undefined),
+  valueFrom: (origin, name) => (origin !== 'envRef' || isValueVariable(name) ? placeholderValue : undefined),
 };
 
 /**
  * Problems that only the server can detect: which values are free depends on objects that no document here declares.
  */
-const knownByServer: ReadonlySet<string> = new Set(['nothing_free']);
+const serverOnlyCodes: ReadonlySet<string> = new Set(['nothing_free']);
 
 /**
  * Removes the annotation that adopts an object. The object exists only on the server, so here the document creates it.
@@ -178,7 +182,7 @@ function withoutAdoption(document: Document): Document {
   return { ...document, metadata: { ...document.metadata, annotations: others } };
 }
 
-function soundOnes(documents: readonly Document[], problems: readonly Problem[]): readonly Document[] {
+function withoutFaulty(documents: readonly Document[], problems: readonly Problem[]): readonly Document[] {
   const faulty = new Set(problems.map(({ file, line }) => `${file}:${line}`));
   return documents.filter(({ place }) => !faulty.has(`${place.file}:${place.line}`)).map(withoutAdoption);
 }

@@ -1,4 +1,4 @@
-import { sumUpTests } from '../../features/config/access/test-results.ts';
+import { summariseTests } from '../../features/config/access/test-results.ts';
 import type { SourceFile } from '../../model/document.ts';
 import { InvalidInput } from '../../model/errors.ts';
 import { access as operations, type TestResult, type TestResults } from '../../operations/config/access.ts';
@@ -98,5 +98,5 @@ export async function testOffline(files: readonly SourceFile[], config: ValueCon
     throw new InvalidInput(incomplete, {
       problems: [...warnings, { code: 'documents_incomplete', message: incomplete }],
     });
-  return { revision: 0, ...sumUpTests(tests) };
+  return { revision: 0, ...summariseTests(tests) };
 }

@@ -88,11 +88,11 @@ function uncheckedText(unchecked: number): string {
 }
 
 /** Maximum number of names in a line. */
-const mostNames = 5;
+const maxNames = 5;
 
 function unsetText(unset: readonly string[]): string {
   if (unset.length === 0) return '';
-  const names = unset.length > mostNames ? [...unset.slice(0, mostNames), '…'] : unset;
+  const names = unset.length > maxNames ? [...unset.slice(0, maxNames), '…'] : unset;
   const [are, them] = unset.length === 1 ? ['is', 'it'] : ['are', 'them'];
   return ` ${count(unset.length, 'value')} that the documents use ${are} not set here (${names.join(', ')}); applying them needs ${them}.`;
 }

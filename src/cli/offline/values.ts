@@ -1,5 +1,5 @@
 import { type Config, type Environment, environment } from '../../config.ts';
-import { createValues } from '../../features/sources/values.ts';
+import { createValueLookup } from '../../features/sources/values.ts';
 import type { Document, SourceFile } from '../../model/document.ts';
 import { isValueVariable, namedValues, type PushedValues } from '../../model/schema/values.ts';
 
@@ -35,7 +35,7 @@ export function findValues(
   documents: readonly Document[],
   { valuesDir }: ValueConfig,
 ): { readonly found: PushedValues; readonly missing: readonly string[] } {
-  const look = createValues({ values: valueVariables(), valuesDir });
+  const look = createValueLookup({ values: valueVariables(), valuesDir });
   const named = new Map(documents.flatMap(({ spec }) => namedValues(spec)).map((item) => [item[0], item]));
   const values = [...named.values()].map(([pushed, origin, name]) => [pushed, look(origin, name)] as const);
   return {

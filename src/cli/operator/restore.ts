@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { runIn } from '../../telemetry/context.ts';
+import { runInContext } from '../../telemetry/context.ts';
 import { defineCommand } from '../command.ts';
 import { exit } from '../exit.ts';
 import { printFailure, writeJson } from '../failure.ts';
 import { jsonFlag } from '../flags.ts';
-import { summaryOfFile } from '../server/archive-file.ts';
+import { readArchiveSummary } from '../server/archive-file.ts';
 import { describeArchive, describeRestored } from '../server/restore.ts';
 import { autoApproveFlag, isConfirmed, requireConfirmable } from '../terminal/confirm.ts';
 import { withProgress } from '../terminal/progress.ts';
@@ -37,7 +37,7 @@ export const operatorRestore = defineCommand({
     const { flags, positionals, config, terminal } = invocation;
     const [file = ''] = positionals;
     requireConfirmable(invocation, 'restore', 'the account');
-    const summary = await withProgress(terminal, 'checking the backup', () => summaryOfFile(file));
+    const summary = await withProgress(terminal, 'checking the backup', () => readArchiveSummary(file));
     if (flags['auto-approve'] !== true) terminal.note(`${describeArchive(summary)}\n`);
     if (
       !(await isConfirmed(
@@ -55,7 +55,7 @@ export const operatorRestore = defineCommand({
       const { withDatabase } = await import('../../app/offline.ts');
       const { restoreWholeAccount } = await import('../../features/config/archive/restore-account.ts');
       return withDatabase(config, (engine) =>
-        runIn({ requestId }, () =>
+        runInContext({ requestId }, () =>
           restoreWholeAccount(engine, archive, {
             acceptUnsigned: flags['accept-unsigned'] === true,
             ...(typeof replace === 'string' ? { replace } : {}),

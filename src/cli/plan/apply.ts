@@ -7,7 +7,7 @@ import { writeJson } from '../failure.ts';
 import { planFlags } from '../flags.ts';
 import { collectValues, valueSettings } from '../offline/values.ts';
 import { autoApproveFlag, requireConfirmable } from '../terminal/confirm.ts';
-import { decide } from './decide.ts';
+import { confirmAndApply } from './decide.ts';
 import { collectFiles } from './files.ts';
 import { accessFlag } from './plan-pairs.ts';
 import { requestPlanToApply, type StoredPlan, settlePlan, writesNothing } from './planning.ts';
@@ -53,7 +53,7 @@ export const apply = defineCommand({
     const client = await connect(config);
     const plan = name === undefined ? await planOf(invocation, client) : await openPlan(client, name, config.server);
     refuseForeign(plan);
-    const result = await decide(invocation, client, plan);
+    const result = await confirmAndApply(invocation, client, plan);
     if (result.code === exit.ok && writesNothing(plan)) await settlePlan(client, plan);
     if (flags['json'] === true) writeJson(terminal, result.document);
     return result.code;
@@ -88,11 +88,13 @@ function refuseForeign({ warnings }: StoredPlan): void {
 }
 
 /** Flags that also apply to an existing plan. */
-const anyway = ['json', 'detailed-exitcode', 'strict-base'];
+const flagsForExistingPlans = ['json', 'detailed-exitcode', 'strict-base'];
 
 /** Throws `InvalidInput` for flags about planning: for an existing plan they were decided when it was made. */
 function refuseDocumentFlags(flags: Invocation['flags']): void {
-  const given = Object.keys(planFlags).filter((flag) => flags[flag] !== undefined && !anyway.includes(flag));
+  const given = Object.keys(planFlags).filter(
+    (flag) => flags[flag] !== undefined && !flagsForExistingPlans.includes(flag),
+  );
   if (given.length === 0) return;
   const list = given.map((flag) => `--${flag}`).join(', ');
   throw new InvalidInput(

@@ -56,12 +56,12 @@ async function decide(call: Call, client: Client, plan: StoredPlan): Promise<num
   const approved = waits ? await requestApproval(client, plan) : plan;
   const next = await nextStep(client, approved);
   if (json) writeJson(terminal, documentOf(approved, next));
-  else terminal.out(`${waits ? 'Approved.' : standing(plan)} ${next.text}\n`);
+  else terminal.out(`${waits ? 'Approved.' : approvalStateText(plan)} ${next.text}\n`);
   return exit.ok;
 }
 
 /** Returns a sentence on the state of a plan that needs no approval any more. */
-function standing({ state, approvedBy, approvedAt }: StoredPlan): string {
+function approvalStateText({ state, approvedBy, approvedAt }: StoredPlan): string {
   if (state !== 'approved') return 'The plan needs no approval.';
   return `The plan is already approved${approvedBy === undefined ? '' : ` by ${approvedBy.name} at ${approvedAt}`}.`;
 }

@@ -27,7 +27,7 @@ export interface Decision {
 }
 
 /** Shows a plan, asks whether to apply it, and applies it. */
-export async function decide(call: Call, client: Client, asked: StoredPlan): Promise<Decision> {
+export async function confirmAndApply(call: Call, client: Client, asked: StoredPlan): Promise<Decision> {
   const { flags, terminal } = call;
   const pairs = flags['access'] === true ? await readPairs(client, asked) : undefined;
   const plan = withPairs(asked, pairs);
@@ -35,19 +35,19 @@ export async function decide(call: Call, client: Client, asked: StoredPlan): Pro
   const { 'expect-digest': expected = plan.digest } = flags;
   if (expected !== plan.digest) {
     const message = `The plan has the digest ${plan.digest}, not the expected one; look at it with \`heddle plan\`.`;
-    return refused(terminal, plan, exit.conflict, message);
+    return refusePlan(terminal, plan, exit.conflict, message);
   }
   if (writesNothing(plan)) return { code: exit.ok, document: documentOf(plan, false, null) };
-  const stopped = await stopOf(call, client, plan);
+  const stopped = await guardRefusal(call, client, plan);
   if (stopped !== undefined) return stopped;
   if (!(await isConfirmed(call, 'Apply this plan?')))
-    return refused(terminal, plan, exit.error, 'Nothing was applied.');
+    return refusePlan(terminal, plan, exit.error, 'Nothing was applied.');
   const applied = await sendPlan(terminal, client, plan, {
     approve: textIn(flags, 'approve'),
     strictBase: flags['strict-base'] === true,
     override: textIn(flags, 'override'),
   });
-  return applied.done ? appliedDecision(call, plan, applied) : guarded(call, applied.plan);
+  return applied.done ? appliedDecision(call, plan, applied) : refuseGuarded(call, applied.plan);
 }
 
 /**
@@ -64,11 +64,11 @@ function show({ flags, terminal }: Call, plan: StoredPlan, pairs: PlanPairs | un
  * Returns the refusal of a plan that its guards stop and that is not approved; the user is not asked about it. Returns
  * `undefined` when it may be applied.
  */
-async function stopOf(call: Call, client: Client, plan: StoredPlan): Promise<Decision | undefined> {
+async function guardRefusal(call: Call, client: Client, plan: StoredPlan): Promise<Decision | undefined> {
   const approve = textIn(call.flags, 'approve');
   if (!needsApproval(plan) || approve === plan.digest) return undefined;
-  if (approve !== undefined) return guarded(call, plan, ' The approval given is for another plan.');
-  return (await isApproved(client, plan)) ? undefined : guarded(call, plan);
+  if (approve !== undefined) return refuseGuarded(call, plan, ' The approval given is for another plan.');
+  return (await isApproved(client, plan)) ? undefined : refuseGuarded(call, plan);
 }
 
 /** Checks whether a plan of the source with the same digest, and so with the same effect, is approved. */
@@ -83,12 +83,12 @@ function textIn(flags: Invocation['flags'], name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-function guarded({ flags, positionals, terminal, again }: Call, plan: PlanView, more = ''): Decision {
+function refuseGuarded({ flags, positionals, terminal, again }: Call, plan: PlanView, more = ''): Decision {
   const hint = approvalHint(plan, again === undefined ? applyCommand(positionals, flags) : again.join(' '));
-  return refused(terminal, plan, exit.approval, `A guard tripped, so nothing was applied.${more}`, hint);
+  return refusePlan(terminal, plan, exit.approval, `A guard tripped, so nothing was applied.${more}`, hint);
 }
 
-function refused(terminal: Terminal, plan: PlanView, code: number, message: string, hint = ''): Decision {
+function refusePlan(terminal: Terminal, plan: PlanView, code: number, message: string, hint = ''): Decision {
   terminal.note(`${terminal.notePaint('error', 'error:')} ${message}\n${hint}`);
   return { code, document: { ...failureDocument(message, code), plan } };
 }

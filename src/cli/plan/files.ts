@@ -5,7 +5,7 @@ import { InvalidInput, Unavailable } from '../../model/errors.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { FileRules } from '../../model/sources/file-rules.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { planIn } from './plan-file.ts';
+import { parsePlanFile } from './plan-file.ts';
 
 /** Argument of commands that take documents. */
 export const pathArgument = {
@@ -57,7 +57,7 @@ export async function collectFiles(
 
 /** Throws `InvalidInput` for a plan file, which can be applied but does not contain documents. */
 function refusePlan({ path, text }: SourceFile): void {
-  if (planIn(path, text) === undefined) return;
+  if (parsePlanFile(path, text) === undefined) return;
   throw new InvalidInput(
     `${path} contains a plan and no documents; apply it separately with \`heddle apply ${path}\`, and keep plans apart from documents.`,
   );

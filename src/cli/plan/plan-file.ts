@@ -32,7 +32,7 @@ export async function writePlanFile(path: string, plan: StoredPlan, server: stri
 }
 
 /** Maximum size of a plan file. Larger files, such as most documents, are not parsed as plan files. */
-const longest = 10_000;
+const maxPlanFileBytes = 10_000;
 
 /**
  * Returns the plan file at a path. Returns `undefined` when there is no file, or another kind of file. Throws
@@ -40,15 +40,15 @@ const longest = 10_000;
  */
 export async function readPlanFile(path: string): Promise<PlanFile | undefined> {
   const text = await readSmall(path);
-  return text === undefined ? undefined : planIn(path, text);
+  return text === undefined ? undefined : parsePlanFile(path, text);
 }
 
 /**
  * Returns the plan file with this text; `undefined` when it is not a plan file. Throws `InvalidInput` for an unknown
  * format.
  */
-export function planIn(path: string, text: string): PlanFile | undefined {
-  if (text.length > longest || !text.includes('"heddle-plan"')) return undefined;
+export function parsePlanFile(path: string, text: string): PlanFile | undefined {
+  if (text.length > maxPlanFileBytes || !text.includes('"heddle-plan"')) return undefined;
   const content = parse(text);
   if (!isObject(content) || content['type'] !== 'heddle-plan') return undefined;
   const { formatVersion, plan, digest, server } = content;
@@ -64,7 +64,7 @@ export function planIn(path: string, text: string): PlanFile | undefined {
 async function readSmall(path: string): Promise<string | undefined> {
   try {
     const status = await stat(path);
-    return status.isFile() && status.size <= longest ? await readFile(path, 'utf8') : undefined;
+    return status.isFile() && status.size <= maxPlanFileBytes ? await readFile(path, 'utf8') : undefined;
   } catch {
     // Reading the path as documents reports what is wrong with it.
     return undefined;

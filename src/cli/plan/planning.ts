@@ -1,7 +1,7 @@
 import { isObject } from '../../lib/json.ts';
 import type { SourceFile } from '../../model/document.ts';
 import type { Operation } from '../../model/operation/operation.ts';
-import { contradictions } from '../../model/problem.ts';
+import { contradictionCodes } from '../../model/problem.ts';
 import type { Fields, ValueOf } from '../../model/schema/field.ts';
 import type { PushedValues } from '../../model/schema/values.ts';
 import type { FileRules } from '../../model/sources/file-rules.ts';
@@ -9,7 +9,16 @@ import { documents } from '../../operations/config/documents.ts';
 import type { PlanView } from '../../operations/config/plan.ts';
 import { plan as planField } from '../../operations/config/plan.ts';
 import { plans as operations } from '../../operations/config/plans.ts';
-import { type Answer, type Client, call, type Given, readAnswer, readValue, send, unreadable } from '../client.ts';
+import {
+  type Answer,
+  type Client,
+  call,
+  type OperationInput,
+  readAnswer,
+  readValue,
+  send,
+  unreadableAnswer,
+} from '../client.ts';
 import type { Invocation } from '../command.ts';
 import { exit, worstOf } from '../exit.ts';
 import { textsOf } from '../flags.ts';
@@ -20,7 +29,7 @@ import type { Outputs } from './outputs.ts';
 
 type Plan = ValueOf<typeof planField>;
 
-type DocumentsBody = NonNullable<Given<typeof documents.plan>['body']>;
+type DocumentsBody = NonNullable<OperationInput<typeof documents.plan>['body']>;
 
 /** A plan that the server stores. */
 export type StoredPlan = PlanView & { readonly id: string };
@@ -41,7 +50,7 @@ export async function requestPlan(
   flags: Invocation['flags'],
   terminal: Terminal,
 ): Promise<StoredPlan> {
-  return planIn(await sendPlanned(client, pushBody(push, flags), terminal));
+  return storedPlanIn(await sendPlanned(client, pushBody(push, flags), terminal));
 }
 
 /**
@@ -59,16 +68,16 @@ export async function requestPlanToApply(
   const answer = await sendPlanned(client, body, terminal);
   // Nothing is applied, because no plan has this digest.
   if (contradictsOthers(answer)) await send(client, documents.apply, { body: { ...body, expectDigest: 'none' } });
-  return planIn(answer);
+  return storedPlanIn(answer);
 }
 
-function planIn(answer: Answer): StoredPlan {
-  return storedIn(readAnswer(documents.plan, answer), answer, documents.plan);
+function storedPlanIn(answer: Answer): StoredPlan {
+  return requireStoredPlan(readAnswer(documents.plan, answer), answer, documents.plan);
 }
 
 function contradictsOthers({ status, body }: Answer): boolean {
   const problems = status >= 400 && isObject(body) && Array.isArray(body['problems']) ? body['problems'] : [];
-  return problems.some((problem) => isObject(problem) && contradictions.has(String(problem['code'])));
+  return problems.some((problem) => isObject(problem) && contradictionCodes.has(String(problem['code'])));
 }
 
 /**
@@ -112,7 +121,7 @@ export function requestRollback(
   terminal: Terminal,
 ): Promise<StoredPlan> {
   return withProgress(terminal, 'planning', () =>
-    planBy(client, operations.rollBack, { params: { revision }, body: { scope } }),
+    callForPlan(client, operations.rollBack, { params: { revision }, body: { scope } }),
   );
 }
 
@@ -165,13 +174,13 @@ export async function requestApply(
 
 /** Reads a stored plan. Throws `NotFound`. */
 export function readPlan(client: Client, id: string): Promise<StoredPlan> {
-  return planBy(client, operations.read, { params: { id } });
+  return callForPlan(client, operations.read, { params: { id } });
 }
 
 /** Approves a plan by its digest. Throws `Conflict` when the stored plan has another digest. */
 export function requestApproval(client: Client, plan: StoredPlan): Promise<StoredPlan> {
   const { id, digest } = plan;
-  return planBy(client, operations.approve, { params: { id }, body: { digest } });
+  return callForPlan(client, operations.approve, { params: { id }, body: { digest } });
 }
 
 /** Checks whether applying the plan would write nothing. */
@@ -191,21 +200,25 @@ export function needsApproval({ guards, state }: PlanView): boolean {
 }
 
 /** Calls an operation whose answer is a stored plan. */
-async function planBy<O extends Operation<Fields, Fields, Fields, Plan>>(
+async function callForPlan<O extends Operation<Fields, Fields, Fields, Plan>>(
   client: Client,
   operation: O,
-  given: Given<O>,
+  given: OperationInput<O>,
 ): Promise<StoredPlan> {
   const plan: Plan = await call(client, operation, given);
-  return storedIn(plan, client, operation);
+  return requireStoredPlan(plan, client, operation);
 }
 
 /**
  * Returns the plan with its id. Throws when it has none, or when its format has another major version; within one,
  * members are only added.
  */
-function storedIn(plan: Plan, { server }: Pick<Answer, 'server'>, { id: asked }: Pick<Operation, 'id'>): StoredPlan {
+function requireStoredPlan(
+  plan: Plan,
+  { server }: Pick<Answer, 'server'>,
+  { id: asked }: Pick<Operation, 'id'>,
+): StoredPlan {
   const { id, formatVersion } = plan;
   if (id !== undefined && formatVersion.startsWith('1.')) return { ...plan, id };
-  throw unreadable(server, asked, `a plan of the format ${formatVersion}`);
+  throw unreadableAnswer(server, asked, `a plan of the format ${formatVersion}`);
 }

@@ -4,7 +4,7 @@ import { defineCommand, type Invocation } from '../command.ts';
 import { writeJson } from '../failure.ts';
 import { jsonFlag } from '../flags.ts';
 import { autoApproveFlag, requireConfirmable } from '../terminal/confirm.ts';
-import { decide } from './decide.ts';
+import { confirmAndApply } from './decide.ts';
 import { accessFlag } from './plan-pairs.ts';
 import { requestRollback } from './planning.ts';
 
@@ -39,7 +39,7 @@ export const rollback = defineCommand({
     requireConfirmable(invocation, 'apply', 'the plan');
     const client = await connect(config);
     const plan = await requestRollback(client, revisionIn(positionals), scopeIn(flags), terminal);
-    const result = await decide({ ...invocation, again: ['heddle', 'apply', plan.id] }, client, plan);
+    const result = await confirmAndApply({ ...invocation, again: ['heddle', 'apply', plan.id] }, client, plan);
     if (flags['json'] === true) writeJson(terminal, result.document);
     return result.code;
   },

@@ -7,10 +7,10 @@ import type { Terminal } from '../terminal/terminal.ts';
 import { type Applied, type ApplyRequest, readPlan, requestApply, type StoredPlan } from './planning.ts';
 
 /** Waiting times before each repeated attempt, in milliseconds. */
-const patience: readonly number[] = [500, 1000, 2000, 4000, 8000];
+const retryWaitsMs: readonly number[] = [500, 1000, 2000, 4000, 8000];
 
 /** Options of applying a plan, and the waiting times between attempts. */
-interface Sending extends Omit<ApplyRequest, 'key'> {
+interface SendOptions extends Omit<ApplyRequest, 'key'> {
   readonly waits?: readonly number[];
 }
 
@@ -25,13 +25,15 @@ export async function sendPlan(
   terminal: Listener,
   client: Client,
   plan: StoredPlan,
-  { waits = patience, ...how }: Sending,
+  { waits = retryWaitsMs, ...how }: SendOptions,
 ): Promise<Applied> {
   const request = { ...how, key: randomUUID() };
   const interrupts = watchInterrupts(terminal, plan);
   const { signal } = interrupts;
   try {
-    const answer = withProgress(terminal, 'applying', () => askUntilAnswered(client, plan, request, { waits, signal }));
+    const answer = withProgress(terminal, 'applying', () =>
+      retryUntilAnswered(client, plan, request, { waits, signal }),
+    );
     return await Promise.race([answer, interrupts.ended]);
   } finally {
     interrupts.stop();
@@ -39,30 +41,30 @@ export async function sendPlan(
 }
 
 /** Waiting times between attempts, and the signal that ends them. */
-interface Patience {
+interface RetryOptions {
   readonly waits: readonly number[];
   readonly signal: AbortSignal;
 }
 
 /** Sends the request until the server answers or no attempts are left. */
-async function askUntilAnswered(
+async function retryUntilAnswered(
   client: Client,
   plan: StoredPlan,
   request: ApplyRequest,
-  { waits, signal }: Patience,
+  { waits, signal }: RetryOptions,
 ): Promise<Applied> {
-  let answer = await ask(client, plan, request, false);
+  let answer = await attemptApply(client, plan, request, false);
   for (const wait of waits) {
     if (!(answer instanceof Unavailable)) return answer;
     await sleep(wait, undefined, { signal });
-    answer = await ask(client, plan, request, true);
+    answer = await attemptApply(client, plan, request, true);
   }
   if (!(answer instanceof Unavailable)) return answer;
   throw inDoubt(plan, `The answer of the server was lost (${answer.message})`, answer);
 }
 
 /** Makes one attempt. Returns the result, or an `Unavailable` when it is unknown yet. */
-async function ask(
+async function attemptApply(
   client: Client,
   plan: StoredPlan,
   request: ApplyRequest,

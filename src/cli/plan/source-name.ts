@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readDirectorySettings } from '../../documents/directory-settings.ts';
-import { directorySettings, isDirectorySettings } from '../../documents/settings-file.ts';
+import { isDirectorySettings, settingsFileName } from '../../documents/settings-file.ts';
 import { InvalidInput } from '../../model/errors.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { Invocation } from '../command.ts';
@@ -24,7 +24,7 @@ export async function sourceNameOf(paths: readonly string[], flags: Invocation['
     );
   const path = paths[names.indexOf(undefined)] ?? '';
   const file =
-    path === '-' ? '' : `, or write \`source: NAME\` into a ${directorySettings} in the directory of the documents`;
+    path === '-' ? '' : `, or write \`source: NAME\` into a ${settingsFileName} in the directory of the documents`;
   throw new InvalidInput(
     `No source is named for the documents of ${path === '-' ? 'standard input' : path}: name it with --source-name NAME${file}. What a source no longer states is deleted.`,
   );
@@ -36,10 +36,10 @@ export async function sourceNameOf(paths: readonly string[], flags: Invocation['
  */
 async function statedName(path: string): Promise<string | undefined> {
   if (path === '-') return undefined;
-  const file = join(path, directorySettings);
+  const file = join(path, settingsFileName);
   const text = await readFile(file, 'utf8').catch(() => undefined);
   // A file with this name may also contain documents.
-  if (text === undefined || !isDirectorySettings(directorySettings, text)) return undefined;
+  if (text === undefined || !isDirectorySettings(settingsFileName, text)) return undefined;
   const read = readDirectorySettings({ path: file, text });
   if ('problems' in read) throw refused(file, read.problems);
   return read.settings.source;

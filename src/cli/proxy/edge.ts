@@ -1,10 +1,10 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { asObject, isObject, type Json, type JsonObject, parseJson } from '../../lib/json.ts';
 import { Unavailable } from '../../model/errors.ts';
-import { accept, unreadable } from '../client.ts';
+import { requireSuccess, unreadableAnswer } from '../client.ts';
 
 /** One message of an event stream. */
-export interface EdgeMessage {
+export interface StreamMessage {
   readonly type: string;
   /** Id for `Last-Event-ID`, by which the stream is resumed after this message. */
   readonly id?: string;
@@ -12,15 +12,15 @@ export interface EdgeMessage {
 }
 
 /** A server's API for reverse proxies, as one proxy uses it. */
-export interface Edge {
+export interface ProxyClient {
   /** Sends a report and returns the answer. Throws when the server refuses. */
   send(path: string, body: JsonObject): Promise<JsonObject>;
   /** Yields messages about services until the stream ends. */
-  follow(signal: AbortSignal): AsyncGenerator<EdgeMessage>;
+  follow(signal: AbortSignal): AsyncGenerator<StreamMessage>;
 }
 
 /** Creates the client of one proxy, which authenticates with its token. */
-export function createEdge(server: string, token: string, proxyId: string): Edge {
+export function createProxyClient(server: string, token: string, proxyId: string): ProxyClient {
   const authorization = `Bearer ${token}`;
   const ask = async (path: string, request: RequestInit): Promise<Response> => {
     try {
@@ -33,14 +33,14 @@ export function createEdge(server: string, token: string, proxyId: string): Edge
     async send(path, body) {
       const headers = { authorization, 'content-type': 'application/json' };
       const text = JSON.stringify({ proxy_id: proxyId, ...body });
-      return objectIn(await ask(path, { method: 'POST', headers, body: text }));
+      return readJsonObject(await ask(path, { method: 'POST', headers, body: text }));
     },
     async *follow(signal) {
       const response = await ask(`services?proxy_id=${encodeURIComponent(proxyId)}`, {
         headers: { authorization },
         signal,
       });
-      if (!response.ok) await objectIn(response);
+      if (!response.ok) await readJsonObject(response);
       try {
         yield* messagesOf(response);
       } catch (cause) {
@@ -54,13 +54,13 @@ export function createEdge(server: string, token: string, proxyId: string): Edge
  * Returns the JSON object in an answer. Throws when the server refuses. `hint` is appended when the credentials were
  * refused (401).
  */
-export async function objectIn(response: Response, hint?: string): Promise<JsonObject> {
+export async function readJsonObject(response: Response, hint?: string): Promise<JsonObject> {
   const text = await response.text();
   const body = text === '' ? {} : jsonIn(text);
   const { origin: server, pathname } = new URL(response.url);
-  accept({ server, status: response.status, text, body }, hint);
+  requireSuccess({ server, status: response.status, text, body }, hint);
   if (isObject(body)) return body;
-  throw unreadable(server, pathname, 'something other than an object');
+  throw unreadableAnswer(server, pathname, 'something other than an object');
 }
 
 /** Returns `undefined` for invalid JSON: a proxy on the path may answer with an HTML page. */
@@ -73,7 +73,7 @@ function jsonIn(text: string): Json | undefined {
 }
 
 /** Yields the messages of a stream of Server-Sent Events. */
-export async function* messagesOf({ body }: Response): AsyncGenerator<EdgeMessage> {
+export async function* messagesOf({ body }: Response): AsyncGenerator<StreamMessage> {
   const events = body?.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
   for await (const { event, id, data } of events ?? []) {
     if (event === undefined) continue;

@@ -5,7 +5,7 @@ import { clientSettings, connect } from '../client.ts';
 import { defineCommand, type Invocation } from '../command.ts';
 import { exit } from '../exit.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { createEdge, type Edge } from './edge.ts';
+import { createProxyClient, type ProxyClient } from './edge.ts';
 import { createToken, revokeToken } from './token.ts';
 
 export const proxySimulate = defineCommand({
@@ -31,8 +31,8 @@ export const proxySimulate = defineCommand({
     const stop = () => stopping.abort();
     terminal.onInterrupt(stop);
     process.once('SIGTERM', stop);
-    const entry = await enter(config, String(name));
-    const edge = createEdge(config.server, entry.token, String(name));
+    const entry = await obtainToken(config, String(name));
+    const edge = createProxyClient(config.server, entry.token, String(name));
     const register = async (): Promise<void> => {
       const abilities = ports === true ? { supports_custom_ports: true } : {};
       const { cluster } = await edge.send('register', { address, ...abilities });
@@ -40,7 +40,7 @@ export const proxySimulate = defineCommand({
     };
     try {
       await register();
-      await serve({ edge, register, terminal, requests: Number(requests) }, stopping.signal);
+      await followServices({ edge, register, terminal, requests: Number(requests) }, stopping.signal);
     } finally {
       // When the server cannot be reached, it considers the proxy disconnected after a while.
       await edge.send('disconnect', {}).catch(ignoreRefusal);
@@ -52,22 +52,22 @@ export const proxySimulate = defineCommand({
 });
 
 /** Prefix of the tokens of reverse proxies. */
-const tokenPrefix = 'nbx_';
+const proxyTokenPrefix = 'nbx_';
 
 /**
  * Lifetime of the token that the simulation creates, in seconds. It matters only if the token is not revoked at the
  * end.
  */
-const tokenSeconds = 86_400;
+const tokenLifetimeSeconds = 86_400;
 
 /** Returns the token of the proxy, and a function to call at the end: it revokes the token if it was created here. */
-async function enter(
+async function obtainToken(
   config: Invocation<(typeof clientSettings)[number]>['config'],
   name: string,
 ): Promise<{ readonly token: string; leave(): Promise<void> }> {
-  if (config.token?.startsWith(tokenPrefix) === true) return { token: config.token, leave: async () => undefined };
+  if (config.token?.startsWith(proxyTokenPrefix) === true) return { token: config.token, leave: async () => undefined };
   const client = await connect(config);
-  const made = await createToken(client, { name: `${name} (simulated)`, expires_in: tokenSeconds });
+  const made = await createToken(client, { name: `${name} (simulated)`, expires_in: tokenLifetimeSeconds });
   return { token: made.plain_token, leave: () => revokeToken(client, made.id) };
 }
 
@@ -75,22 +75,22 @@ function ignoreRefusal(error: unknown): void {
   if (!(error instanceof HeddleError)) throw error;
 }
 
-interface Play {
-  readonly edge: Edge;
+interface Simulation {
+  readonly edge: ProxyClient;
   readonly terminal: Terminal;
   readonly requests: number;
   register(): Promise<void>;
 }
 
 /** Follows the services until the signal aborts. A stream that breaks off is opened again. */
-async function serve({ edge, register, terminal, requests }: Play, signal: AbortSignal): Promise<void> {
+async function followServices({ edge, register, terminal, requests }: Simulation, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
       for await (const { type, data } of edge.follow(signal)) {
         const services = asObjects(data[type === 'state' ? 'services' : 'put'] ?? []);
         for (const { name, domain } of services) terminal.out(`serving ${String(name)} at ${String(domain)}\n`);
         for (const id of asTexts(data['removed'] ?? [])) terminal.out(`no longer serving ${id}\n`);
-        await report(edge, services, requests);
+        await reportServices(edge, services, requests);
       }
     } catch (error) {
       if (!(error instanceof Unavailable) && !(error instanceof NotFound) && !signal.aborted) throw error;
@@ -102,7 +102,7 @@ async function serve({ edge, register, terminal, requests }: Play, signal: Abort
   }
 }
 
-async function report(edge: Edge, services: readonly JsonObject[], requests: number): Promise<void> {
+async function reportServices(edge: ProxyClient, services: readonly JsonObject[], requests: number): Promise<void> {
   if (services.length === 0) return;
   const issued = new Date().toISOString();
   const reported = services.map(({ id, enabled }) => ({

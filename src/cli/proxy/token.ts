@@ -29,7 +29,7 @@ export const proxyTokenCreate = defineCommand({
   settings: clientSettings,
   examples: [['heddle proxy token create bern > proxy.token', 'Make a token for the proxies in Bern']],
   async run({ flags, positionals: [name = ''], config, terminal }) {
-    const expires_in = secondsIn(flags);
+    const expires_in = parseLifetime(flags);
     const made = await createToken(await connect(config), { name, expires_in });
     if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', token: made });
     else {
@@ -124,7 +124,7 @@ async function requireToken(client: Client, word: string): Promise<Token> {
   );
 }
 
-function secondsIn({ 'expires-in': text }: Invocation['flags']): number {
+function parseLifetime({ 'expires-in': text }: Invocation['flags']): number {
   if (typeof text !== 'string') return 0;
   const seconds = parseDuration(text);
   if (seconds !== undefined && Number.isInteger(seconds) && seconds > 0) return seconds;

@@ -1,13 +1,13 @@
-import { namesOf } from '../../lib/json.ts';
+import { keysOf } from '../../lib/json.ts';
 import type { AccessAnswer } from '../../operations/config/access.ts';
 import { type Paint, printable, type Style } from '../terminal/paint.ts';
-import { count, placeOf } from '../terminal/problems.ts';
+import { placeOf } from '../terminal/problems.ts';
 
 type Rule = AccessAnswer['rules'][number];
 type Named = Pick<AccessAnswer['from'], 'name' | 'declared'>;
 type Place = Named['declared'][number];
 
-const answers: Readonly<Record<AccessAnswer['verdict'], readonly [word: string, style: Style]>> = {
+const verdictWords: Readonly<Record<AccessAnswer['verdict'], readonly [word: string, style: Style]>> = {
   allow: ['Allowed', 'added'],
   conditional: ['Depends', 'warning'],
   deny: ['Denied', 'removed'],
@@ -16,7 +16,7 @@ const answers: Readonly<Record<AccessAnswer['verdict'], readonly [word: string, 
 
 /** Returns the answer to an access question as text: whether access is allowed, and why. */
 export function renderAccess(answer: AccessAnswer, paint: Paint): string {
-  const [word, style] = answers[answer.verdict];
+  const [word, style] = verdictWords[answer.verdict];
   const { rules, otherRules } = answer;
   const heading = rules.length === 0 ? [] : ['', 'Rules, in order of precedence:'];
   const rest =
@@ -25,9 +25,9 @@ export function renderAccess(answer: AccessAnswer, paint: Paint): string {
       : ['', `${otherRules} more rule${otherRules === 1 ? ' concerns' : 's concern'} neither end; --all shows them.`];
   return [
     `${paint(style, `${word}:`)} ${printable(answer.message)}`,
-    ...awayLines(answer, paint),
+    ...expiredLoginLines(answer, paint),
     ...endLines(answer, paint),
-    ...membersOf(answer),
+    ...memberPairLines(answer),
     ...heading,
     ...rules.flatMap((rule) => ruleLines(rule, paint)),
     ...rest,
@@ -39,7 +39,7 @@ export function renderAccess(answer: AccessAnswer, paint: Paint): string {
  * Returns a warning for each end whose login has expired: it may have access, but is cut off until its user signs in
  * again.
  */
-function awayLines({ from, to }: AccessAnswer, paint: Paint): readonly string[] {
+function expiredLoginLines({ from, to }: AccessAnswer, paint: Paint): readonly string[] {
   return [from, to].flatMap(({ name, loginExpired }) =>
     loginExpired === true
       ? [
@@ -60,10 +60,10 @@ function endLines({ from, to }: AccessAnswer, paint: Paint): readonly string[] {
 }
 
 /** Returns the verdicts on pairs of group members, with examples of exceptions. */
-function membersOf({ pairs, exceptions = [] }: AccessAnswer): readonly string[] {
+function memberPairLines({ pairs, exceptions = [] }: AccessAnswer): readonly string[] {
   if (pairs === undefined) return [];
   const words = { allow: 'allowed', conditional: 'depending on posture checks', deny: 'denied', mixed: 'in part' };
-  const texts = namesOf(words)
+  const texts = keysOf(words)
     .filter((verdict) => pairs[verdict] > 0)
     .map((verdict) => `${pairs[verdict]} ${words[verdict]}`);
   return [
@@ -80,7 +80,7 @@ function ruleLines(rule: Rule, paint: Paint): readonly string[] {
   return [
     `  ${paint(style, `${action} ${printable(nameOf(rule))}`)}: ${traffic}${place === '' ? '' : `  ${paint('faint', `(${place})`)}`}${notes === '' ? '' : `  ${paint('strong', notes)}`}`,
     `      ${printable(rule.message)}`,
-    ...(matches ? namedLines(rule, paint) : []),
+    ...(matches ? checkAndPlaceLines(rule, paint) : []),
   ];
 }
 
@@ -93,7 +93,7 @@ function nameOf({ policy, rule, ingressPort }: Rule): string {
  * Returns the results of posture checks, and the places where the groups and checks that make the rule match are
  * declared.
  */
-function namedLines({ from, to, checks }: Rule, paint: Paint): readonly string[] {
+function checkAndPlaceLines({ from, to, checks }: Rule, paint: Paint): readonly string[] {
   const checked = checks.map(({ check, result, parts }) => {
     const why = parts.length === 0 ? '' : ` (${parts.join(', ')})`;
     return `      posture check ${printable(check.name)}: ${result === 'unknown' ? 'not known' : result}${why}`;

@@ -11,12 +11,12 @@ export function renderDeliveryTable(deliveries: readonly Delivery[], paint: Pain
   const rows = deliveries.map((delivery) => {
     const { key, id, type, state, message, lag, setAsideCount, lastSuccessAt } = delivery;
     const cells = [key ?? id, type, state, lag.events, setAsideCount, lastSuccessAt].map(cell);
-    return { cells, below: isAmiss(delivery) ? [paint('warning', printable(message))] : [] };
+    return { cells, below: hasProblem(delivery) ? [paint('warning', printable(message))] : [] };
   });
   return renderTable(headings, rows, paint);
 }
 
-function isAmiss({ state, setAsideCount }: Delivery): boolean {
+function hasProblem({ state, setAsideCount }: Delivery): boolean {
   return state === 'paused' || state === 'retrying' || setAsideCount > 0;
 }
 

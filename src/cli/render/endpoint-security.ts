@@ -13,11 +13,11 @@ export function renderEndpointSecurity(found: readonly EndpointSecurity[], paint
   if (found.length === 0) return ['No integrations with endpoint security.'];
   const rows = found.map(({ vendor, key, state, message, devices, peers, lastSyncedAt }) => ({
     cells: [vendor, key, state, devices, peers.approved, peers.denied, lastSyncedAt].map(cell),
-    below: isAmiss(state) ? [paint('warning', printable(message))] : [],
+    below: hasProblem(state) ? [paint('warning', printable(message))] : [],
   }));
   return renderTable(headings, rows, paint);
 }
 
-function isAmiss(state: EndpointSecurity['state']): boolean {
+function hasProblem(state: EndpointSecurity['state']): boolean {
   return state === 'failing' || state === 'held' || state === 'untrusted';
 }

@@ -17,7 +17,7 @@ import { diffPairs, remarkPairs } from '../plan/plan-pairs.ts';
 /** Returns a plan in a format, with the pairs that gain or lose access if they were requested. */
 export function formatPlan(format: Format, plan: PlanView, pairs?: PlanPairs): string {
   if (format === 'markdown') return renderMarkdown(plan, undefined, pairs === undefined ? [] : diffPairs(pairs));
-  return formatRemarks(format, [...commentOnPlan(plan), ...(pairs === undefined ? [] : remarkPairs(pairs))]);
+  return formatReviewComments(format, [...commentOnPlan(plan), ...(pairs === undefined ? [] : remarkPairs(pairs))]);
 }
 
 /** Returns a failure in a format: the problems of documents, or the message when there are none. */
@@ -30,24 +30,24 @@ export function formatFailure(
   if (format === 'markdown') return renderFailureMarkdown(message, problems);
   const failed: ReviewComment = { level: 'error', code: 'failed', title: 'heddle', message };
   const remarks = problems.length === 0 ? [failed] : commentOnProblems(problems);
-  return formatRemarks(format, [...remarks, ...commentOnProblems(warnings, 'warning')]);
+  return formatReviewComments(format, [...remarks, ...commentOnProblems(warnings, 'warning')]);
 }
 
 /** Returns the result for valid documents in a format, with their warnings. */
 export function formatValid(format: Format, message: string, warnings: readonly Problem[]): string {
   if (format === 'markdown') return renderValidMarkdown(message, warnings);
-  return formatRemarks(format, commentOnProblems(warnings, 'warning'));
+  return formatReviewComments(format, commentOnProblems(warnings, 'warning'));
 }
 
-function formatRemarks(format: 'github' | 'gitlab', remarks: readonly ReviewComment[]): string {
+function formatReviewComments(format: 'github' | 'gitlab', remarks: readonly ReviewComment[]): string {
   const placed = remarks.map((remark) =>
-    remark.file === undefined ? remark : { ...remark, file: pathIn(remark.file) },
+    remark.file === undefined ? remark : { ...remark, file: toRelativePath(remark.file) },
   );
   return format === 'github' ? renderGithub(placed) : renderGitlab(placed);
 }
 
 /** Returns the path relative to the working directory, which a CI platform expects to be the top of the repository. */
-function pathIn(file: string): string {
+function toRelativePath(file: string): string {
   const path = relative('', file);
   return path.startsWith('..') ? file : path;
 }

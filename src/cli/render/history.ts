@@ -11,7 +11,7 @@ import { renderUnits } from './units.ts';
 export function renderRevisions(revisions: readonly Revision[], paint: Paint): string {
   if (revisions.length === 0) return 'No matching revisions.\n';
   const rows = revisions.map((revision) => ({
-    cells: [String(revision.revision), timeOf(revision), authorOf(revision), whatOf(revision)],
+    cells: [String(revision.revision), timeOf(revision), authorOf(revision), revisionDescription(revision)],
     below: (revision.changes ?? []).flatMap((change) => renderChange(change, paint)),
   }));
   return `${renderTable(['REVISION', 'TIME', 'BY', 'WHAT'], rows, paint).join('\n')}\n`;
@@ -31,7 +31,7 @@ export function renderRevision(revision: RevisionWithChanges, paint: Paint): str
     ['digest', digest],
   ].filter(([, value]) => value !== undefined);
   return [
-    paint('strong', `Revision ${revision.revision}: ${whatOf(revision)}`),
+    paint('strong', `Revision ${revision.revision}: ${revisionDescription(revision)}`),
     ...facts.map(([name, value]) => `  ${String(name).padEnd(7)} ${cell(value)}`),
     ...revision.changes.flatMap((change) => ['', ...renderChange(change, paint)]),
     '',
@@ -49,17 +49,17 @@ function authorOf({ actor, source, commit, commit_author: author = '' }: Revisio
   return printable(`${actor.name}${from}${at}${by}`);
 }
 
-const words = { create: 'created', update: 'changed', delete: 'deleted', claims: 'changed hands' } as const;
+const actionWords = { create: 'created', update: 'changed', delete: 'deleted', claims: 'changed hands' } as const;
 
 /** Returns a short description of a revision: its number of changes, its type, and the subject of its commit. */
-function whatOf(revision: Revision): string {
+function revisionDescription(revision: Revision): string {
   const { commit_subject: subject = '' } = revision;
-  const effect = effectOf(revision);
+  const effect = effectDescription(revision);
   return subject === '' ? effect : `${effect} (${printable(subject)})`;
 }
 
-function effectOf({ counts, rollback, restored }: Revision): string {
-  const parts = Object.entries(words).flatMap(([name, word]) =>
+function effectDescription({ counts, rollback, restored }: Revision): string {
+  const parts = Object.entries(actionWords).flatMap(([name, word]) =>
     Number(counts[name] ?? 0) > 0 ? [`${counts[name]} ${word}`] : [],
   );
   if (isObject(rollback)) return [`back to revision ${String(rollback['revision'])}`, ...parts].join(', ');
@@ -68,7 +68,7 @@ function effectOf({ counts, rollback, restored }: Revision): string {
   return parts.length === 0 ? 'declarations only' : parts.join(', ');
 }
 
-const marks: Readonly<Record<string, readonly [string, 'added' | 'changed' | 'removed']>> = {
+const actionMarks: Readonly<Record<string, readonly [string, 'added' | 'changed' | 'removed']>> = {
   create: ['+', 'added'],
   update: ['~', 'changed'],
   delete: ['-', 'removed'],
@@ -76,7 +76,7 @@ const marks: Readonly<Record<string, readonly [string, 'added' | 'changed' | 're
 
 function renderChange(change: RevisionChange, paint: Paint): readonly string[] {
   const { action, kind, key, name } = change;
-  const [mark, style] = marks[action] ?? ['=', 'changed'];
+  const [mark, style] = actionMarks[action] ?? ['=', 'changed'];
   const subject = printable(`${kind} ${key ?? name}`);
   const lines = [...unitLines(change, paint), ...metadataLines(change, paint), ...declaredLines(change, paint)];
   return [paint(style, `${mark} ${subject}`), ...lines.map((line) => `    ${line}`)];

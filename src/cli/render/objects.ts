@@ -1,4 +1,4 @@
-import type { ObjectStanding } from '../../operations/config/objects.ts';
+import type { ListedObject } from '../../operations/config/objects.ts';
 import { cell } from '../terminal/cell.ts';
 import { type Paint, printable, type Style } from '../terminal/paint.ts';
 import { count, placeOf } from '../terminal/problems.ts';
@@ -6,13 +6,13 @@ import { renderTable } from '../terminal/table.ts';
 
 const headings = ['STATUS', 'KIND', 'NAME', 'OWNER', 'REVISION', 'STATED AT'];
 
-const styles: Readonly<Record<ObjectStanding['status'], Style>> = {
+const styles: Readonly<Record<ListedObject['status'], Style>> = {
   ...{ InSync: 'faint', Unmanaged: 'faint' },
   ...{ Drifted: 'warning', Overridden: 'warning', Blocked: 'warning', Conflicted: 'error' },
 };
 
 /** Returns a table of objects, and the number of objects by status. */
-export function renderObjects(objects: readonly ObjectStanding[], paint: Paint): string {
+export function renderObjects(objects: readonly ListedObject[], paint: Paint): string {
   if (objects.length === 0) return 'No matching objects.\n';
   const rows = objects.map((object) => ({ cells: cellsOf(object) }));
   const [heading = '', ...lines] = renderTable(headings, rows, paint);
@@ -23,14 +23,14 @@ export function renderObjects(objects: readonly ObjectStanding[], paint: Paint):
   return [heading, ...painted, '', paint('strong', summary(objects)), ''].join('\n');
 }
 
-function cellsOf({ status, kind, key, name, id, owner, revision, declared }: ObjectStanding): readonly string[] {
+function cellsOf({ status, kind, key, name, id, owner, revision, declared }: ListedObject): readonly string[] {
   const places = declared.map(({ source, file, line }) =>
     source === owner ? placeOf({ file, line }) : `${placeOf({ file, line })} (${printable(source)})`,
   );
   return [status, kind, key ?? (name === '' ? `id:${id}` : name), owner, revision, places.join(', ')].map(cell);
 }
 
-function summary(objects: readonly ObjectStanding[]): string {
+function summary(objects: readonly ListedObject[]): string {
   const numbers = new Map<string, number>();
   for (const { status } of objects) numbers.set(status, (numbers.get(status) ?? 0) + 1);
   const parts = [...numbers].sort().map(([status, number]) => `${number} ${status}`);

@@ -2,7 +2,7 @@ import type { Problem } from '../../model/problem.ts';
 import type { RunningOverride } from '../../operations/config/overrides.ts';
 import type { ChangeView, PlanView } from '../../operations/config/plan.ts';
 import type { AccessImpact } from '../../operations/config/plan-access.ts';
-import { fieldOf } from '../../plan/ownership/membership.ts';
+import { fieldNameOf } from '../../plan/ownership/membership.ts';
 import { accessLine, accessSummary, changesAccess, firstRows } from '../../plan/view/access.ts';
 import { renderOverrides } from '../override/render.ts';
 import { type Paint, printable } from '../terminal/paint.ts';
@@ -33,14 +33,14 @@ export function renderPlan(plan: PlanView, paint: Paint): string {
 /** Checks whether a warning only repeats what the list of running overrides shows. */
 function isCoveredBy(overrides: readonly RunningOverride[], { code, kind, key, path }: Problem): boolean {
   if (code !== 'unit_overridden') return false;
-  return overrides.some((one) => one.kind === kind && one.key === key && path?.endsWith(`/${fieldOf(one.path)}`));
+  return overrides.some((one) => one.kind === kind && one.key === key && path?.endsWith(`/${fieldNameOf(one.path)}`));
 }
 
 /** Returns one line with the number of changes in a plan. */
 export function summaryOf(plan: PlanView): string {
   const { create, update, delete: gone } = plan.counts;
   if (create + update + gone > 0) return `Plan: ${create} to create, ${update} to change, ${gone} to delete.`;
-  const claimed = claimsOf(plan, 'claim');
+  const claimed = countClaims(plan, 'claim');
   if (claimed > 0) return `No changes; takes ownership of ${count(claimed, 'object')}.`;
   if (plan.rollback !== undefined)
     return `No changes. Everything in scope is as it was at revision ${plan.rollback.revision}.`;
@@ -70,7 +70,7 @@ export function approvalHint(plan: PlanView, command: string): string {
   return `To apply exactly this plan nevertheless, run\n  ${command} --approve ${plan.digest}${first}${empty}\n`;
 }
 
-const marks = { create: ['+', 'added'], update: ['~', 'changed'], delete: ['-', 'removed'] } as const;
+const actionMarks = { create: ['+', 'added'], update: ['~', 'changed'], delete: ['-', 'removed'] } as const;
 
 /** Returns the lines of all changes. A change of several lines is separated from others by empty lines. */
 function renderChanges(changes: readonly ChangeView[], paint: Paint): string {
@@ -82,7 +82,7 @@ function renderChanges(changes: readonly ChangeView[], paint: Paint): string {
 }
 
 function renderChange(change: ChangeView, paint: Paint): readonly string[] {
-  const [mark, style] = marks[change.action];
+  const [mark, style] = actionMarks[change.action];
   const name = printable(change.key ?? change.name);
   const place = placeOf(change);
   const head = `${paint(style, `${mark} ${change.kind} ${name}`)}${place === '' ? '' : `  ${paint('faint', `(${place})`)}`}`;
@@ -101,9 +101,9 @@ function renderChange(change: ChangeView, paint: Paint): readonly string[] {
 /** Returns one sentence each for claims, releases and restatements, which change no value. */
 function ownershipOf(plan: PlanView): string {
   const changes = plan.counts.create + plan.counts.update + plan.counts.delete > 0;
-  const claimed = claimsOf(plan, 'claim');
-  const released = claimsOf(plan, 'release');
-  const restated = claimsOf(plan, 'restate');
+  const claimed = countClaims(plan, 'claim');
+  const released = countClaims(plan, 'release');
+  const restated = countClaims(plan, 'restate');
   const lines = [
     ...(claimed > 0 && changes ? [`Takes ownership of ${unchanged(claimed)}.`] : []),
     ...(released > 0 ? [`Gives up ownership of ${unchanged(released)}.`] : []),
@@ -116,16 +116,16 @@ function unchanged(objects: number): string {
   return `${count(objects, 'object')} without changing ${objects === 1 ? 'it' : 'them'}`;
 }
 
-function claimsOf(plan: PlanView, action: PlanView['claims'][number]['action']): number {
+function countClaims(plan: PlanView, action: PlanView['claims'][number]['action']): number {
   return plan.claims.filter((claim) => claim.action === action).length;
 }
 
 /** Maximum number of lines about access in a plan. */
-const mostRows = 30;
+const maxAccessRows = 30;
 
 /** Returns the access that is gained and lost by a plan, one line for each pair of groups. */
 function renderImpact(impact: AccessImpact, paint: Paint): string {
-  const rows = firstRows(impact.groups, mostRows);
+  const rows = firstRows(impact.groups, maxAccessRows);
   const left = impact.groups.length - rows.length + impact.omitted;
   const lines = rows.map((row) =>
     paint(row.change === 'gained' ? 'added' : 'removed', `  ${printable(accessLine(row))}`),

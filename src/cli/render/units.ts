@@ -40,13 +40,13 @@ function renderUnit(unit: UnitView, paint: Paint): readonly string[] {
   const { path, before, after } = unit;
   const note = noteOf(unit);
   const suffix = note === undefined ? '' : ` ${paint('faint', `(${printable(note)})`)}`;
-  if (isEntry(before) && isEntry(after)) return innerLines({ ...unit, before, after }, paint);
-  if (after === undefined) return removed(path, before, paint, suffix);
-  if (before === undefined) return added(path, after, paint, suffix);
-  return changed(path, before, after, paint, suffix);
+  if (isEntry(before) && isEntry(after)) return changedEntryLines({ ...unit, before, after }, paint);
+  if (after === undefined) return removedLines(path, before, paint, suffix);
+  if (before === undefined) return addedLines(path, after, paint, suffix);
+  return changedLines(path, before, after, paint, suffix);
 }
 
-function added(path: string, after: Json, paint: Paint, suffix: string): readonly string[] {
+function addedLines(path: string, after: Json, paint: Paint, suffix: string): readonly string[] {
   if (isEntry(after)) return [`${paint('added', `+ ${label(path)}`)}${suffix}`, ...indent(entryLines(after))];
   const value = elementOf(path) === undefined ? `: ${valueText(after)}` : '';
   return [`${paint('added', `+ ${label(path)}`)}${value}${suffix}`];
@@ -56,24 +56,24 @@ function added(path: string, after: Json, paint: Paint, suffix: string): readonl
  * Returns the lines of a removed unit. For an element of a set, its name is enough; an entry of a keyed list is shown
  * with its fields.
  */
-function removed(path: string, before: Json | undefined, paint: Paint, suffix: string): readonly string[] {
+function removedLines(path: string, before: Json | undefined, paint: Paint, suffix: string): readonly string[] {
   const head = paint('removed', `- ${label(path)}`);
   if (isEntry(before)) return [`${head}${suffix}`, ...indent(entryLines(before))];
   const value = before === undefined || elementOf(path) !== undefined ? '' : `: ${valueText(before)}`;
   return [`${head}${value}${suffix}`];
 }
 
-const longest = 90;
+const maxInlineLength = 90;
 
-function changed(path: string, before: Json, after: Json, paint: Paint, suffix: string): readonly string[] {
+function changedLines(path: string, before: Json, after: Json, paint: Paint, suffix: string): readonly string[] {
   const [from, to] = [valueText(before), valueText(after)];
   const head = paint('changed', `~ ${label(path)}`);
-  if (from.length + to.length <= longest) return [`${head}: ${from} → ${to}${suffix}`];
+  if (from.length + to.length <= maxInlineLength) return [`${head}: ${from} → ${to}${suffix}`];
   return [`${head}:${suffix}`, `    ${paint('removed', `- ${from}`)}`, `    ${paint('added', `+ ${to}`)}`];
 }
 
 /** Returns lines for the fields in which two entries of a keyed list differ. */
-function innerLines(
+function changedEntryLines(
   { path, before, after, setBy }: UnitView & { readonly before: JsonObject; readonly after: JsonObject },
   paint: Paint,
 ): readonly string[] {

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { type ArchiveHeader, damaged, readArchive } from '../../db/archive/format.ts';
+import { type ArchiveHeader, damagedArchiveError, readArchive } from '../../db/archive/format.ts';
 import { archiveLines } from '../../db/archive/lines.ts';
 import { codeOf } from '../../lib/error-code.ts';
 import { InvalidInput } from '../../model/errors.ts';
@@ -16,7 +16,7 @@ export interface ArchiveSummary {
 }
 
 /** Reads a backup to its end and returns its summary. Throws `InvalidInput` when the backup is incomplete. */
-export async function summaryOfFile(file: string): Promise<ArchiveSummary> {
+export async function readArchiveSummary(file: string): Promise<ArchiveSummary> {
   let header: ArchiveHeader | undefined;
   let keys: readonly string[] = [];
   let objects = 0;
@@ -25,7 +25,7 @@ export async function summaryOfFile(file: string): Promise<ArchiveSummary> {
     if ('keys' in item) keys = item.keys;
     if ('row' in item && item.section === 'objects') objects += 1;
   }
-  if (header === undefined) throw damaged('it is empty');
+  if (header === undefined) throw damagedArchiveError('it is empty');
   const { account, revision, createdAt, history } = header;
   return { account, revision, createdAt, history, objects, keys };
 }

@@ -12,8 +12,8 @@ import { jsonFlag } from '../flags.ts';
 import { printable } from '../terminal/paint.ts';
 import { count } from '../terminal/problems.ts';
 import { withProgress } from '../terminal/progress.ts';
-import { writeError } from '../write-file.ts';
-import { type ArchiveSummary, summaryOfFile } from './archive-file.ts';
+import { toWriteError } from '../write-file.ts';
+import { type ArchiveSummary, readArchiveSummary } from './archive-file.ts';
 
 export const backup = defineCommand({
   name: 'backup',
@@ -54,21 +54,21 @@ export async function writeChecked(file: string, bytes: AsyncIterable<Uint8Array
   try {
     // Readable only for this user, because an archive contains everything about the account.
     await pipeline(Readable.from(bytes), createWriteStream(unfinished, { mode: 0o600, flush: true }));
-    const summary = await summaryOfFile(unfinished);
+    const summary = await readArchiveSummary(unfinished);
     await rename(unfinished, file);
     return summary;
   } catch (error) {
     await rm(unfinished, { force: true });
-    throw explain(file, error);
+    throw toBackupError(file, error);
   }
 }
 
-function explain(file: string, error: unknown): unknown {
+function toBackupError(file: string, error: unknown): unknown {
   if (error instanceof InvalidInput)
     return new Unavailable(`The server ended the transfer before the backup was complete; run the command again.`, {
       cause: error,
     });
-  return writeError(file, error);
+  return toWriteError(file, error);
 }
 
 /** Returns a text for people about the backup that was written. */

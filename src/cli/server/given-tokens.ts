@@ -14,7 +14,7 @@ export function readBootstrapToken({
   bootstrapTokenFile: file,
 }: Pick<Config, 'bootstrapToken' | 'bootstrapTokenFile'>): Promise<string | undefined> {
   const how = { variable: 'HEDDLE_BOOTSTRAP_TOKEN', prefix: tokenPrefix, make: 'heddle token new' };
-  return readGiven({ token, file }, how);
+  return readConfiguredToken({ token, file }, how);
 }
 
 /** Returns the configured token of the operator; `undefined` when none is configured. */
@@ -23,10 +23,10 @@ export function readOperatorToken({
   operatorTokenFile: file,
 }: Pick<Config, 'operatorToken' | 'operatorTokenFile'>): Promise<string | undefined> {
   const how = { variable: 'HEDDLE_OPERATOR_TOKEN', prefix: operatorTokenPrefix, make: 'heddle token new --operator' };
-  return readGiven({ token, file }, how);
+  return readConfiguredToken({ token, file }, how);
 }
 
-async function readGiven(
+async function readConfiguredToken(
   { token: stated, file }: { readonly token: string | undefined; readonly file: string | undefined },
   { variable, prefix, make }: { readonly variable: string; readonly prefix: string; readonly make: string },
 ): Promise<string | undefined> {

@@ -3,7 +3,7 @@ import { Unavailable } from '../../model/errors.ts';
 import { defineCommand } from '../command.ts';
 import { exit } from '../exit.ts';
 
-const patienceMs = 5000;
+const timeoutMs = 5000;
 
 export const health = defineCommand({
   name: 'health',
@@ -15,7 +15,7 @@ export const health = defineCommand({
   examples: [['heddle health', 'Exit with 0 when the server of this machine is ready, else with 1']],
   async run({ config, terminal }) {
     const server = serverOf(config);
-    const { status } = await ask(server);
+    const { status } = await fetchReadiness(server);
     if (status !== 200) throw new Unavailable(`The server at ${server} answers but is not ready (${status}).`);
     terminal.out(`The server at ${server} is ready.\n`);
     return exit.ok;
@@ -29,10 +29,10 @@ function serverOf({ server, listen: { host, port } }: Pick<Config, 'server' | 'l
   return `http://${near.includes(':') ? `[${near}]` : near}:${port}`;
 }
 
-async function ask(server: string): Promise<Response> {
+async function fetchReadiness(server: string): Promise<Response> {
   try {
-    return await fetch(`${server}/readyz`, { redirect: 'error', signal: AbortSignal.timeout(patienceMs) });
+    return await fetch(`${server}/readyz`, { redirect: 'error', signal: AbortSignal.timeout(timeoutMs) });
   } catch (cause) {
-    throw new Unavailable(`No server answers at ${server} within ${patienceMs / 1000} seconds.`, { cause });
+    throw new Unavailable(`No server answers at ${server} within ${timeoutMs / 1000} seconds.`, { cause });
   }
 }

@@ -9,7 +9,7 @@ import { jsonFlag, textsOf } from '../flags.ts';
 import { autoApproveFlag, isConfirmed, requireConfirmable } from '../terminal/confirm.ts';
 import { count } from '../terminal/problems.ts';
 import { withProgress } from '../terminal/progress.ts';
-import { type ArchiveSummary, summaryOfFile } from './archive-file.ts';
+import { type ArchiveSummary, readArchiveSummary } from './archive-file.ts';
 
 export const restore = defineCommand({
   name: 'restore',
@@ -30,7 +30,7 @@ export const restore = defineCommand({
     const { flags, positionals, config, terminal } = invocation;
     const [file = ''] = positionals;
     requireConfirmable(invocation, 'restore', 'the account');
-    const summary = await withProgress(terminal, 'checking the backup', () => summaryOfFile(file));
+    const summary = await withProgress(terminal, 'checking the backup', () => readArchiveSummary(file));
     const client = await connect(config);
     if (flags['auto-approve'] !== true) terminal.note(`${describeArchive(summary)}\n`);
     if (!(await isConfirmed(invocation, `Restore the objects of the account on ${config.server} to that state?`)))

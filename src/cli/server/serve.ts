@@ -2,8 +2,8 @@ import type { ServeOptions } from '../../app/serve-options.ts';
 import { parseSmtpUrl } from '../../config/people.ts';
 import { type Config, environment, type FlagValues, readConfig } from '../../config.ts';
 import * as kinds from '../../kinds/index.ts';
-import { holdsCertificates } from '../../lib/node-pure.ts';
-import { createLog, gather, type Log } from '../../log.ts';
+import { containsCertificates } from '../../lib/node-pure.ts';
+import { createBufferedWriter, createLog, type Log } from '../../log.ts';
 import { createRegistry } from '../../model/declare/registry.ts';
 import { InvalidInput } from '../../model/errors.ts';
 import type { StatedSource } from '../../model/sources/stated.ts';
@@ -101,8 +101,8 @@ const declaration = {
 type ServeInvocation = Invocation<(typeof declaration.settings)[number]>;
 
 async function run(startServer: StartServer, { flags, config: given, terminal }: ServeInvocation): Promise<number> {
-  const { config, sources } = await withFile(given, flags);
-  const lines = gather(terminal.out);
+  const { config, sources } = await mergeSettingsFile(given, flags);
+  const lines = createBufferedWriter(terminal.out);
   // The last log lines are written however the process ends.
   process.on('exit', lines.flush);
   try {
@@ -141,7 +141,7 @@ async function serve(
   } = config;
   const bootstrapToken = await readBootstrapToken(config);
   const operatorToken = await readOperatorToken(config);
-  const mail = await readMail(config);
+  const mail = await readMailOptions(config);
   const authorities = outboundCa === undefined ? undefined : await readAuthorities(outboundCa);
   const upstreamProxy = readProxy(environment, outboundGuard);
   if (outboundGuard === 'proxy' && upstreamProxy === undefined)
@@ -175,7 +175,7 @@ async function serve(
     message: `Heddle ${programVersion()} serves ${server.url}${server.ready === false ? ' (not ready)' : ''}`,
   });
   await stop;
-  await drain(() => server.stop(shutdownGraceMs), shutdownGraceMs, log);
+  await stopWithinGrace(() => server.stop(shutdownGraceMs), shutdownGraceMs, log);
   process.umask(umask);
 }
 
@@ -200,7 +200,7 @@ type ServeConfig = ServeInvocation['config'];
  * Returns the settings with those of the settings file, where no flag and no variable sets them, and the sources of the
  * file.
  */
-async function withFile(
+async function mergeSettingsFile(
   config: ServeConfig,
   flags: FlagValues,
 ): Promise<{ readonly config: ServeConfig; readonly sources: readonly StatedSource[] }> {
@@ -228,7 +228,7 @@ function waitForSignal(log: Log): Promise<void> {
 }
 
 /** Waits until the server has stopped, but at most for the grace period. */
-async function drain(stop: () => Promise<void>, graceMs: number, log: Log): Promise<void> {
+async function stopWithinGrace(stop: () => Promise<void>, graceMs: number, log: Log): Promise<void> {
   const stopped = stop().then(() => 'stopped' as const);
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<'late'>((resolve) => {
@@ -242,7 +242,7 @@ async function drain(stop: () => Promise<void>, graceMs: number, log: Log): Prom
 }
 
 /** Returns the mail server, if one is configured. Its URL is checked before anything starts, and never printed. */
-async function readMail(
+async function readMailOptions(
   config: Pick<Config, 'smtpUrl' | 'smtpUrlFile' | 'mailFrom'>,
 ): Promise<Pick<ServeOptions, 'mail'>> {
   const { smtpUrl, smtpUrlFile, mailFrom: from } = config;
@@ -263,7 +263,7 @@ async function readMail(
  */
 async function readAuthorities(path: string): Promise<string> {
   const text = await readSecretFile('HEDDLE_OUTBOUND_CA', path);
-  if (holdsCertificates(text)) return text;
+  if (containsCertificates(text)) return text;
   throw new InvalidInput(
     `HEDDLE_OUTBOUND_CA names ${path}, which contains no certificates in PEM; name a file with the certificates of the authorities.`,
   );

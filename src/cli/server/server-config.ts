@@ -6,7 +6,7 @@ import { problemsOf, readSettingsFile } from '../../documents/settings-file.ts';
 import { InvalidInput, Unavailable } from '../../model/errors.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { Transport } from '../../model/remote-url.ts';
-import { withFiles } from '../../model/sources/schema.ts';
+import { mapFiles } from '../../model/sources/schema.ts';
 import type { StatedSource } from '../../model/sources/stated.ts';
 
 /** Content of a settings file. */
@@ -36,27 +36,27 @@ export async function readServerConfig(path: string, options: ServerConfigOption
     });
   });
   const file = readSettingsFile({ path, text });
-  if ('problems' in file) throw wrong(path, file.problems);
+  if ('problems' in file) throw invalidConfigError(path, file.problems);
   const faults = serverFileFaults(file.value, options);
-  if (faults.length > 0) throw wrong(path, problemsOf(file, faults));
+  if (faults.length > 0) throw invalidConfigError(path, problemsOf(file, faults));
   const directory = dirname(resolve(path));
   return {
     settings: settingsIn(file.value),
-    sources: statedSources(file.value).map((source) => located(source, directory)),
+    sources: statedSources(file.value).map((source) => resolvePaths(source, directory)),
   };
 }
 
-function wrong(path: string, problems: readonly Problem[]): InvalidInput {
+function invalidConfigError(path: string, problems: readonly Problem[]): InvalidInput {
   return new InvalidInput(`${path} has ${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}`, {
     problems,
   });
 }
 
 /** Returns the source with its paths resolved against the directory of the settings file. */
-function located(source: StatedSource, directory: string): StatedSource {
+function resolvePaths(source: StatedSource, directory: string): StatedSource {
   const from = (name: string) => resolve(directory, name);
   if (source.type === 'directory') return { ...source, path: from(source.path) };
-  if (source.type === 'git') return withFiles(source, from);
+  if (source.type === 'git') return mapFiles(source, from);
   if (source.type === 'kubernetes' && source.kubeconfigFile !== undefined)
     return { ...source, kubeconfigFile: from(source.kubeconfigFile) };
   return source;

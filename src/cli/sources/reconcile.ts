@@ -13,7 +13,7 @@ import { printable } from '../terminal/paint.ts';
 import { withProgress } from '../terminal/progress.ts';
 import { readSources, requireSource } from './source-names.ts';
 
-const patience = '5m';
+const defaultTimeout = '5m';
 
 export const reconcile = defineCommand({
   name: 'reconcile',
@@ -23,7 +23,7 @@ export const reconcile = defineCommand({
   argument: { placeholder: 'NAME', doc: 'the name of a source, as `heddle sources` lists them', most: 1 },
   flags: {
     wait: { doc: 'Wait until the reconcile is done, and print its result.' },
-    timeout: { placeholder: 'TIME', doc: `How long to wait, such as 30s (default ${patience}).` },
+    timeout: { placeholder: 'TIME', doc: `How long to wait, such as 30s (default ${defaultTimeout}).` },
     ...jsonFlag,
   },
   settings: clientSettings,
@@ -34,7 +34,7 @@ export const reconcile = defineCommand({
   async run(invocation) {
     const { flags, positionals, config, terminal } = invocation;
     const [name = ''] = positionals;
-    const seconds = secondsOf(flags);
+    const seconds = parseTimeout(flags);
     const client = await connect(config);
     await requireSource(client, name);
     const { requestedAt } = await call(client, operations.reconcile, { params: { name } });
@@ -45,7 +45,7 @@ export const reconcile = defineCommand({
     }
     const until = performance.now() + seconds * 1000;
     const source = await withProgress(terminal, `reconciling ${name}`, () =>
-      waitFor(client, { name, requestedAt, until }),
+      waitForReconcile(client, { name, requestedAt, until }),
     );
     return source === undefined ? printTimeout(invocation, name) : printSource(invocation, source);
   },
@@ -53,23 +53,23 @@ export const reconcile = defineCommand({
 
 type Call = Pick<Invocation, 'flags' | 'terminal'>;
 
-function secondsOf({ timeout = patience }: Invocation['flags']): number {
+function parseTimeout({ timeout = defaultTimeout }: Invocation['flags']): number {
   const seconds = typeof timeout === 'string' ? parseDuration(timeout) : undefined;
   if (seconds === undefined) throw new InvalidInput('--timeout is not a duration; write one such as 30s or 5m.');
   return seconds;
 }
 
-const firstWait = 100;
-const longestWait = 2000;
+const minWaitMs = 100;
+const maxWaitMs = 2000;
 
 /**
  * Waits until the server has handled the request, and returns the source then. Returns `undefined` at the time limit.
  */
-async function waitFor(
+async function waitForReconcile(
   client: Client,
   { name, requestedAt, until }: { readonly name: string; readonly requestedAt: string; readonly until: number },
 ): Promise<Source | undefined> {
-  for (let wait = firstWait; ; wait = Math.min(wait * 2, longestWait)) {
+  for (let wait = minWaitMs; ; wait = Math.min(wait * 2, maxWaitMs)) {
     const source = (await readSources(client)).find(({ id }) => id === name);
     const handled = source?.status.lastHandledReconcileAt;
     if (source !== undefined && handled !== undefined && handled >= requestedAt) return source;
@@ -79,7 +79,7 @@ async function waitFor(
   }
 }
 
-const codes: Readonly<Partial<Record<SourceState, number>>> = {
+const exitCodes: Readonly<Partial<Record<SourceState, number>>> = {
   applied: exit.ok,
   needs_approval: exit.approval,
   conflicted: exit.conflict,
@@ -89,7 +89,7 @@ const codes: Readonly<Partial<Record<SourceState, number>>> = {
 function printSource(call: Call, source: Source): number {
   const { flags, terminal } = call;
   const { state, message = '' } = source.status;
-  const code = (state && codes[state]) ?? exit.error;
+  const code = (state && exitCodes[state]) ?? exit.error;
   const json = flags['json'] === true;
   if (code !== exit.ok) {
     if (!json) terminal.out(renderSource(source, terminal.paint));

@@ -67,7 +67,7 @@ export const detach = defineCommand({
     requireConfirmable(invocation, 'detach', 'the source');
     const client = await connect(config);
     const source = await requireSource(client, name);
-    if (!(await mayDetach(invocation, name, source)))
+    if (!(await confirmDetach(invocation, name, source)))
       return printFailure(invocation, exit.error, 'Nothing was detached.');
     const { deleted: _, ...end } = await call(client, operations.detach, { params: { name } });
     if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', source: name, ...end });
@@ -76,7 +76,11 @@ export const detach = defineCommand({
   },
 });
 
-async function mayDetach(call: Pick<Invocation, 'flags' | 'terminal'>, name: string, source: Source): Promise<boolean> {
+async function confirmDetach(
+  call: Pick<Invocation, 'flags' | 'terminal'>,
+  name: string,
+  source: Source,
+): Promise<boolean> {
   const held = count(source.objects, 'object');
   if (call.flags['auto-approve'] !== true)
     call.terminal.note(`The source ${name} states values of ${held} and would release them.\n`);
@@ -84,9 +88,9 @@ async function mayDetach(call: Pick<Invocation, 'flags' | 'terminal'>, name: str
 }
 
 /** Detaching a source deletes nothing, so `deleted` is left out. */
-type End = Omit<AnswerOf<typeof operations.detach>, 'deleted'>;
+type DetachResult = Omit<AnswerOf<typeof operations.detach>, 'deleted'>;
 
-function detachedText(name: string, { revision, released, shared, reconciled }: End): string {
+function detachedText(name: string, { revision, released, shared, reconciled }: DetachResult): string {
   const next = reconciled.length === 0 ? '' : ` Sources that it blocked are reconciled now: ${reconciled.join(', ')}.`;
   const after = `The source ${name} is suspended.${next}`;
   if (revision === null) return `There was nothing to release. ${after}`;

@@ -7,7 +7,7 @@ export type Row = readonly [left: string, right: string];
  * Returns the lines of a table with two columns. The right column is wrapped; a left text that is too long gets a
  * separate line.
  */
-export function columns(rows: readonly Row[]): readonly string[] {
+export function renderColumns(rows: readonly Row[]): readonly string[] {
   const left = Math.min(28, Math.max(...rows.map(([text]) => text.length)));
   return rows.flatMap(([text, doc]) => {
     const [first = '', ...rest] = wrap(doc, width - left - 4);

@@ -1,4 +1,4 @@
-import { numberText } from '../../lib/number-text.ts';
+import { formatNumber } from '../../lib/number-text.ts';
 import { type Problem, sortProblems } from '../../model/problem.ts';
 import { type Paint, printable } from './paint.ts';
 
@@ -36,7 +36,7 @@ export function placeOf(problem: Pick<Problem, 'file' | 'line' | 'column'>): str
 
 /** Returns a number with its noun, such as `1 file` or `2 files`. */
 export function count(number: number, noun: string): string {
-  return `${numberText(number)} ${noun}${number === 1 ? '' : 's'}`;
+  return `${formatNumber(number)} ${noun}${number === 1 ? '' : 's'}`;
 }
 
 function isGiven(text: string | undefined): text is string {

@@ -1,6 +1,6 @@
 import type { Terminal } from './terminal.ts';
 
-const patienceMs = 500;
+const delayMs = 500;
 
 /**
  * Shows a progress line when `work` takes longer than half a second and a person sees the terminal. The line disappears
@@ -18,7 +18,7 @@ export async function withProgress<T>(
   const timer = setInterval(() => {
     shown = true;
     show();
-  }, patienceMs);
+  }, delayMs);
   try {
     return await work();
   } finally {

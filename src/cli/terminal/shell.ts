@@ -1,5 +1,5 @@
 import type { FlagValues } from '../../config.ts';
-import { shellWord } from '../../lib/shell-word.ts';
+import { quoteShellWord } from '../../lib/shell-word.ts';
 
 /** Returns the command that repeats an apply. The token is left out, because command lines end up in logs. */
 export function applyCommand(paths: readonly string[], flags: FlagValues): string {
@@ -13,5 +13,5 @@ function commandLine(words: readonly string[], flags: FlagValues): string {
     if (value === true) return [`--${name}`];
     return (typeof value === 'string' ? [value] : value).flatMap((text) => [`--${name}`, text]);
   });
-  return [...words, ...stated].map(shellWord).join(' ');
+  return [...words, ...stated].map(quoteShellWord).join(' ');
 }

@@ -34,7 +34,7 @@ jsonb_array_length(c.recovery_codes) as "recoveryCodes",
 coalesce(c.proved_user = c.user_id, false) as proved`;
 
 /** Maximum number of accounts that a look-up by address finds. A user in more accounts must name the account. */
-export const mostCandidates = 3;
+export const maxCandidates = 3;
 
 /**
  * Returns the credentials of the users with an address: one per account, proved addresses first, then the oldest users.
@@ -50,7 +50,7 @@ export async function findCredentials(
     join credentials c on c.account_id = k.account_id and c.email = k.value and c.user_id = k.object_id
     join accounts a on a.account_id = k.account_id
     where k.kind = 'User' and k.rule = 'email' and k.value = $1 and ($2::text is null or k.account_id = $2)
-    order by proved desc, o.created_at, k.account_id limit ${mostCandidates}`;
+    order by proved desc, o.created_at, k.account_id limit ${maxCandidates}`;
   return await database.lookUp(statement<Credentials>(text, [email.toLowerCase(), account ?? null]));
 }
 
@@ -67,7 +67,7 @@ export async function readCredentials(
 }
 
 /** Returns whether any user on this server can sign in, with credentials or through another identity provider. */
-export async function hasPeople(database: Database): Promise<boolean> {
+export async function hasSignInUsers(database: Database): Promise<boolean> {
   const text = 'select exists (select from credentials) or exists (select from identities) as found';
   const [row] = await database.lookUp(statement<{ readonly found: boolean }>(text, []));
   return row?.found === true;
@@ -110,15 +110,15 @@ export function putCredentials({
  * which look up credentials by it and know one account for each address. It is not written when another account has it
  * already.
  */
-export function personEntries(account: string, email: string, user: string): readonly DirectoryEntry[] {
+export function credentialEntries(account: string, email: string, user: string): readonly DirectoryEntry[] {
   return [
-    { account, kind: 'email', value: email.toLowerCase(), subject: user, yields: true },
+    { account, kind: 'email', value: email.toLowerCase(), subject: user, skipIfTaken: true },
     { account, kind: 'user', value: user, subject: user },
   ];
 }
 
 /** Returns whether a deleted user of the account had the address, and their credentials were kept. */
-export async function hasLeftover(database: Database, account: string, email: string): Promise<boolean> {
+export async function hasLeftoverCredentials(database: Database, account: string, email: string): Promise<boolean> {
   const text = `select from credentials c where c.account_id = $1 and c.email = $2
     and not exists (select from objects o where o.account_id = $1 and o.id = c.user_id)`;
   const [rows] = await database.inAccount(account, [statement(text, [account, email.toLowerCase()])]);
@@ -126,29 +126,29 @@ export async function hasLeftover(database: Database, account: string, email: st
 }
 
 /** Returns the statement that assigns kept credentials to the user who returns with the address. */
-export function keepCredentials(account: string, email: string, user: string): ExtraWrite {
+export function reassignCredentials(account: string, email: string, user: string): ExtraWrite {
   const text = `update credentials set user_id = $3, proved_user = case when proved_user = user_id then $3 end
     where account_id = $1 and email = $2 returning email`;
-  return { account, statement: statement(text, [account, email.toLowerCase(), user]), needed: true };
+  return { account, statement: statement(text, [account, email.toLowerCase(), user]), mustReturnRow: true };
 }
 
 /** Returns the statement that succeeds only while no other user of the account can sign in. */
-export function requireFirst(account: string, user: string): ExtraWrite {
+export function requireFirstSignInUser(account: string, user: string): ExtraWrite {
   const text = `select 1 where not exists (select from credentials where account_id = $1 and user_id <> $2)
     and not exists (select from identities where account_id = $1)`;
-  return { account, statement: statement(text, [account, user]), needed: true };
+  return { account, statement: statement(text, [account, user]), mustReturnRow: true };
 }
 
 /** Replacement of a password. */
 export interface PasswordChange extends Pick<Credentials, 'account' | 'user' | 'hash' | 'oneTime'> {
   /** Hash that the change replaces. A change that was decided on an older hash is not made. */
-  readonly replaces: string;
+  readonly replacedHash: string;
 }
 
 /** Replaces a password. Returns false when the password was changed after it was checked. */
 export async function changePassword(database: Database, change: PasswordChange, entry: AuditEntry): Promise<boolean> {
-  const { account, user, hash, oneTime, replaces } = change;
-  const parameters = [...auditParameters(account, entry), user, hash, oneTime, replaces];
+  const { account, user, hash, oneTime, replacedHash } = change;
+  const parameters = [...auditParameters(account, entry), user, hash, oneTime, replacedHash];
   const [rows] = await database.inAccount(account, [statement(changeText, parameters)], { write: true });
   return rows.length === 1;
 }

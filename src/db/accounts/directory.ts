@@ -1,22 +1,27 @@
-import { build, statement } from '../builder.ts';
+import { queryBuilder, statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 
 /** Returns the account that has a directory entry with this kind and value, or `undefined` when no account has one. */
 export async function findEntry(database: Database, kind: string, value: string): Promise<string | undefined> {
   const [row] = await database.lookUp(
-    build.selectFrom('directory').select('account_id').where('kind', '=', kind).where('value', '=', value).compile(),
+    queryBuilder
+      .selectFrom('directory')
+      .select('account_id')
+      .where('kind', '=', kind)
+      .where('value', '=', value)
+      .compile(),
   );
   return row?.account_id;
 }
 
 /** Kind of the directory entries of objects that have overrides. */
-export const overrideEntry = 'override';
+export const overrideEntryKind = 'override';
 
 /**
  * Returns up to `limit` accounts, ordered by id and after `after`, that have an entry of one of these kinds. Reads only
  * one entry per account, however many the account has.
  */
-export async function accountsWith(
+export async function findAccountsWithEntries(
   database: Database,
   kinds: readonly string[],
   after: string,

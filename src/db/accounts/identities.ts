@@ -1,7 +1,7 @@
 import { type AuditEntry, auditParameters, headAfter, insertAuditText } from '../audit-entry.ts';
-import { batchLookUps } from '../batch-look-ups.ts';
+import { createBatchedLookUp } from '../batch-look-ups.ts';
 import { statement } from '../builder.ts';
-import type { AccountAccess, Database, Run } from '../database.ts';
+import type { AccountAccess, Database, RunSql } from '../database.ts';
 
 /** A person at an identity provider. `embedded`: the provider is this server, and the subject is a user id. */
 export interface Identity {
@@ -41,7 +41,7 @@ export type IdentityLookUp = (identity: Identity) => Promise<KnownIdentity | und
 
 /** Returns a look-up that reads the user and the account's revision in one query. Concurrent requests share a query. */
 export function createIdentityLookUp(database: Database): IdentityLookUp {
-  const find = batchLookUps(async (names) => {
+  const find = createBatchedLookUp(async (names) => {
     // These names are the JSON that the returned function below writes.
     const all = names.map((name): Identity => JSON.parse(name));
     const rows = await database.lookUp(
@@ -73,7 +73,7 @@ export interface NewIdentity extends Pick<Identity, 'issuer' | 'subject'> {
  * The entry's value separates issuer and subject by a space, which is safe because an issuer is a URL and contains no
  * space.
  */
-export async function insertIdentity(run: Run, identity: NewIdentity): Promise<boolean> {
+export async function insertIdentity(run: RunSql, identity: NewIdentity): Promise<boolean> {
   const { account, issuer, subject, user, at } = identity;
   const added = await run(
     `insert into directory (account_id, kind, value, subject_id) values ($1, 'identity', $2, $3)
@@ -158,7 +158,7 @@ export interface Login extends Pick<Identity, 'issuer' | 'subject'> {
 }
 
 /** Records a sign-in and its audit event. Does nothing when a sign-in at the same time or later is recorded already. */
-export async function noteLogin(database: Database, login: Login, entry: AuditEntry): Promise<void> {
+export async function recordLogin(database: Database, login: Login, entry: AuditEntry): Promise<void> {
   const { account, issuer, subject, user, at } = login;
   const parameters = [...auditParameters(account, entry), issuer, subject, user, at];
   await database.inAccount(account, [statement(loginText, parameters)], { write: true });
@@ -174,12 +174,12 @@ const loginText = `with login as (
 ${insertAuditText}`;
 
 /** Maximum number of accounts that `accountsOfEmail` returns. */
-const mostClaims = 10;
+const maxClaims = 10;
 
 /**
  * Returns the accounts that claim an e-mail address, which is given in lower case. An account claims it when it has a
  * user with the address who is active or was invited within the last 30 days; an unproved address is not reserved for
- * longer. Returns at most `mostClaims` accounts. `named`, the account that the person named, comes first when it claims
+ * longer. Returns at most `maxClaims` accounts. `named`, the account that the person named, comes first when it claims
  * the address, so it is never cut off.
  */
 export async function accountsOfEmail(
@@ -192,7 +192,7 @@ export async function accountsOfEmail(
       `select k.account_id as account from object_keys k join objects o on o.account_id = k.account_id and o.id = k.object_id
        where k.kind = 'User' and k.rule = 'email' and k.value = $1
          and (o.derived ->> 'status' = 'active' or o.created_at > now() - interval '30 days')
-       order by k.account_id = $2 desc, k.account_id limit ${mostClaims}`,
+       order by k.account_id = $2 desc, k.account_id limit ${maxClaims}`,
       [email, named ?? ''],
     ),
   );

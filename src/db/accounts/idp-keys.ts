@@ -1,5 +1,5 @@
 import { statement } from '../builder.ts';
-import type { Database, Run } from '../database.ts';
+import type { Database, RunSql } from '../database.ts';
 
 /** A stored key of the embedded identity provider. */
 export interface IdpKeyRow {
@@ -42,7 +42,7 @@ export async function renewIdpKeys(
   make: (purpose: IdpKeyRow['purpose']) => NewIdpKey,
 ): Promise<boolean> {
   let renewed = false;
-  const work = async (run: Run) => {
+  const work = async (run: RunSql) => {
     renewed = false;
     await run('lock table idp_keys in exclusive mode');
     await run("delete from idp_keys where purpose = 'sign' and retired_at < now() - $1::text::interval second", [
@@ -58,7 +58,7 @@ export async function renewIdpKeys(
   return renewed;
 }
 
-async function hasKey(run: Run, purpose: IdpKeyRow['purpose'], youngerThan?: number): Promise<boolean> {
+async function hasKey(run: RunSql, purpose: IdpKeyRow['purpose'], youngerThan?: number): Promise<boolean> {
   const rows = await run(
     `select id from idp_keys where purpose = $1 and retired_at is null
        and ($2::text is null or created_at > now() - $2::text::interval second)`,
@@ -67,7 +67,7 @@ async function hasKey(run: Run, purpose: IdpKeyRow['purpose'], youngerThan?: num
   return rows.length > 0;
 }
 
-async function insertKey(run: Run, purpose: IdpKeyRow['purpose'], { id, sealed }: NewIdpKey): Promise<void> {
+async function insertKey(run: RunSql, purpose: IdpKeyRow['purpose'], { id, sealed }: NewIdpKey): Promise<void> {
   await run('insert into idp_keys (id, purpose, sealed, created_at) values ($1, $2, $3, clock_timestamp())', [
     id,
     purpose,

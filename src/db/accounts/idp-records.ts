@@ -11,7 +11,7 @@ export interface IdpRecord {
   readonly grant?: string | undefined;
   readonly uid?: string | undefined;
   readonly code?: string | undefined;
-  readonly seconds: number;
+  readonly lifetimeSeconds: number;
 }
 
 /** A stored record. */
@@ -27,9 +27,18 @@ export type RecordKey = 'id' | 'uid_hash' | 'code_hash';
 
 /** Stores a record, and replaces an existing one with the same model and id. */
 export async function putRecord(database: Database, record: IdpRecord): Promise<void> {
-  const { model, id, payload, user, grant, uid, code, seconds } = record;
+  const { model, id, payload, user, grant, uid, code, lifetimeSeconds } = record;
   await database.lookUp(
-    statement(putText, [model, id, payload, user ?? null, grant ?? null, uid ?? null, code ?? null, String(seconds)]),
+    statement(putText, [
+      model,
+      id,
+      payload,
+      user ?? null,
+      grant ?? null,
+      uid ?? null,
+      code ?? null,
+      String(lifetimeSeconds),
+    ]),
   );
 }
 
@@ -69,7 +78,7 @@ export async function consumeRecord(database: Database, model: string, id: strin
  * Reserves a name for a number of seconds. Returns true when it was free: of several concurrent calls, only one returns
  * true.
  */
-export async function takeTurn(database: Database, model: string, id: string, seconds: number): Promise<boolean> {
+export async function reserveName(database: Database, model: string, id: string, seconds: number): Promise<boolean> {
   const rows = await database.lookUp(
     statement<{ readonly id: string }>(
       `insert into idp_records (model, id, payload, expires_at) values ($1, $2, '', now() + $3::text::interval second)
@@ -103,7 +112,7 @@ export async function deleteGrant(database: Database, grant: string): Promise<vo
 }
 
 /** Deletes the sessions, grants and tokens of a person, except the session with the uid hash `keepUid`. */
-export async function deleteRecordsOf(database: Database, user: string, keepUid = ''): Promise<void> {
+export async function deleteRecordsOfUser(database: Database, user: string, keepUid = ''): Promise<void> {
   await database.lookUp(
     statement('delete from idp_records where user_id = $1 and (uid_hash is null or uid_hash <> $2)', [user, keepUid]),
   );

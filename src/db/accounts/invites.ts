@@ -2,9 +2,9 @@ import { codeOf, constraintOf } from '../../lib/error-code.ts';
 import { type AuditEntry, auditParameters, headAfter, headText, insertAuditText } from '../audit-entry.ts';
 import { statement } from '../builder.ts';
 import type { ExtraWrite } from '../commit/commit-together.ts';
-import { type KeptValues, keepingValues } from '../commit/kept-values.ts';
+import { type KeptValues, statementKeepingValues } from '../commit/kept-values.ts';
 import type { AccountAccess, Database } from '../database.ts';
-import { conflictOfRepetition } from '../repeated-requests.ts';
+import { toRepetitionConflict } from '../repeated-requests.ts';
 
 /** A stored invite. It never contains the token. */
 export interface Invite {
@@ -38,7 +38,7 @@ export async function listInvites(database: Database, account: string): Promise<
 }
 
 /** Returns the invited addresses by group id, for those of the given groups that a pending invite names. */
-export async function readInvited(
+export async function readInvitedEmails(
   database: AccountAccess,
   account: string,
   groups: readonly string[],
@@ -96,12 +96,12 @@ export async function createInvite(
 ): Promise<boolean> {
   const text = `with ${headText}, made as (${insertText} from head), entry as (${entryText} from head) ${insertAuditText}`;
   try {
-    const query = keepingValues(text, parametersOf(invite.account, invite, entry), kept);
+    const query = statementKeepingValues(text, parametersOf(invite.account, invite, entry), kept);
     await database.inAccount(invite.account, [query], { write: true });
     return true;
   } catch (error) {
     if (codeOf(error) === '23505' && constraintOf(error) === 'invites_email') return false;
-    throw conflictOfRepetition(error);
+    throw toRepetitionConflict(error);
   }
 }
 
@@ -132,7 +132,9 @@ export async function renewInvite(
   kept?: KeptValues,
 ): Promise<boolean> {
   const parameters = [...auditParameters(account, entry), id, hash, expiresAt, createdBy];
-  const [rows] = await database.inAccount(account, [keepingValues(renewText, parameters, kept)], { write: true });
+  const [rows] = await database.inAccount(account, [statementKeepingValues(renewText, parameters, kept)], {
+    write: true,
+  });
   return rows.length === 1;
 }
 
@@ -172,11 +174,11 @@ ${insertAuditText} returning id`;
 /**
  * Returns the write that uses up an invite. Its statement returns one row, or no row when the invite was used already.
  */
-export function spendInvite(account: string, hash: string): ExtraWrite {
+export function consumeInvite(account: string, hash: string): ExtraWrite {
   const text = `with gone as (
     delete from invites where account_id = $1 and hash = $2 returning hash
   ), entry as (
     delete from directory d using gone where d.account_id = $1 and d.kind = 'invite' and d.value = gone.hash
   ) select hash from gone`;
-  return { account, statement: statement(text, [account, hash]), needed: true };
+  return { account, statement: statement(text, [account, hash]), mustReturnRow: true };
 }

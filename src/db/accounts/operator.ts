@@ -1,6 +1,6 @@
 import { InvalidInput } from '../../model/errors.ts';
 import { statement } from '../builder.ts';
-import type { Database, Run } from '../database.ts';
+import type { Database, RunSql } from '../database.ts';
 
 /** The operator's account and its current revision. */
 export interface OperatorAccount {
@@ -21,7 +21,7 @@ export async function findOperatorAccount(database: Database): Promise<OperatorA
 }
 
 /** Returns whether any person was ever able to sign in on this server. Never changes back to false. */
-export async function hadPeople(database: Database): Promise<boolean> {
+export async function hasEverHadSignInUsers(database: Database): Promise<boolean> {
   const [row] = await database.lookUp(
     statement<{ readonly had: boolean }>('select people_since is not null as had from operator', []),
   );
@@ -29,13 +29,13 @@ export async function hadPeople(database: Database): Promise<boolean> {
 }
 
 /** Input of a server start for finding the operator's account. */
-export interface OperatorStart {
+export interface OperatorAccountOptions {
   /** Id of the account to create when the server has no accounts. */
   readonly newId: string;
   /** Time of the start, in ISO 8601. */
   readonly at: string;
   /** Id of the account that `HEDDLE_OPERATOR_ACCOUNT` names. */
-  readonly named?: string | undefined;
+  readonly configuredId?: string | undefined;
 }
 
 /**
@@ -43,18 +43,24 @@ export interface OperatorStart {
  * accounts, creates an account and records it. Returns `undefined` when accounts exist but neither the settings nor the
  * record name one; the oldest account is never assumed to be the operator's.
  */
-export async function ensureOperatorAccount(database: Database, start: OperatorStart): Promise<string | undefined> {
+export async function ensureOperatorAccount(
+  database: Database,
+  start: OperatorAccountOptions,
+): Promise<string | undefined> {
   let account: string | undefined;
   await database.asOwner(async (run) => {
     // Two servers may start on an empty database at the same time. The second one waits here and then finds the account
     // that the first one created.
     await run('select pg_advisory_xact_lock(1212498020, 2)');
-    account = start.named === undefined ? await findOrMake(run, start) : await requireAndRecord(run, start.named);
+    account =
+      start.configuredId === undefined
+        ? await findOrCreate(run, start)
+        : await requireAndRecord(run, start.configuredId);
   });
   return account;
 }
 
-async function findOrMake(run: Run, { newId, at }: OperatorStart): Promise<string | undefined> {
+async function findOrCreate(run: RunSql, { newId, at }: OperatorAccountOptions): Promise<string | undefined> {
   const [recorded] = await run(findText);
   if (recorded !== undefined) return String(recorded['account']);
   const [other] = await run('select from accounts limit 1');
@@ -65,7 +71,7 @@ async function findOrMake(run: Run, { newId, at }: OperatorStart): Promise<strin
 }
 
 /** Records an account as the operator's. Throws `InvalidInput` when no account has this id. */
-async function requireAndRecord(run: Run, account: string): Promise<string> {
+async function requireAndRecord(run: RunSql, account: string): Promise<string> {
   const [present] = await run('select from accounts where account_id = $1', [account]);
   if (present === undefined)
     throw new InvalidInput(
@@ -76,7 +82,7 @@ async function requireAndRecord(run: Run, account: string): Promise<string> {
 }
 
 /** Records an existing account as the operator's. */
-export async function recordOperatorAccount(run: Run, account: string): Promise<void> {
+export async function recordOperatorAccount(run: RunSql, account: string): Promise<void> {
   await run('insert into operator (account) values ($1) on conflict (one) do update set account = excluded.account', [
     account,
   ]);

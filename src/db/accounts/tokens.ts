@@ -1,10 +1,10 @@
 import { type AuditEntry, auditParameters, headAfter, insertAuditText, numberEventsText } from '../audit-entry.ts';
-import { batchLookUps } from '../batch-look-ups.ts';
-import { build, statement } from '../builder.ts';
+import { createBatchedLookUp } from '../batch-look-ups.ts';
+import { queryBuilder, statement } from '../builder.ts';
 import type { ExtraWrite } from '../commit/commit-together.ts';
-import { type KeptValues, keepingValues } from '../commit/kept-values.ts';
-import type { Database, Run } from '../database.ts';
-import { conflictOfRepetition } from '../repeated-requests.ts';
+import { type KeptValues, statementKeepingValues } from '../commit/kept-values.ts';
+import type { Database, RunSql } from '../database.ts';
+import { toRepetitionConflict } from '../repeated-requests.ts';
 
 /** A stored personal access token. It never contains the token's value. */
 export interface TokenRecord {
@@ -45,7 +45,7 @@ export type TokenLookUp = (hash: string) => Promise<TokenOwner | undefined>;
  * Returns a look-up that reads the token and the account's revision in one query. Concurrent requests share a query.
  */
 export function createTokenLookUp(database: Database): TokenLookUp {
-  return batchLookUps(async (hashes) => {
+  return createBatchedLookUp(async (hashes) => {
     const rows = await database.lookUp(statement<TokenOwner & { readonly hash: string }>(lookUpText, [hashes]));
     return new Map(rows.map(({ hash, ...owner }) => [hash, owner]));
   });
@@ -53,7 +53,7 @@ export function createTokenLookUp(database: Database): TokenLookUp {
 
 /** Stores a token and its directory entry. Does nothing when the token is stored already. */
 export async function insertToken(database: Database, token: TokenRecord): Promise<void> {
-  const work = async (run: Run) => {
+  const work = async (run: RunSql) => {
     const { account, id, user, name, hash, createdBy, createdAt, expiresAt } = token;
     const added = await run(
       `insert into directory (account_id, kind, value, subject_id) values ($1, 'token', $2, $3) on conflict do nothing returning value`,
@@ -91,7 +91,7 @@ export interface TokenRow {
 /** Returns the tokens of a user, oldest first. */
 export async function listTokens(database: Database, account: string, user: string): Promise<readonly TokenRow[]> {
   const [rows] = await database.inAccount(account, [
-    build
+    queryBuilder
       .selectFrom('tokens')
       .select(['id', 'user_id', 'name', 'created_by', 'created_at', 'expires_at', 'last_used', 'plan_only'])
       .where('account_id', '=', account)
@@ -128,8 +128,8 @@ export async function createToken(
     ...[id, user, name, hash, createdBy, createdAt, expiresAt, planOnly, revision],
   ];
   const [rows] = await database
-    .inAccount(account, [keepingValues(createText, parameters, kept)], { write: true })
-    .catch((error) => Promise.reject(conflictOfRepetition(error)));
+    .inAccount(account, [statementKeepingValues(createText, parameters, kept)], { write: true })
+    .catch((error) => Promise.reject(toRepetitionConflict(error)));
   return rows.length === 1;
 }
 
@@ -173,7 +173,7 @@ const deleteText = `with token as (
 ${insertAuditText} returning id`;
 
 /** Records the last use of tokens of an account. Ignores a time that is older than the stored one. */
-export async function noteUses(
+export async function recordTokenUses(
   database: Database,
   account: string,
   uses: readonly { readonly token: string; readonly at: string }[],

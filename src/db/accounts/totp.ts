@@ -4,10 +4,14 @@ import type { Database } from '../database.ts';
 import type { Credentials } from './credentials.ts';
 
 /** User whose second factor is read or changed. */
-type Whose = Pick<Credentials, 'account' | 'user'>;
+type UserRef = Pick<Credentials, 'account' | 'user'>;
 
 /** Stores an unconfirmed TOTP secret, or clears it with null. Returns false when the second factor is on already. */
-export async function beginTotp(database: Database, { account, user }: Whose, secret: string | null): Promise<boolean> {
+export async function beginTotp(
+  database: Database,
+  { account, user }: UserRef,
+  secret: string | null,
+): Promise<boolean> {
   const text = `update credentials set totp_secret = $3, totp_step = null
     where account_id = $1 and user_id = $2 and not totp_confirmed returning email`;
   const [rows] = await database.inAccount(account, [statement(text, [account, user, secret])], { write: true });
@@ -20,7 +24,7 @@ export async function beginTotp(database: Database, { account, user }: Whose, se
  */
 export async function confirmTotp(
   database: Database,
-  { account, user, totpSecret }: Whose & Pick<Credentials, 'totpSecret'>,
+  { account, user, totpSecret }: UserRef & Pick<Credentials, 'totpSecret'>,
   codes: readonly string[],
   entry: AuditEntry,
 ): Promise<boolean> {
@@ -30,7 +34,7 @@ export async function confirmTotp(
 }
 
 /** Switches the second factor off. Returns whether it was on. */
-export async function takeTotpAway(database: Database, { account, user }: Whose, entry: AuditEntry): Promise<boolean> {
+export async function disableTotp(database: Database, { account, user }: UserRef, entry: AuditEntry): Promise<boolean> {
   const change = `set totp_secret = null, totp_confirmed = false, totp_step = null, recovery_codes = '[]'
     where account_id = $1 and user_id = $9 and totp_confirmed`;
   return changeAudited(database, account, entry, change, [user]);
@@ -39,7 +43,7 @@ export async function takeTotpAway(database: Database, { account, user }: Whose,
 /** Replaces the recovery codes. Returns false when the second factor is off. */
 export async function renewRecoveryCodes(
   database: Database,
-  { account, user }: Whose,
+  { account, user }: UserRef,
   codes: readonly string[],
   entry: AuditEntry,
 ): Promise<boolean> {
@@ -50,7 +54,7 @@ export async function renewRecoveryCodes(
 /** Uses up a recovery code, given as its hash. Returns whether the code existed. */
 export async function useRecoveryCode(
   database: Database,
-  { account, user }: Whose,
+  { account, user }: UserRef,
   hash: string,
   entry: AuditEntry,
 ): Promise<boolean> {
@@ -62,7 +66,7 @@ export async function useRecoveryCode(
 /**
  * Uses up the TOTP code of a time step. Returns false when the code of this step or of a later step was used already.
  */
-export async function useTotpStep(database: Database, { account, user }: Whose, step: number): Promise<boolean> {
+export async function useTotpStep(database: Database, { account, user }: UserRef, step: number): Promise<boolean> {
   const text = `update credentials set totp_step = $3::bigint
     where account_id = $1 and user_id = $2 and (totp_step is null or totp_step < $3::bigint) returning email`;
   const [rows] = await database.inAccount(account, [statement(text, [account, user, step])], { write: true });

@@ -123,7 +123,7 @@ export async function* readArchive(lines: AsyncIterable<string>): AsyncGenerator
   let state = { at: 'start' } as State;
   for await (const line of lines) {
     const value = parseLine(line);
-    if (state.at === 'end') throw damaged('it has data after its end');
+    if (state.at === 'end') throw damagedArchiveError('it has data after its end');
     if (state.at === 'start') {
       state = { at: 'between', header: headerOf(value), done: [], total: 0 };
       yield { header: state.header };
@@ -144,7 +144,7 @@ export async function* readArchive(lines: AsyncIterable<string>): AsyncGenerator
     }
     whole.update(`${line}\n`);
   }
-  if (state.at !== 'end') throw damaged('it is cut short');
+  if (state.at !== 'end') throw damagedArchiveError('it is cut short');
 }
 
 interface Between {
@@ -175,7 +175,7 @@ function headerOf(value: JsonObject): ArchiveHeader {
     );
   const { account, revision, base, createdAt } = value;
   if (typeof account !== 'string' || typeof createdAt !== 'string' || !isCount(revision) || !isCount(base))
-    throw damaged('its header is incomplete');
+    throw damagedArchiveError('its header is incomplete');
   // The members that are used are checked; the others are only shown.
   return value as unknown as ArchiveHeader;
 }
@@ -189,23 +189,24 @@ function beginSection(state: Between, name: string): State {
   const last = state.done.at(-1);
   const isNext =
     section !== undefined && (last === undefined || sectionNames.indexOf(section) > sectionNames.indexOf(last));
-  if (!isNext) throw damaged(`the section ${name.slice(0, 50)} is unknown or out of order`);
+  if (!isNext) throw damagedArchiveError(`the section ${name.slice(0, 50)} is unknown or out of order`);
   return { ...state, at: 'inside', section, hash: createHash('sha256'), rows: { count: 0 } };
 }
 
 function endSection(state: Extract<State, { readonly at: 'inside' }>, value: JsonObject): State {
   const { section, hash, rows, header, done, total } = state;
   if (value['rows'] !== rows.count || value['sha256'] !== hash.digest('hex'))
-    throw damaged(`the checksum of its section ${section} does not match`);
+    throw damagedArchiveError(`the checksum of its section ${section} does not match`);
   return { at: 'between', header, done: [...done, section], total: total + rows.count };
 }
 
 function endArchive({ header, done, total }: Between, value: JsonObject, whole: Hash): void {
   const required = sectionNames.filter((name) => header.history || !historySections.includes(name));
   const missing = required.filter((name) => !done.includes(name) && !laterSections.includes(name));
-  if (value['end'] !== 'archive') throw damaged('it has an unexpected line');
-  if (missing.length > 0) throw damaged(`its section ${missing[0]} is missing`);
-  if (value['rows'] !== total || value['sha256'] !== whole.digest('hex')) throw damaged('its checksum does not match');
+  if (value['end'] !== 'archive') throw damagedArchiveError('it has an unexpected line');
+  if (missing.length > 0) throw damagedArchiveError(`its section ${missing[0]} is missing`);
+  if (value['rows'] !== total || value['sha256'] !== whole.digest('hex'))
+    throw damagedArchiveError('its checksum does not match');
 }
 
 /**
@@ -226,10 +227,10 @@ function parseLine(line: string): JsonObject {
   } catch {
     // Refused below, like a line that is valid JSON but not an object.
   }
-  throw damaged('one of its lines is not a JSON object');
+  throw damagedArchiveError('one of its lines is not a JSON object');
 }
 
 /** Returns the error for a damaged archive. */
-export function damaged(how: string): InvalidInput {
+export function damagedArchiveError(how: string): InvalidInput {
   return new InvalidInput(`the archive is damaged: ${how}. Nothing was written; use another copy of it`);
 }

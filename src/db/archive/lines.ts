@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { createGunzip, createGzip } from 'node:zlib';
 import { codeOf } from '../../lib/error-code.ts';
 import { InvalidInput } from '../../model/errors.ts';
-import { damaged } from './format.ts';
+import { damagedArchiveError } from './format.ts';
 
 /** Compresses an archive. Destroys the stream with the error when writing the archive fails. */
 export function compressArchive(texts: AsyncIterable<string>): Readable {
@@ -48,19 +48,19 @@ export async function* archiveLines(compressed: AsyncIterable<Uint8Array>): Asyn
       counted.lines += lines.length;
       const limits = limitsOf(counted.packed);
       if (counted.bytes > limits.bytes)
-        throw damaged('it unpacks to far more data than is possible for an archive of its size');
+        throw damagedArchiveError('it unpacks to far more data than is possible for an archive of its size');
       if (counted.lines > limits.lines)
-        throw damaged('it has far more rows than is possible for an archive of its size');
-      if (splitter.waiting() > limits.line) throw damaged('one of its lines is too long');
+        throw damagedArchiveError('it has far more rows than is possible for an archive of its size');
+      if (splitter.waiting() > limits.line) throw damagedArchiveError('one of its lines is too long');
       yield* lines;
     }
   } catch (error) {
-    throw explain(error);
+    throw toDecompressionError(error);
   } finally {
     source.destroy();
     gunzip.destroy();
   }
-  if (splitter.waiting() > 0) throw damaged('it is cut short');
+  if (splitter.waiting() > 0) throw damagedArchiveError('it is cut short');
 }
 
 async function* countBytes(
@@ -98,12 +98,13 @@ function createSplitter() {
 }
 
 /** Turns an error of the decompression into a message for the operator. */
-function explain(error: unknown): unknown {
+function toDecompressionError(error: unknown): unknown {
   const code = codeOf(error);
   if (error instanceof InvalidInput) return error;
   if (error instanceof Error && error.message === 'incorrect header check')
     return new InvalidInput('this is not an archive of Heddle; give a file that `heddle backup` wrote');
-  if (code === 'Z_BUF_ERROR') return damaged('it is cut short');
-  if (code === 'Z_DATA_ERROR' || code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return damaged('it cannot be unpacked');
+  if (code === 'Z_BUF_ERROR') return damagedArchiveError('it is cut short');
+  if (code === 'Z_DATA_ERROR' || code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
+    return damagedArchiveError('it cannot be unpacked');
   return error;
 }

@@ -1,15 +1,15 @@
 import type { CompiledQuery } from 'kysely';
-import { type JsonObject, namesOf } from '../../lib/json.ts';
+import { type JsonObject, keysOf } from '../../lib/json.ts';
 import { Unavailable } from '../../model/errors.ts';
 import { imageOf } from '../../model/state/members.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { statement } from '../builder.ts';
-import { type Kept, readKept } from '../commit/past.ts';
+import { type HistoryExtent, readHistoryExtent } from '../commit/past.ts';
 import type { Database } from '../database.ts';
 import type { Section, SectionName } from './format.ts';
 
 /** Order of the rows of small tables in an archive: the columns that identify a row within the account. */
-const orders = {
+const sortColumns = {
   sources: 'id',
   tokens: 'id',
   credentials: 'email',
@@ -19,10 +19,10 @@ const orders = {
   sync_logs: 'integration_id, id',
 } as const;
 
-type SmallTable = keyof typeof orders;
+type SmallTable = keyof typeof sortColumns;
 
 /** Tables that are read in one snapshot together with the account row. */
-export const smallTables = namesOf(orders);
+export const smallTables = keysOf(sortColumns);
 
 /**
  * Account row and small tables of an archive, read in one snapshot. Objects, audit events and history are read
@@ -30,7 +30,7 @@ export const smallTables = namesOf(orders);
  */
 export interface AccountRows {
   readonly revision: number;
-  readonly kept: Kept;
+  readonly historyExtent: HistoryExtent;
   readonly account: JsonObject;
   readonly tables: ReadonlyMap<SmallTable, readonly JsonObject[]>;
 }
@@ -46,7 +46,7 @@ interface Row {
  */
 function rowsOf(account: string, table: SmallTable): CompiledQuery<Row & { readonly account: string }> {
   return statement(
-    `select account_id as account, to_jsonb(t) - 'account_id' as row from ${table} t where account_id = $1${table === 'directory' ? " and kind <> 'email'" : ''} order by ${orders[table]}`,
+    `select account_id as account, to_jsonb(t) - 'account_id' as row from ${table} t where account_id = $1${table === 'directory' ? " and kind <> 'email'" : ''} order by ${sortColumns[table]}`,
     [account],
   );
 }
@@ -79,7 +79,7 @@ export async function readAccountRows(database: Database, account: string): Prom
   );
   return {
     revision,
-    kept: { head: revision, base, validFrom },
+    historyExtent: { head: revision, base, validFrom },
     account: row,
     tables: new Map(plain),
   };
@@ -100,29 +100,38 @@ export function archiveSections(
 ): readonly Section[] {
   const { account } = state;
   const events = Number(rows.account['audit_sequence']);
-  const [sources, ...small] = smallTables.map((name) => one(name, rows.tables.get(name) ?? []));
+  const [sources, ...small] = smallTables.map((name) => rowsSection(name, rows.tables.get(name) ?? []));
   return [
-    one('account', [rows.account]),
+    rowsSection('account', [rows.account]),
     ...(sources === undefined ? [] : [sources]),
     { name: 'objects', pages: () => objectPages(state) },
     ...small,
-    pagesOf(database, account, { name: 'audit_events', key: ['id'], where: 'id <= $2', given: [events] }),
+    querySection(database, account, { name: 'audit_events', key: ['id'], where: 'id <= $2', parameters: [events] }),
     ...(history ? historySections(database, rows, account) : []),
   ];
 }
 
-function historySections(database: Database, { revision, kept }: AccountRows, account: string): readonly Section[] {
+function historySections(
+  database: Database,
+  { revision, historyExtent }: AccountRows,
+  account: string,
+): readonly Section[] {
   const where = 'revision > $2 and revision <= $3';
-  const given = [kept.base, revision];
-  const changes = pagesOf(database, account, { name: 'changes', key: ['revision', 'seq'], where, given });
+  const given = [historyExtent.base, revision];
+  const changes = querySection(database, account, {
+    name: 'changes',
+    key: ['revision', 'seq'],
+    where,
+    parameters: given,
+  });
   return [
-    pagesOf(database, account, { name: 'base_objects', key: ['object_id'], where: 'true', given: [] }),
-    pagesOf(database, account, { name: 'revisions', key: ['revision'], where, given }),
-    { name: 'changes', pages: () => unlessFolded(database, account, kept, changes) },
+    querySection(database, account, { name: 'base_objects', key: ['object_id'], where: 'true', parameters: [] }),
+    querySection(database, account, { name: 'revisions', key: ['revision'], where, parameters: given }),
+    { name: 'changes', pages: () => requireUnfolded(database, account, historyExtent, changes) },
   ];
 }
 
-function one(name: SectionName, rows: readonly JsonObject[]): Section {
+function rowsSection(name: SectionName, rows: readonly JsonObject[]): Section {
   return {
     name,
     async *pages() {
@@ -145,17 +154,17 @@ interface SectionQuery {
   readonly key: readonly string[];
   /** Condition. Its parameters are numbered from `$2`. */
   readonly where: string;
-  readonly given: readonly number[];
+  readonly parameters: readonly number[];
 }
 
 /**
  * Returns a section that reads the rows of a table in the order of `key`, page by page. Each page starts after the last
  * row of the previous page.
  */
-function pagesOf(database: Database, account: string, { name, key, where, given }: SectionQuery): Section {
+function querySection(database: Database, account: string, { name, key, where, parameters }: SectionQuery): Section {
   const columns = key.join(', ');
   const type = name === 'base_objects' ? 'text' : 'bigint';
-  const behind = key.map((_, at) => `$${at + 2 + given.length}::${type}`).join(', ');
+  const behind = key.map((_, at) => `$${at + 2 + parameters.length}::${type}`).join(', ');
   const select = (condition: string) =>
     `select to_jsonb(t) - 'account_id' as row from ${name} t
      where account_id = $1 and ${where}${condition} order by ${columns} limit ${pageSize}`;
@@ -166,7 +175,7 @@ function pagesOf(database: Database, account: string, { name, key, where, given 
       for (;;) {
         const text = select(last === undefined ? '' : ` and (${columns}) > (${behind})`);
         const values = last === undefined ? [] : key.map((column) => last?.[column]);
-        const [rows] = await database.inAccount(account, [statement<Row>(text, [account, ...given, ...values])]);
+        const [rows] = await database.inAccount(account, [statement<Row>(text, [account, ...parameters, ...values])]);
         if (rows.length > 0) yield rows.map(({ row }) => row);
         last = rows.at(-1)?.row;
         if (rows.length < pageSize) return;
@@ -179,14 +188,14 @@ function pagesOf(database: Database, account: string, { name, key, where, given 
  * Yields the changes, then throws `Unavailable` when the history was folded during the read, because the folded changes
  * are missing from the pages.
  */
-async function* unlessFolded(
+async function* requireUnfolded(
   database: Database,
   account: string,
-  kept: Kept,
+  kept: HistoryExtent,
   { pages }: Section,
 ): AsyncGenerator<readonly JsonObject[]> {
   yield* pages();
-  const still = await readKept(database, account);
+  const still = await readHistoryExtent(database, account);
   if (still?.base !== kept.base || still.validFrom !== kept.validFrom)
     throw new Unavailable(
       'old revisions were removed from the history while the archive was written; create the archive again',

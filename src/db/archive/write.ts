@@ -10,7 +10,7 @@ import { deleteRows } from '../commit/account-rows.ts';
 import { commitStatement } from '../commit/commit-statement.ts';
 import { putBaseObjects } from '../commit/compaction.ts';
 import { rowChanges } from '../commit/rows.ts';
-import type { Database, Run } from '../database.ts';
+import type { Database, RunSql } from '../database.ts';
 import type { ArchiveHeader, SectionName } from './format.ts';
 import { smallTables } from './read.ts';
 
@@ -21,16 +21,16 @@ export interface SectionRows {
 }
 
 /** Account that a restore replaces. */
-export interface RestorePlace {
+export interface RestoreTarget {
   /** Id of the existing account to replace. Absent: the restore adds an account. */
   readonly account?: string;
   /**
    * True when the account to replace was never used, or when there is none. False when a used account with the
    * archive's id is replaced.
    */
-  readonly fresh: boolean;
+  readonly isUnused: boolean;
   /** Whether the restored account becomes the operator's account. */
-  readonly isOperators: boolean;
+  readonly becomesOperatorAccount: boolean;
 }
 
 /** A checked archive, and the account that it replaces. */
@@ -39,7 +39,7 @@ export interface RestoreInput {
   /** Row of the account in the archive. */
   readonly account: JsonObject;
   readonly state: Snapshot;
-  readonly place: RestorePlace;
+  readonly target: RestoreTarget;
   /**
    * The tokens of the user `from` of the replaced account keep working, as tokens of the user `to` of the restored
    * account. Absent: no tokens are kept.
@@ -54,34 +54,34 @@ export interface RestoreInput {
 }
 
 /** Result of a restore. `revision` is the account's new revision. */
-export interface Restored {
+export interface RestoreResult {
   readonly revision: number;
   /** Number of rows written. */
   readonly rows: number;
 }
 
 /** Replaces the account by the archive, or adds the account, in one transaction. */
-export async function restoreAccount(database: Database, input: RestoreInput): Promise<Restored> {
-  let restored: Restored = { revision: 0, rows: 0 };
-  const work = async (run: Run) => {
+export async function restoreAccount(database: Database, input: RestoreInput): Promise<RestoreResult> {
+  let restored: RestoreResult = { revision: 0, rows: 0 };
+  const work = async (run: RunSql) => {
     await run(`select set_config('enable_seqscan', 'off', true)`);
     restored = await restore(run, input);
   };
   await database.asOwner(work, { write: 'long' });
-  database.wrote(restored.rows);
+  database.countWrittenRows(restored.rows);
   return restored;
 }
 
-async function restore(run: Run, input: RestoreInput): Promise<Restored> {
-  const { header, state, place, keep } = input;
+async function restore(run: RunSql, input: RestoreInput): Promise<RestoreResult> {
+  const { header, state, target, keep } = input;
   // Blocks a server that starts at the same time from creating an account.
   await run('select pg_advisory_xact_lock(1212498020, 2)');
-  const present = await lockPlace(run, input);
-  const kept = keep === undefined || place.account === undefined ? [] : await tokensOf(run, place.account, keep.from);
-  await clear(run, input);
+  const present = await lockTarget(run, input);
+  const kept = keep === undefined || target.account === undefined ? [] : await tokensOf(run, target.account, keep.from);
+  await clearAccount(run, input);
   const revision = Math.max(present, header.revision);
   await putHead(run, input, revision);
-  if (place.isOperators) await recordOperatorAccount(run, header.account);
+  if (target.becomesOperatorAccount) await recordOperatorAccount(run, header.account);
   let rows = await putObjects(run, header.account, state, revision);
   for await (const { section, rows: some } of input.rows()) rows += await putRows(run, header.account, section, some);
   if (keep !== undefined) await putTokens(run, header.account, keep.to, kept);
@@ -91,19 +91,20 @@ async function restore(run: Run, input: RestoreInput): Promise<Restored> {
 }
 
 /**
- * Locks the account that is replaced and returns its revision, or 0 when `fresh`. Throws `Conflict` when the account
- * was created or used since `place` was determined.
+ * Locks the account that is replaced and returns its revision, or 0 when `isUnused`. Throws `Conflict` when the account
+ * was created or used since `target` was determined.
  */
-async function lockPlace(run: Run, { header, place }: RestoreInput): Promise<number> {
+async function lockTarget(run: RunSql, { header, target }: RestoreInput): Promise<number> {
   const found = await run(
     'select account_id, revision from accounts where account_id = any($1::text[]) order by account_id for update',
-    [[place.account ?? header.account, header.account]],
+    [[target.account ?? header.account, header.account]],
   );
-  const own = found.find((row) => row['account_id'] === place.account);
-  const isAsDecided = own === undefined ? place.account === undefined : !place.fresh || Number(own['revision']) <= 1;
+  const own = found.find((row) => row['account_id'] === target.account);
+  const isAsDecided =
+    own === undefined ? target.account === undefined : !target.isUnused || Number(own['revision']) <= 1;
   if (!isAsDecided || found.length > (own === undefined ? 0 : 1))
     throw new Conflict('taken', 'the account was created or changed while the archive was read; nothing was written');
-  return place.fresh ? 0 : Number(own?.['revision']);
+  return target.isUnused ? 0 : Number(own?.['revision']);
 }
 
 /**
@@ -122,11 +123,11 @@ const deliveryTables = [
  * Deletes the rows of the account from every table. Keeps source limits and deliveries when the account has the
  * archive's id, and the audit events of a used account, because they record what happened.
  */
-async function clear(run: Run, { header, place: { account, fresh } }: RestoreInput): Promise<void> {
+async function clearAccount(run: RunSql, { header, target: { account, isUnused } }: RestoreInput): Promise<void> {
   if (account === undefined) return;
   const kept = account === header.account ? [...sourceLimits, ...deliveryTables] : [];
-  await deleteRows(run, account, fresh ? kept : [...kept, 'audit_events', 'audit_base']);
-  if (fresh) await run('delete from accounts where account_id = $1', [account]);
+  await deleteRows(run, account, isUnused ? kept : [...kept, 'audit_events', 'audit_base']);
+  if (isUnused) await run('delete from accounts where account_id = $1', [account]);
 }
 
 /**
@@ -145,23 +146,23 @@ on conflict (account_id) do update set revision = excluded.revision,
     ) numbers
   )`;
 
-async function putHead(run: Run, { header, account }: RestoreInput, revision: number): Promise<void> {
+async function putHead(run: RunSql, { header, account }: RestoreInput, revision: number): Promise<void> {
   const { audit_sequence: events, sequences, created_at: created } = account;
   await run(headText, [header.account, revision, events, JSON.stringify(sequences), created]);
 }
 
 /** Number of objects per statement. */
-const objectsAtOnce = 2000;
+const objectsPerStatement = 2000;
 
-async function putObjects(run: Run, account: string, state: Snapshot, revision: number): Promise<number> {
+async function putObjects(run: RunSql, account: string, state: Snapshot, revision: number): Promise<number> {
   const ids = [...state.objects()].map(({ id }) => id);
   const rows = rowChanges(emptySnapshot(state.registry, account), state, ids);
   const put = async (
     part: 'new_objects' | 'new_keys' | 'new_refs' | 'new_declared' | 'new_deliveries',
     all: readonly JsonObject[],
   ) => {
-    for (let at = 0; at < all.length; at += objectsAtOnce) {
-      const some = all.slice(at, at + objectsAtOnce);
+    for (let at = 0; at < all.length; at += objectsPerStatement) {
+      const some = all.slice(at, at + objectsPerStatement);
       const { text, parameters } = runToEnd(commitStatement([account, revision, revision, 0, null], { [part]: some }));
       await run(text, parameters);
     }
@@ -185,7 +186,12 @@ const tables: ReadonlySet<SectionName> = new Set([
   ...(['base_objects', 'revisions', 'changes'] as const),
 ]);
 
-async function putRows(run: Run, account: string, section: SectionName, rows: readonly JsonObject[]): Promise<number> {
+async function putRows(
+  run: RunSql,
+  account: string,
+  section: SectionName,
+  rows: readonly JsonObject[],
+): Promise<number> {
   const [first] = rows;
   if (first === undefined || !tables.has(section)) return 0;
   const columns = Object.keys(first);
@@ -199,12 +205,12 @@ async function putRows(run: Run, account: string, section: SectionName, rows: re
     `insert into ${section} (account_id, ${names}) select $1, ${names} from jsonb_populate_recordset(null::${section}, $2::jsonb) ${again}`,
     [account, JSON.stringify(kept)],
   );
-  if (section === 'directory') await refuseTaken(run, account, kept);
+  if (section === 'directory') await refuseTakenEntries(run, account, kept);
   return rows.length;
 }
 
 /** Throws `Conflict` when another account has directory entries of the archive, because it proved or created them. */
-async function refuseTaken(run: Run, account: string, rows: readonly JsonObject[]): Promise<void> {
+async function refuseTakenEntries(run: RunSql, account: string, rows: readonly JsonObject[]): Promise<void> {
   const found = await run(
     `select d.kind, d.value from jsonb_to_recordset($2::jsonb) r(kind text, value text)
      join directory d on d.kind = r.kind and d.value = r.value and d.account_id <> $1 order by 1, 2`,
@@ -232,7 +238,7 @@ function nameOfEntry(kind: string, value: string): string {
  * Throws `InvalidInput` for a column that this release does not have, because a newer release wrote the archive. The
  * names become part of a statement, so they are compared with the catalog.
  */
-async function checkColumns(run: Run, table: SectionName, columns: readonly string[]): Promise<void> {
+async function checkColumns(run: RunSql, table: SectionName, columns: readonly string[]): Promise<void> {
   const found = await run(
     `select attname as name from pg_attribute where attrelid = $1::text::regclass and attnum > 0 and not attisdropped`,
     [table],
@@ -245,7 +251,7 @@ async function checkColumns(run: Run, table: SectionName, columns: readonly stri
     );
 }
 
-async function tokensOf(run: Run, account: string, user: string): Promise<readonly JsonObject[]> {
+async function tokensOf(run: RunSql, account: string, user: string): Promise<readonly JsonObject[]> {
   const rows = await run<{ readonly row: JsonObject }>(
     `select to_jsonb(t) - 'account_id' as row from tokens t where account_id = $1 and user_id = $2`,
     [account, user],
@@ -254,7 +260,7 @@ async function tokensOf(run: Run, account: string, user: string): Promise<readon
 }
 
 /** Stores the caller's tokens in the restored account, except tokens that the archive contains itself. */
-async function putTokens(run: Run, account: string, user: string, tokens: readonly JsonObject[]): Promise<void> {
+async function putTokens(run: RunSql, account: string, user: string, tokens: readonly JsonObject[]): Promise<void> {
   for (const token of tokens) {
     const added = await run(
       `insert into directory (account_id, kind, value, subject_id) values ($1, 'token', $2, $3) on conflict do nothing returning 1`,
@@ -268,7 +274,7 @@ async function putTokens(run: Run, account: string, user: string, tokens: readon
  * Begins the history where the archive's history begins. From `validFrom` on, snapshots from before the restore can no
  * longer be brought up to date.
  */
-async function putBase(run: Run, { header, state }: RestoreInput, validFrom: number): Promise<void> {
+async function putBase(run: RunSql, { header, state }: RestoreInput, validFrom: number): Promise<void> {
   await run('insert into history_base (account_id, revision, valid_from) values ($1, $2, $3)', [
     header.account,
     header.base,
@@ -276,12 +282,12 @@ async function putBase(run: Run, { header, state }: RestoreInput, validFrom: num
   ]);
   if (header.history) return;
   const objects = [...state.objects()];
-  for (let at = 0; at < objects.length; at += objectsAtOnce)
-    await putBaseObjects(run, header.account, objects.slice(at, at + objectsAtOnce));
+  for (let at = 0; at < objects.length; at += objectsPerStatement)
+    await putBaseObjects(run, header.account, objects.slice(at, at + objectsPerStatement));
 }
 
 /** Writes the restore as a revision without changes: the state is the archive's. */
-async function putRevision(run: Run, input: RestoreInput, revision: number): Promise<void> {
+async function putRevision(run: RunSql, input: RestoreInput, revision: number): Promise<void> {
   const { header, actor, at, requestId } = input;
   const row = {
     ...{

@@ -1,4 +1,4 @@
-import type { Run } from '../database.ts';
+import type { RunSql } from '../database.ts';
 
 /** Tables with rows of accounts. Tables that refer to others come first. */
 const tablesText = `select c.relname as name from pg_class c
@@ -7,14 +7,14 @@ where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace and c.
 order by case when c.relname in ('object_refs', 'sync_logs') then 0 else 1 end, 1`;
 
 /** Deletes the rows of an account from every table, except its head row and the tables in `spared`. */
-export async function deleteRows(run: Run, account: string, spared: readonly string[] = []): Promise<void> {
+export async function deleteRows(run: RunSql, account: string, spared: readonly string[] = []): Promise<void> {
   for (const { name } of await run(tablesText)) {
     if (!spared.includes(String(name))) await run(`delete from ${String(name)} where account_id = $1`, [account]);
   }
 }
 
 /** Deletes an account with all its rows. Returns false when there is no account at this revision. */
-export async function deleteAccountRows(run: Run, account: string, revision: number): Promise<boolean> {
+export async function deleteAccountRows(run: RunSql, account: string, revision: number): Promise<boolean> {
   // Earlier steps of the transaction may have restricted it to the rows of another account. The owner's role can delete
   // the rows of this one.
   await run(`select set_config('role', 'none', true), set_config('enable_seqscan', 'off', true)`);

@@ -1,10 +1,10 @@
-import { build, statement } from '../builder.ts';
+import { queryBuilder, statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 
 /** Returns the current revision of an account, or `undefined` when the account does not exist. */
 export async function findRevision(database: Database, account: string): Promise<number | undefined> {
   const [row] = await database.lookUp(
-    build.selectFrom('accounts').select('revision').where('account_id', '=', account).compile(),
+    queryBuilder.selectFrom('accounts').select('revision').where('account_id', '=', account).compile(),
   );
   return row?.revision;
 }

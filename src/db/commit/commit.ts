@@ -8,12 +8,12 @@ import { describeWriter, lockHead, statement } from '../builder.ts';
 import { appliedPlanRow } from '../config/plans.ts';
 import type { AccountAccess } from '../database.ts';
 import type { Lease } from '../leases/leases.ts';
-import { statusRow } from '../peers/peer-status.ts';
-import { conflictOfRepetition } from '../repeated-requests.ts';
+import { peerStatusRow } from '../peers/peer-status.ts';
+import { toRepetitionConflict } from '../repeated-requests.ts';
 import { commitStatement } from './commit-statement.ts';
 import { changeRowsInSteps, type RevisionInput } from './history.ts';
 import { countRows, rowChangesInSteps } from './rows.ts';
-import type { Leaving } from './turns.ts';
+import type { LeaveStatements } from './turns.ts';
 
 /** One or several plans of one account, each computed on the state after the previous plan. */
 export interface CommitInput {
@@ -37,14 +37,14 @@ export type CommitResult = 'written' | 'moved' | 'turn' | { readonly lost: reado
 export async function commit(
   database: AccountAccess,
   compiled: CompiledCommit,
-  leaving: Leaving = [],
+  leaving: LeaveStatements = [],
 ): Promise<CommitResult> {
-  const answer = await send(database, compiled, leaving).catch((error) => Promise.reject(conflictOfRepetition(error)));
+  const answer = await send(database, compiled, leaving).catch((error) => Promise.reject(toRepetitionConflict(error)));
   const lost = answer.flatMap(({ lost }) => lost ?? []);
   if (lost.length > 0) return { lost };
   const refusal = refusalIn(answer);
   if (refusal !== undefined) return refusal;
-  database.wrote(compiled.rows);
+  database.countWrittenRows(compiled.rows);
   return 'written';
 }
 
@@ -56,7 +56,7 @@ export async function commit(
 async function send(
   database: AccountAccess,
   { account, by, isFenced, statement }: CompiledCommit,
-  leaving: Leaving,
+  leaving: LeaveStatements,
 ): Promise<readonly CommitRow[]> {
   const options = { write: true, by };
   if (!isFenced) return (await database.inAccount(account, [statement, ...leaving], options))[0];
@@ -121,13 +121,13 @@ export function* compileCommit(input: CommitInput, contender?: string): Generato
     gone_keys: rows.deleteKeys,
     gone_declared: rows.dropDeclared,
     gone_objects: rows.deleteObjects,
-    gone_tokens: rows.deleteHolders,
-    gone_directory: rows.deleteHolders,
-    gone_identities: rows.deleteHolders,
-    gone_people: rows.deleteHolders,
-    gone_invites: rows.deleteHolders,
-    gone_credentials: revisions.some(({ forgets }) => forgets === true) ? rows.deleteHolders : [],
-    gone_logins: rows.deleteHolders,
+    gone_tokens: rows.deleteCredentialHolders,
+    gone_directory: rows.deleteCredentialHolders,
+    gone_identities: rows.deleteCredentialHolders,
+    gone_people: rows.deleteCredentialHolders,
+    gone_invites: rows.deleteCredentialHolders,
+    gone_credentials: revisions.some(({ forgets }) => forgets === true) ? rows.deleteCredentialHolders : [],
+    gone_logins: rows.deleteCredentialHolders,
     gone_overrides: rows.dropOverrides,
     gone_entries: rows.deleteEntries,
     gone_deliveries: rows.deleteDeliveries,
@@ -147,10 +147,10 @@ export function* compileCommit(input: CommitInput, contender?: string): Generato
     kept_values: revisions.flatMap(({ once }) => (once === undefined ? [] : [{ ...once }])),
     new_changes: history,
     new_events: events,
-    new_statuses: revisions.flatMap(({ statuses = [] }) => statuses.map(statusRow)),
-    new_plans: revisions.flatMap(({ kept }) => (kept === undefined ? [] : [appliedPlanRow(kept)])),
+    new_statuses: revisions.flatMap(({ statuses = [] }) => statuses.map(peerStatusRow)),
+    new_plans: revisions.flatMap(({ planToStore }) => (planToStore === undefined ? [] : [appliedPlanRow(planToStore)])),
   };
-  const conditions = { leases, claimedAt: claimedAt(revisions), contender };
+  const conditions = { leases, claimedAt: claimSequencesOf(revisions), contender };
   const { text, parameters } = yield* commitStatement(head, parts, conditions);
   return {
     ...{ account: base.account, by: writerOf(input), isFenced: leases.length > 0 },
@@ -174,7 +174,7 @@ function sourceRows(base: Snapshot, next: Snapshot, at: string): readonly JsonOb
  * rows that a commit may change.
  */
 function claimRows(next: Snapshot, revisions: readonly RevisionInput[]): ReadonlyMap<string, JsonObject> {
-  const updates = revisions.flatMap(({ claims }) => claims?.put ?? []);
+  const updates = revisions.flatMap(({ claims }) => claims?.updates ?? []);
   return new Map(
     updates.map(({ source, claims, at }) => {
       const { suspended, rolledBack } = next.settingsOf(source);
@@ -184,8 +184,8 @@ function claimRows(next: Snapshot, revisions: readonly RevisionInput[]): Readonl
 }
 
 /** Returns the claim sequence numbers with which the plans of a commit were made. */
-function claimedAt(revisions: readonly RevisionInput[]): readonly number[] {
-  return [...new Set(revisions.flatMap(({ claims }) => claims?.at ?? []))];
+function claimSequencesOf(revisions: readonly RevisionInput[]): readonly number[] {
+  return [...new Set(revisions.flatMap(({ claims }) => claims?.claimSequence ?? []))];
 }
 
 function revisionRow({
@@ -197,7 +197,7 @@ function revisionRow({
   commitRef,
   commitInfo,
   planId,
-  kept,
+  planToStore,
   at,
 }: RevisionInput): JsonObject {
   return {
@@ -206,7 +206,7 @@ function revisionRow({
     actor: { ...actor },
     source_id: plan.source ?? null,
     commit_ref: commitRef ?? null,
-    plan_id: kept?.id ?? planId ?? null,
+    plan_id: planToStore?.id ?? planId ?? null,
     plan_digest: plan.digest,
     request_id: requestId,
     http_request: httpRequest ?? null,

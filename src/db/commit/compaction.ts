@@ -1,9 +1,9 @@
 import type { Registry } from '../../model/declare/registry.ts';
-import { imageOf, type ObjectImage, objectOf } from '../../model/state/members.ts';
+import { imageOf, type ObjectImage, objectFromImage } from '../../model/state/members.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import { restrictTo, statement } from '../builder.ts';
-import type { Database, Run } from '../database.ts';
-import { type ChangeRow, type Replayed, replayInto } from './history.ts';
+import type { Database, RunSql } from '../database.ts';
+import { type ChangeRow, type ReplayedObjects, replayInto } from './history.ts';
 
 /**
  * Amount of history to keep: the last `revisions` revisions, or the revisions of the last `days` days, whichever is
@@ -36,7 +36,7 @@ export async function foldTargets(database: Database, { revisions, days }: Reten
 }
 
 /** Maximum number of changes that one step folds. A longer revision is folded as a whole. */
-const step = 500;
+const changesPerStep = 500;
 
 /**
  * Folds some of the oldest changes into the base image, in one transaction that takes no lock that a writer waits for.
@@ -44,7 +44,7 @@ const step = 500;
  */
 export async function foldStep(database: Database, registry: Registry, target: FoldTarget): Promise<number> {
   let folded = 0;
-  const work = async (run: Run) => {
+  const work = async (run: RunSql) => {
     folded = 0;
     const restriction = restrictTo(target.account, { write: true });
     await run(restriction.sql, restriction.parameters);
@@ -58,18 +58,18 @@ export async function foldStep(database: Database, registry: Registry, target: F
     folded = await fold(run, registry, target, Number(base['revision']));
   };
   await database.asOwner(work, { write: 'short' });
-  if (folded > 0) database.wrote(folded);
+  if (folded > 0) database.countWrittenRows(folded);
   return folded;
 }
 
-async function fold(run: Run, registry: Registry, { account, revision }: FoldTarget, base: number): Promise<number> {
+async function fold(run: RunSql, registry: Registry, { account, revision }: FoldTarget, base: number): Promise<number> {
   const { rows, until } = await oldestChanges(run, account, base, revision);
   const images = await run<{ readonly object_id: string; readonly image: ObjectImage }>(
     'select object_id, image from base_objects where account_id = $1 and object_id = any($2::text[])',
     [account, [...new Set(rows.map((row) => row.object_id))]],
   );
-  const before = new Map(images.map((row) => [row.object_id, objectOf(registry, row.image)]));
-  const objects: Replayed = new Map();
+  const before = new Map(images.map((row) => [row.object_id, objectFromImage(registry, row.image)]));
+  const objects: ReplayedObjects = new Map();
   replayInto(objects, { registry, get: (id) => before.get(id) }, rows);
   await writeImages(run, account, objects);
   await run('delete from changes where account_id = $1 and revision > $2 and revision <= $3', [account, base, until]);
@@ -84,24 +84,24 @@ where account_id = $1 and revision > $2 and revision <= $3 order by revision, se
 
 /** Returns the changes of the next whole revisions, and the last of these revisions. */
 async function oldestChanges(
-  run: Run,
+  run: RunSql,
   account: string,
   base: number,
   target: number,
 ): Promise<{ readonly rows: readonly ChangeRow[]; readonly until: number }> {
-  const rows = await run<ChangeRow>(changesText, [account, base, target, step + 1]);
+  const rows = await run<ChangeRow>(changesText, [account, base, target, changesPerStep + 1]);
   const last = rows.at(-1);
-  if (last === undefined || rows.length <= step) return { rows, until: target };
+  if (last === undefined || rows.length <= changesPerStep) return { rows, until: target };
   const whole = rows.filter((row) => row.revision < last.revision);
   if (whole.length > 0) return { rows: whole, until: last.revision - 1 };
   return { rows: await run<ChangeRow>(changesText, [account, base, last.revision, null]), until: last.revision };
 }
 
 /** Maximum number of images per statement. */
-const imagesAtOnce = 2000;
+const imagesPerStatement = 2000;
 
 async function writeImages(
-  run: Run,
+  run: RunSql,
   account: string,
   objects: ReadonlyMap<string, StoredObject | undefined>,
 ): Promise<void> {
@@ -109,12 +109,12 @@ async function writeImages(
   if (gone.length > 0)
     await run('delete from base_objects where account_id = $1 and object_id = any($2::text[])', [account, gone]);
   const put = [...objects.values()].filter((object) => object !== undefined);
-  for (let at = 0; at < put.length; at += imagesAtOnce)
-    await putBaseObjects(run, account, put.slice(at, at + imagesAtOnce));
+  for (let at = 0; at < put.length; at += imagesPerStatement)
+    await putBaseObjects(run, account, put.slice(at, at + imagesPerStatement));
 }
 
 /** Writes images of objects into the base image of the history. */
-export async function putBaseObjects(run: Run, account: string, objects: readonly StoredObject[]): Promise<void> {
+export async function putBaseObjects(run: RunSql, account: string, objects: readonly StoredObject[]): Promise<void> {
   const images = objects.map((object) => ({ id: object.id, image: imageOf(object) }));
   await run(
     `insert into base_objects (account_id, object_id, image)

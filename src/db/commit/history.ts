@@ -5,11 +5,11 @@ import type { AuditEvent } from '../../model/declare/kind.ts';
 import type { Registry } from '../../model/declare/registry.ts';
 import { inCanonicalOrder } from '../../model/schema/canonical-order.ts';
 import {
+  changedSortKeys,
   imageOf,
-  type KeyMove,
-  movedSortKeys,
   type ObjectImage,
-  objectOf,
+  objectFromImage,
+  type SortKeyChange,
   withSortKeys,
 } from '../../model/state/members.ts';
 import type { CommitInfo, Declaration, StoredObject } from '../../model/state/object.ts';
@@ -18,7 +18,7 @@ import { applyUnits, type UnitChange } from '../../model/state/units.ts';
 import type { Change, Claim, Plan } from '../../plan/plan.ts';
 import type { SavedPlan } from '../config/plans.ts';
 import type { Lease } from '../leases/leases.ts';
-import type { StatusUpdate } from '../peers/peer-status.ts';
+import type { PeerStatusUpdate } from '../peers/peer-status.ts';
 import type { ClaimUpdate } from '../sources/claims.ts';
 import type { KeptValues } from './kept-values.ts';
 
@@ -35,7 +35,7 @@ export interface RevisionInput {
   readonly commitInfo?: CommitInfo | undefined;
   readonly planId?: string | undefined;
   /** The plan to store. Absent when it need not be stored. */
-  readonly kept?: SavedPlan | undefined;
+  readonly planToStore?: SavedPlan | undefined;
   /** Values that the response to its request shows only once. */
   readonly once?: KeptValues | undefined;
   /** Lease that must be held, otherwise nothing is written. */
@@ -52,13 +52,13 @@ export interface RevisionInput {
   readonly at: string;
   readonly events: readonly AuditEvent[];
   /** Observed states of peers to store with the plan. */
-  readonly statuses?: readonly StatusUpdate[];
+  readonly statuses?: readonly PeerStatusUpdate[];
 }
 
-/** Claims to write with a commit. `at` is the claim sequence number with which the plan was made. */
+/** Claims to write with a commit. `claimSequence` is the claim sequence number with which the plan was made. */
 export interface PlannedClaims {
-  readonly at: number;
-  readonly put: readonly ClaimUpdate[];
+  readonly claimSequence: number;
+  readonly updates: readonly ClaimUpdate[];
 }
 
 /** Returns the rows of `changes` of one revision. */
@@ -97,13 +97,13 @@ function subject(change: Change | Claim): StoredObject {
  * Content of a change row in addition to `units`: the whole object when it is created or deleted, otherwise the changed
  * members of its envelope.
  */
-export type Image = {
+export type ChangeImage = {
   readonly object?: ObjectImage;
   readonly set?: Partial<Pick<StoredObject, (typeof envelope)[number]>>;
   readonly unset?: readonly string[];
   readonly declared?: { readonly put: readonly Declaration[]; readonly drop: readonly string[] };
   /** Changed positions of members. A member without a key is ordered by its id. */
-  readonly sortKeys?: readonly KeyMove[];
+  readonly sortKeys?: readonly SortKeyChange[];
 };
 
 const envelope = [
@@ -118,7 +118,7 @@ const envelope = [
   'aliases',
 ] as const;
 
-function imageOfChange(change: Change | Claim): Image {
+function imageOfChange(change: Change | Claim): ChangeImage {
   const { before, after } = change;
   if (before === undefined || after === undefined) return { object: imageOf(subject(change)) };
   const changed = envelope.filter((member) => JSON.stringify(before[member]) !== JSON.stringify(after[member]));
@@ -128,7 +128,7 @@ function imageOfChange(change: Change | Claim): Image {
   const unset = changed.filter((member) => after[member] === undefined);
   const put = after.declared.filter((declaration) => !before.declared.includes(declaration));
   const kept = new Set(after.declared.map((declaration) => declaration.source));
-  const moved = movedSortKeys(before, after);
+  const moved = changedSortKeys(before, after);
   const drop = before.declared.map((declaration) => declaration.source).filter((source) => !kept.has(source));
   return {
     ...(Object.keys(set).length === 0 ? {} : { set }),
@@ -144,7 +144,7 @@ export interface ChangeRow {
   readonly action: string;
   readonly object_id: string;
   readonly units: readonly UnitChange[];
-  readonly image: Image | null;
+  readonly image: ChangeImage | null;
 }
 
 /** Returns the snapshot after the given changes, in order. */
@@ -160,11 +160,11 @@ export function replay(
 }
 
 /** Replayed objects by id. `undefined` for deleted objects. */
-export type Replayed = Map<string, StoredObject | undefined>;
+export type ReplayedObjects = Map<string, StoredObject | undefined>;
 
 /** Applies the changes to `objects`, in order. Takes an object that is not in `objects` yet from `start`. */
 export function replayInto(
-  objects: Replayed,
+  objects: ReplayedObjects,
   start: Pick<Snapshot, 'registry' | 'get'>,
   rows: readonly ChangeRow[],
 ): void {
@@ -192,7 +192,7 @@ export function withObjects(
 function replayRow(registry: Registry, row: ChangeRow, before: StoredObject | undefined): StoredObject | undefined {
   if (row.action === 'delete') return undefined;
   const image = row.image ?? {};
-  if (image.object !== undefined) return objectOf(registry, image.object);
+  if (image.object !== undefined) return objectFromImage(registry, image.object);
   if (before === undefined)
     throw new Error(`revision ${row.revision} changes ${row.object_id}, which the snapshot does not have`);
   const units = row.units;

@@ -6,13 +6,13 @@ import type { Database } from '../database.ts';
  * An attempt to answer a request: the time when the request first arrived, and the time when this attempt began, in
  * microseconds.
  */
-export interface Attempt {
+export interface RequestAttempt {
   readonly since: number;
   readonly attempted: number;
 }
 
 /** Stored state of a request when it arrives. */
-export interface KnownRequest extends Attempt {
+export interface KnownRequest extends RequestAttempt {
   /** Whether this attempt is the first one. */
   readonly fresh: boolean;
   readonly hash: string;
@@ -33,39 +33,41 @@ const dayAgo = "now() - interval '24 hours'";
  * Returns the condition that a stored response has expired. Responses are kept for a day. Responses with values that
  * are shown only once are kept for a week, but these values only for a day.
  */
-function isOver(table: string): string {
+function expiredCondition(table: string): string {
   const hadSecrets = `coalesce(${table}.answer ?| array['sealed', 'masked'], false)`;
   return `${table}.created_at < now() - case when ${hadSecrets} then interval '7 days' else interval '24 hours' end`;
 }
-const masked = `(answer - 'sealed' || '{"masked": true}')`;
+const maskedAnswer = `(answer - 'sealed' || '{"masked": true}')`;
 
 /**
  * Records a request, unless it was recorded within a day. `by` identifies this attempt: when the response of the
  * database is lost and the request is recorded again, it still counts as the first one. Returns `undefined` when
  * another request with this key arrived at the same moment: call again.
  */
-export async function noteRequest(
+export async function recordRequest(
   database: Database,
   account: string,
   { key, hash, by }: { readonly key: string; readonly hash: string; readonly by: string },
 ): Promise<KnownRequest | undefined> {
   const parameters = [account, key, hash, JSON.stringify({ by })];
-  const [[found]] = await database.inAccount(account, [statement<KnownRequest>(noteText, parameters)], { write: true });
+  const [[found]] = await database.inAccount(account, [statement<KnownRequest>(recordText, parameters)], {
+    write: true,
+  });
   return found;
 }
 
-const noteText = `with fresh as (
+const recordText = `with fresh as (
   insert into idempotency_keys as k (account_id, key, request_hash, created_at, attempted_at, answer)
   values ($1, $2, $3, now(), now(), $4::jsonb)
   on conflict (account_id, key) do update
     set request_hash = excluded.request_hash, created_at = now(), attempted_at = now(), status = null, answer = excluded.answer
-    where ${isOver('k')}
+    where ${expiredCondition('k')}
   returning *
 )
 select true as fresh, ${columns}, false as lapsed from fresh
 union all
 select coalesce(status is null and answer = $4::jsonb, false), ${times}, request_hash, status,
-  case when created_at < ${dayAgo} and answer ? 'sealed' then ${masked} else answer end,
+  case when created_at < ${dayAgo} and answer ? 'sealed' then ${maskedAnswer} else answer end,
   attempted_at < now() - interval '30 seconds'
 from idempotency_keys where account_id = $1 and key = $2 and not exists (select from fresh)`;
 
@@ -74,9 +76,9 @@ export async function takeOverRequest(
   database: Database,
   account: string,
   { key, attempted, by }: { readonly key: string; readonly attempted: number; readonly by: string },
-): Promise<Attempt | undefined> {
+): Promise<RequestAttempt | undefined> {
   const [[found]] = await database.inAccount(account, [
-    statement<Attempt>(
+    statement<RequestAttempt>(
       `update idempotency_keys set attempted_at = now(), answer = coalesce(answer, '{}') || $4::jsonb
        where account_id = $1 and key = $2 and status is null and (extract(epoch from attempted_at) * 1000000)::bigint = $3
        returning ${columns}`,
@@ -107,7 +109,12 @@ export async function keepAnswer(
 }
 
 /** Ends an attempt without a response, so that the next attempt need not wait. */
-export async function lapseRequest(database: Database, account: string, key: string, attempted: number): Promise<void> {
+export async function abandonRequest(
+  database: Database,
+  account: string,
+  key: string,
+  attempted: number,
+): Promise<void> {
   await database.inAccount(account, [
     statement(
       `update idempotency_keys set attempted_at = to_timestamp(0)
@@ -136,7 +143,7 @@ export async function findRequest(
 }
 
 /** State that attempts without a response left behind. */
-export interface Traces {
+export interface StoredEffects {
   /** Whether the request has its response now. If so, look it up again. */
   readonly answered: boolean;
   readonly revision: number | null;
@@ -148,27 +155,29 @@ export interface Traces {
  * Reads the state that attempts of a request left behind, in one snapshot. Values are written together with the objects
  * to which they belong.
  */
-export async function findTraces(
+export async function findStoredEffects(
   database: Database,
   account: string,
   key: string,
   requestIds: readonly string[],
-): Promise<Traces | undefined> {
-  const [[found]] = await database.inAccount(account, [statement<Traces>(tracesText, [account, key, requestIds])]);
+): Promise<StoredEffects | undefined> {
+  const [[found]] = await database.inAccount(account, [
+    statement<StoredEffects>(effectsText, [account, key, requestIds]),
+  ]);
   return found;
 }
 
-const tracesText = `select status is not null as answered,
+const effectsText = `select status is not null as answered,
   case when created_at >= ${dayAgo} then answer ->> 'sealed' end as sealed,
   (select min(revision) from revisions where account_id = $1 and request_id = any($3)) as revision
 from idempotency_keys where account_id = $1 and key = $2`;
 
 /** Deletes expired requests, and from the others the values that are shown only once after a day. */
-export async function forgetRequests(database: Database, account: string): Promise<void> {
+export async function deleteExpiredRequests(database: Database, account: string): Promise<void> {
   await database.inAccount(account, [
-    statement(`delete from idempotency_keys k where account_id = $1 and ${isOver('k')}`, [account]),
+    statement(`delete from idempotency_keys k where account_id = $1 and ${expiredCondition('k')}`, [account]),
     statement(
-      `update idempotency_keys set answer = ${masked} where account_id = $1 and created_at < ${dayAgo} and answer ? 'sealed'`,
+      `update idempotency_keys set answer = ${maskedAnswer} where account_id = $1 and created_at < ${dayAgo} and answer ? 'sealed'`,
       [account],
     ),
   ]);

@@ -27,7 +27,7 @@ export function keepRowsText(rows: string): string {
 }
 
 /** Returns a statement that ends with `insertAuditText`. If `kept` is given, the statement also stores these values. */
-export function keepingValues<Row>(
+export function statementKeepingValues<Row>(
   text: string,
   parameters: readonly unknown[],
   kept: KeptValues | undefined,
@@ -42,6 +42,6 @@ export function keepingValues<Row>(
 }
 
 /** Returns the write that stores values in the same transaction as plans of several accounts. */
-export function putValues(account: string, { key, sealed }: KeptValues): ExtraWrite {
+export function putKeptValues(account: string, { key, sealed }: KeptValues): ExtraWrite {
   return { account, statement: statement(keepText('$2', '$3'), [account, key, sealed]) };
 }

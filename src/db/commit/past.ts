@@ -1,12 +1,12 @@
 import type { Registry } from '../../model/declare/registry.ts';
-import { objectOf } from '../../model/state/members.ts';
+import { objectFromImage } from '../../model/state/members.ts';
 import { emptySnapshot, type Snapshot } from '../../model/state/snapshot.ts';
-import { build, statement } from '../builder.ts';
+import { queryBuilder, statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 import type { ChangeRow } from './history.ts';
 
 /** Extent of the stored history of an account. */
-export interface Kept {
+export interface HistoryExtent {
   /** Newest revision. */
   readonly head: number;
   /** Oldest revision whose state can be rebuilt. All changes after it are stored. */
@@ -18,14 +18,14 @@ export interface Kept {
   readonly validFrom: number;
 }
 
-const keptText = `select a.revision as head, coalesce(b.revision, 0) as base, coalesce(b.valid_from, 0) as "validFrom"
+const extentText = `select a.revision as head, coalesce(b.revision, 0) as base, coalesce(b.valid_from, 0) as "validFrom"
 from accounts a left join history_base b using (account_id) where a.account_id = $1`;
 
-const keptQuery = (account: string) => statement<Kept>(keptText, [account]);
+const extentQuery = (account: string) => statement<HistoryExtent>(extentText, [account]);
 
 /** Returns the extent of the stored history of an account, or `undefined` when the account does not exist. */
-export async function readKept(database: Database, account: string): Promise<Kept | undefined> {
-  const [[kept]] = await database.inAccount(account, [keptQuery(account)]);
+export async function readHistoryExtent(database: Database, account: string): Promise<HistoryExtent | undefined> {
+  const [[kept]] = await database.inAccount(account, [extentQuery(account)]);
   return kept;
 }
 
@@ -34,14 +34,17 @@ export async function loadBase(
   database: Database,
   registry: Registry,
   account: string,
-): Promise<{ readonly state: Snapshot; readonly kept: Kept } | undefined> {
+): Promise<{ readonly state: Snapshot; readonly kept: HistoryExtent } | undefined> {
   const [[kept], rows] = await database.inAccount(
     account,
-    [keptQuery(account), build.selectFrom('base_objects').select('image').where('account_id', '=', account).compile()],
+    [
+      extentQuery(account),
+      queryBuilder.selectFrom('base_objects').select('image').where('account_id', '=', account).compile(),
+    ],
     { snapshot: true },
   );
   if (kept === undefined) return undefined;
-  const put = rows.map(({ image }) => objectOf(registry, image));
+  const put = rows.map(({ image }) => objectFromImage(registry, image));
   return { kept, state: emptySnapshot(registry, account, kept.base).with({ put, remove: [] }, kept.base) };
 }
 
@@ -59,11 +62,11 @@ export async function readChanges(
   database: Database,
   account: string,
   { after, until, limit }: { readonly after: HistoryPosition; readonly until: number; readonly limit: number },
-): Promise<{ readonly kept: Kept | undefined; readonly rows: readonly (ChangeRow & HistoryPosition)[] }> {
+): Promise<{ readonly kept: HistoryExtent | undefined; readonly rows: readonly (ChangeRow & HistoryPosition)[] }> {
   const [[kept], rows] = await database.inAccount(
     account,
     [
-      keptQuery(account),
+      extentQuery(account),
       statement<ChangeRow & HistoryPosition>(changesText, [account, after.revision, after.seq, until, limit]),
     ],
     { snapshot: true },

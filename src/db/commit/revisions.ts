@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { build, statement } from '../builder.ts';
+import { queryBuilder, statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 
 /**
@@ -11,7 +11,7 @@ export type CommitOutcome = 'written' | 'never' | 'gone' | 'open';
 /**
  * Identifies a commit: the revision on which it was planned, its request, and the time when it was planned (ISO 8601).
  */
-export interface CommitMark {
+export interface CommitIdentity {
   readonly account: string;
   readonly base: number;
   readonly requestId: string;
@@ -25,7 +25,7 @@ export interface CommitMark {
  */
 export async function readCommitOutcome(
   database: Database,
-  { account, base, requestId, at }: CommitMark,
+  { account, base, requestId, at }: CommitIdentity,
 ): Promise<CommitOutcome> {
   const [[found]] = await database.inAccount(account, [
     statement<{ readonly revision: number; readonly written: boolean }>(outcomeText, [account, requestId, at]),
@@ -66,7 +66,7 @@ const columns = [
 /** Returns the revisions that match the filter, newest first. `before` selects the next page. */
 export async function listRevisions(database: Database, account: string, filter: RevisionFilter) {
   const { before, limit, source, request, actor, kind, objects, since, until } = filter;
-  let query = build
+  let query = queryBuilder
     .selectFrom('revisions as r')
     .select(columns)
     .where('account_id', '=', account)
@@ -128,7 +128,7 @@ export async function readChangesOf(
 ) {
   if (revisions.length === 0 || objects.length === 0) return [];
   const [rows] = await database.inAccount(account, [
-    build
+    queryBuilder
       .selectFrom('changes')
       .select(changeColumns)
       .where('account_id', '=', account)
@@ -144,13 +144,13 @@ export async function readChangesOf(
 /** Returns a revision with its changes, or `undefined` when it is not stored. */
 export async function readRevision(database: Database, account: string, revision: number) {
   const [revisions, changes] = await database.inAccount(account, [
-    build
+    queryBuilder
       .selectFrom('revisions')
       .select(columns)
       .where('account_id', '=', account)
       .where('revision', '=', revision)
       .compile(),
-    build
+    queryBuilder
       .selectFrom('changes')
       .select(changeColumns)
       .where('account_id', '=', account)

@@ -1,8 +1,8 @@
 import { equalJson, type Json, type JsonObject } from '../../lib/json.ts';
 import { sha256 } from '../../lib/node-pure.ts';
-import { isTurn, runToEnd } from '../../lib/steps.ts';
-import { facetsOf, movedReferences, type Reference } from '../../model/state/facets.ts';
-import { movedSortKeys, originsOf } from '../../model/state/members.ts';
+import { runToEnd, shouldYield } from '../../lib/steps.ts';
+import { changedReferences, facetsOf, type Reference } from '../../model/state/facets.ts';
+import { changedSortKeys, originsOf } from '../../model/state/members.ts';
 import type { Declaration, StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 
@@ -12,7 +12,7 @@ export interface RowChanges {
   readonly updateObjects: readonly JsonObject[];
   readonly deleteObjects: readonly JsonObject[];
   /** Deleted objects whose credentials are stored in separate tables. */
-  readonly deleteHolders: readonly JsonObject[];
+  readonly deleteCredentialHolders: readonly JsonObject[];
   readonly insertKeys: readonly JsonObject[];
   readonly deleteKeys: readonly JsonObject[];
   readonly insertReferences: readonly JsonObject[];
@@ -40,7 +40,7 @@ function noRows(): GrowingRows {
     insertObjects: [],
     updateObjects: [],
     deleteObjects: [],
-    deleteHolders: [],
+    deleteCredentialHolders: [],
     insertKeys: [],
     deleteKeys: [],
     insertReferences: [],
@@ -74,24 +74,29 @@ export function* rowChangesInSteps(
   const rows = noRows();
   let at = 0;
   for (const id of touched) {
-    if (isTurn(at++)) yield undefined;
+    if (shouldYield(at++)) yield undefined;
     const before = base.get(id);
     const after = next.get(id);
     if (before === after) continue;
     if (after === undefined) {
       rows.deleteObjects.push({ id });
       if (before !== undefined && next.registry.get(before.kind).credential === 'beside')
-        rows.deleteHolders.push({ id });
+        rows.deleteCredentialHolders.push({ id });
     } else (before === undefined ? rows.insertObjects : rows.updateObjects).push(objectRow(after));
-    difference(keyRows(base, before), keyRows(next, after), rows.deleteKeys, rows.insertKeys);
-    difference(linkRows(base, before), linkRows(next, after), rows.deleteReferences, rows.insertReferences);
-    const { gone, come } = movedReferences(next.registry, before, after);
-    rows.deleteReferences.push(...gone.map((reference) => referenceRow(id, reference)));
-    rows.insertReferences.push(...come.map((reference) => memberRow(after, reference)));
-    rows.moveReferences.push(...movedRows(before, after, come));
-    difference(entryRows(base, before), entryRows(next, after), rows.deleteEntries, rows.insertEntries);
-    declaredRows(before, after, rows.putDeclared, rows.dropDeclared);
-    difference(deliveryRows(base, before), deliveryRows(next, after), rows.deleteDeliveries, rows.insertDeliveries);
+    collectDifference(keyRows(base, before), keyRows(next, after), rows.deleteKeys, rows.insertKeys);
+    collectDifference(linkRows(base, before), linkRows(next, after), rows.deleteReferences, rows.insertReferences);
+    const { removed, added } = changedReferences(next.registry, before, after);
+    rows.deleteReferences.push(...removed.map((reference) => referenceRow(id, reference)));
+    rows.insertReferences.push(...added.map((reference) => memberRow(after, reference)));
+    rows.moveReferences.push(...movedRows(before, after, added));
+    collectDifference(entryRows(base, before), entryRows(next, after), rows.deleteEntries, rows.insertEntries);
+    collectDeclaredRows(before, after, rows.putDeclared, rows.dropDeclared);
+    collectDifference(
+      deliveryRows(base, before),
+      deliveryRows(next, after),
+      rows.deleteDeliveries,
+      rows.insertDeliveries,
+    );
     const isHeld = after?.overrides !== undefined;
     if (isHeld !== (before?.overrides !== undefined))
       (isHeld ? rows.putOverrides : rows.dropOverrides).push({ value: `${next.account}/${id}`, subject_id: id });
@@ -166,7 +171,7 @@ function movedRows(
 ): readonly JsonObject[] {
   if (after === undefined) return [];
   const written = new Set(come.map(({ field, to, origin }) => `${field}\n${to}\n${origin}`));
-  return movedSortKeys(before, after)
+  return changedSortKeys(before, after)
     .flatMap(({ field, id: to }) => originsOf(after, field, to).map((origin) => ({ field, to, origin })))
     .filter(({ field, to, origin }) => !written.has(`${field}\n${to}\n${origin}`))
     .map((reference) => memberRow(after, reference));
@@ -189,7 +194,12 @@ function deliveryRows(snapshot: Snapshot, object: StoredObject | undefined): rea
   return [[object.id, { channel_id: object.id, kind: object.kind }]];
 }
 
-function difference(before: readonly Row[], after: readonly Row[], dropped: JsonObject[], added: JsonObject[]): void {
+function collectDifference(
+  before: readonly Row[],
+  after: readonly Row[],
+  dropped: JsonObject[],
+  added: JsonObject[],
+): void {
   const old = new Map(before);
   for (const [identity, row] of after) {
     if (!old.delete(identity)) added.push(row);
@@ -197,7 +207,7 @@ function difference(before: readonly Row[], after: readonly Row[], dropped: Json
   dropped.push(...old.values());
 }
 
-function declaredRows(
+function collectDeclaredRows(
   before: StoredObject | undefined,
   after: StoredObject | undefined,
   put: JsonObject[],

@@ -5,10 +5,10 @@ import { NotFound } from '../../model/errors.ts';
 import { inCanonicalOrder } from '../../model/schema/canonical-order.ts';
 import type { SealForm } from '../../model/schema/sealing.ts';
 import { readSettings, type SourceSettings } from '../../model/sources/settings.ts';
-import { contentOf, membershipFields } from '../../model/state/members.ts';
+import { contentFromSpec, membershipFields } from '../../model/state/members.ts';
 import type { Declaration, SortKeys, StoredObject } from '../../model/state/object.ts';
 import { emptySnapshot, type Snapshot } from '../../model/state/snapshot.ts';
-import { build, statement } from '../builder.ts';
+import { queryBuilder, statement } from '../builder.ts';
 import type { AccountAccess } from '../database.ts';
 import type { ObjectsTable } from '../schema.ts';
 import { type ChangeRow, replay } from './history.ts';
@@ -24,7 +24,7 @@ export async function loadSnapshot(
     account,
     [
       statement<Head>(headText, [account]),
-      build
+      queryBuilder
         .selectFrom('objects')
         .select([
           'id',
@@ -45,14 +45,14 @@ export async function loadSnapshot(
         ])
         .where('account_id', '=', account)
         .compile(),
-      build
+      queryBuilder
         .selectFrom('object_refs')
         .select(['from_id', 'field', 'to_id', 'origin', 'sort_key'])
         .where('account_id', '=', account)
         .where('origin', '!=', '')
         .where('field', 'in', fields.length === 0 ? [''] : fields)
         .compile(),
-      build
+      queryBuilder
         .selectFrom('declared')
         .select(['object_id', 'source_id', 'stated', 'file', 'line', 'exclusive'])
         .where('account_id', '=', account)
@@ -75,7 +75,7 @@ export async function loadSnapshot(
   return emptySnapshot(registry, account, head.revision, head.sequences)
     .with({ put, remove: [] }, head.revision)
     .withSealForm(head.form)
-    .withUnclaimed(head.unclaimed ?? undefined)
+    .withNoClaimsSequence(head.unclaimed ?? undefined)
     .withSettings(gatherSettings(sources));
 }
 
@@ -93,7 +93,7 @@ function storedObject(
     ...(row.parent_id === null ? {} : { parent: row.parent_id }),
     ...(row.key === null ? {} : { key: row.key }),
     name: row.name,
-    ...contentOf(registry.find(row.kind)?.spec ?? {}, { ...row.spec, ...members }),
+    ...contentFromSpec(registry.find(row.kind)?.spec ?? {}, { ...row.spec, ...members }),
     derived: row.derived,
     ...(row.owner === null ? {} : { owner: row.owner }),
     protected: row.protected,
@@ -116,7 +116,7 @@ export async function catchUp(database: AccountAccess, snapshot: Snapshot): Prom
   const [rows, heads, sources] = await database.inAccount(
     account,
     [
-      build
+      queryBuilder
         .selectFrom('changes')
         .select(['revision', 'action', 'object_id', 'units', 'image'])
         .where('account_id', '=', account)
@@ -133,12 +133,12 @@ export async function catchUp(database: AccountAccess, snapshot: Snapshot): Prom
   );
   const [head] = heads;
   if (head === undefined) throw new NotFound(`account ${account} not found`);
-  if (head.revision === revision) return snapshot.withUnclaimed(head.unclaimed ?? undefined);
+  if (head.revision === revision) return snapshot.withNoClaimsSequence(head.unclaimed ?? undefined);
   if (revision < head.oldest) return (await loadSnapshot(database, snapshot.registry, account)) ?? snapshot;
   const missed: readonly ChangeRow[] = rows;
   return replay(snapshot, missed, head.revision, head.sequences)
     .withSealForm(head.form)
-    .withUnclaimed(head.unclaimed ?? undefined)
+    .withNoClaimsSequence(head.unclaimed ?? undefined)
     .withSettings(gatherSettings(sources));
 }
 
@@ -161,7 +161,7 @@ from accounts a left join history_base b using (account_id) where a.account_id =
 
 /** Settings of sources change with a revision, so they are read together with the head row. */
 function settingsQuery(account: string) {
-  return build
+  return queryBuilder
     .selectFrom('sources')
     .select(['id', 'type', 'spec', 'suspended', 'rolled_back'])
     .where('account_id', '=', account)

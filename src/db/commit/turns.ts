@@ -1,7 +1,7 @@
 import type { CompiledQuery } from 'kysely';
 import { statement } from '../builder.ts';
 import type { Database } from '../database.ts';
-import { channel } from '../notices.ts';
+import { notifyChannel } from '../notices.ts';
 
 /** Front of the line of an account: the contender whose turn it is, and the account's revision at that moment. */
 export interface Front {
@@ -69,25 +69,25 @@ export async function stepBack(
 ): Promise<Front | undefined> {
   const [, rows] = await database.inAccount(account, [
     statement(stepBackText, [account, contender, String(seconds)]),
-    statement<Front>(callText, [account, contender, channel, message]),
+    statement<Front>(notifyFrontText, [account, contender, notifyChannel, message]),
   ]);
   return rows[0];
 }
 
 /** Statements that a commit carries to leave the line. */
-export type Leaving = readonly CompiledQuery<unknown>[];
+export type LeaveStatements = readonly CompiledQuery<unknown>[];
 
 /**
  * Returns the statements that leave the line in the transaction of the commit that makes `revision`, so that the next
  * contender need not wait for a second transaction. When the commit writes nothing, the place is kept.
  */
-export function leaveWith(
+export function leaveStatements(
   { account, contender, message }: { readonly account: string; readonly contender: string; readonly message: string },
   revision: number,
-): Leaving {
+): LeaveStatements {
   return [
     statement(leaveText, [account, contender, String(revision)]),
-    statement(callText, [account, contender, channel, message]),
+    statement(notifyFrontText, [account, contender, notifyChannel, message]),
   ];
 }
 
@@ -102,7 +102,7 @@ function withRevision(front: string): string {
 // Notifies inside the transaction, because a separate notification would arrive later. All notifying sessions of a
 // database share a lock from here to the end of their transactions, so a session does not notify when no other
 // contender is in the line.
-const callText = `select contender, revision,
+const notifyFrontText = `select contender, revision,
   case when contender <> $2 then pg_notify($3, concat($4::text, ' ', contender, ' ', revision)) end
 from (${withRevision(frontText)}) as front`;
 

@@ -48,7 +48,7 @@ where account_id = $1 and id in (
 )`;
 
 /** Records a request to apply a plan that is not approved. Returns whether it is the first request. */
-export async function noteApplyAttempt(
+export async function recordApplyAttempt(
   database: AccountAccess,
   account: string,
   id: string,

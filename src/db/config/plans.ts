@@ -4,7 +4,7 @@ import { jsonInSteps } from '../../lib/steps.ts';
 import type { Actor } from '../../model/declare/actor.ts';
 import type { planStates } from '../../model/declare/plan-words.ts';
 import type { PlanView } from '../../operations/config/plan.ts';
-import { build, statement } from '../builder.ts';
+import { queryBuilder, statement } from '../builder.ts';
 import type { RowValues } from '../commit/commit-statement.ts';
 import type { AccountAccess, Database } from '../database.ts';
 
@@ -41,7 +41,7 @@ export interface SavedPlan extends PlanHead {
 }
 
 /** Time for which expired plans can still be viewed, in milliseconds. */
-const keptFor = 7 * 24 * 60 * 60 * 1000;
+const retentionMs = 7 * 24 * 60 * 60 * 1000;
 
 /** The members of a plan that may be long, as JSON text. */
 export interface PlanTexts {
@@ -54,16 +54,16 @@ export function* planTexts({ request, view }: Pick<SavedPlan, 'request' | 'view'
   return { request: yield* jsonInSteps(request), view: yield* jsonInSteps(view) };
 }
 
-/** Saves a plan, and deletes plans that expired more than `keptFor` ago. */
+/** Saves a plan, and deletes plans that expired more than `retentionMs` ago. */
 export async function savePlan(
   database: AccountAccess,
   account: string,
   plan: SavedPlan,
   { request, view }: PlanTexts,
 ): Promise<void> {
-  const forgotten = new Date(Date.parse(plan.createdAt) - keptFor);
-  const forget = build.deleteFrom('plans').where('account_id', '=', account).where('expires_at', '<', forgotten);
-  const insert = build
+  const forgotten = new Date(Date.parse(plan.createdAt) - retentionMs);
+  const forget = queryBuilder.deleteFrom('plans').where('account_id', '=', account).where('expires_at', '<', forgotten);
+  const insert = queryBuilder
     .insertInto('plans')
     .values({
       account_id: account,
@@ -98,7 +98,7 @@ const longLists = ['changes', 'claims'] as const;
 /** Returns the stored plan with this id, or `undefined` when there is none. */
 export async function readPlan(database: AccountAccess, account: string, id: string): Promise<SavedPlan | undefined> {
   const [rows, items] = await database.inAccount(account, [
-    build
+    queryBuilder
       .selectFrom('plans')
       .select([...headColumns, 'request'])
       .select(sql<Omit<PlanView, 'changes' | 'claims'>>`result - 'changes' - 'claims'`.as('rest'))
@@ -142,7 +142,7 @@ export async function listPlans(
   account: string,
   { ids, source, digest, states, validAt, expiredAt, limit }: PlanFilter,
 ): Promise<readonly (PlanHead & { readonly counts: PlanView['counts'] })[]> {
-  let query = build
+  let query = queryBuilder
     .selectFrom('plans')
     .select([...headColumns])
     .select(sql<PlanView['counts']>`result -> 'counts'`.as('counts'))
@@ -197,7 +197,12 @@ function headOf(row: HeadRow): PlanHead {
  * Marks as applied a plan that changed nothing. A plan that changed something is marked by its commit. Returns whether
  * this request marked it, also when the call is repeated.
  */
-export async function usePlan(database: Database, account: string, id: string, request: string): Promise<boolean> {
+export async function markPlanApplied(
+  database: Database,
+  account: string,
+  id: string,
+  request: string,
+): Promise<boolean> {
   const [rows] = await database.inAccount(
     account,
     [
@@ -215,7 +220,7 @@ export async function usePlan(database: Database, account: string, id: string, r
 /**
  * Records why applying a plan failed, unless the plan was applied after all. Returns whether the failure was recorded.
  */
-export async function putFailure(
+export async function recordPlanFailure(
   database: AccountAccess,
   account: string,
   id: string,

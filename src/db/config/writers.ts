@@ -3,13 +3,13 @@ import { statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 
 /** Identifies a unit: the id of its object and its path. */
-export interface UnitOf {
+export interface UnitRef {
   readonly object: string;
   readonly path: string;
 }
 
 /** Actor who gave a unit its current value, and the time. */
-export interface Writer extends UnitOf {
+export interface UnitWriter extends UnitRef {
   readonly actor: JsonObject;
   readonly at: Date;
 }
@@ -21,10 +21,10 @@ export interface Writer extends UnitOf {
 export async function findWriters(
   database: Database,
   account: string,
-  units: readonly UnitOf[],
-): Promise<readonly Writer[]> {
+  units: readonly UnitRef[],
+): Promise<readonly UnitWriter[]> {
   const [objects, paths] = [units.map(({ object }) => object), units.map(({ path }) => path)];
-  const [rows] = await database.inAccount(account, [statement<Writer>(writersText, [account, objects, paths])]);
+  const [rows] = await database.inAccount(account, [statement<UnitWriter>(writersText, [account, objects, paths])]);
   return rows;
 }
 

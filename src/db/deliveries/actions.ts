@@ -18,7 +18,12 @@ type Values = readonly (string | number | null)[];
  * Runs the clauses, and writes the audit event of the action when the clause `done` returns a row. Returns whether it
  * did.
  */
-async function act(database: Database, action: DeliveryAction, clauses: string, values: Values): Promise<boolean> {
+async function runAction(
+  database: Database,
+  action: DeliveryAction,
+  clauses: string,
+  values: Values,
+): Promise<boolean> {
   const { account, channel, entry } = action;
   const text = `with ${clauses}, ${headAfter('done')} ${insertAuditText} returning 1`;
   const parameters = [...auditParameters(account, entry), channel, ...values];
@@ -34,7 +39,7 @@ export async function resumeDelivery(database: Database, action: DeliveryAction,
   const cursors: Record<string, number> = {};
   for (const feed of since === undefined ? [] : feeds)
     cursors[feed.name] = await numberBefore(database, feed, action.account, since ?? '');
-  return act(database, action, resumeText, [since ?? null, JSON.stringify(cursors)]);
+  return runAction(database, action, resumeText, [since ?? null, JSON.stringify(cursors)]);
 }
 
 const resumeText = `records as (
@@ -54,24 +59,24 @@ update deliveries d set generation = generation + 1, failures = 0, paused = fals
 where d.account_id = $1 and d.channel_id = $9 returning 1)`;
 
 /** A set-aside event, or a set-aside record of a feed. */
-export interface AsideEvent {
+export interface SetAsideEvent {
   readonly feed: EventFeed;
   readonly number: number;
 }
 
 /** Marks set-aside events to be sent again: one event, or all of them. Returns false when there is none. */
-export function retrySetAside(database: Database, action: DeliveryAction, event?: AsideEvent): Promise<boolean> {
-  const text = asideText((table) => `update ${table} set retry = true`);
-  return act(database, action, text, [event?.feed ?? null, event?.number ?? null]);
+export function retrySetAside(database: Database, action: DeliveryAction, event?: SetAsideEvent): Promise<boolean> {
+  const text = setAsideText((table) => `update ${table} set retry = true`);
+  return runAction(database, action, text, [event?.feed ?? null, event?.number ?? null]);
 }
 
 /** Deletes set-aside events: one event, or all of them. Returns false when there is none. */
-export function discardSetAside(database: Database, action: DeliveryAction, event?: AsideEvent): Promise<boolean> {
-  const text = asideText((table) => `delete from ${table}`);
-  return act(database, action, text, [event?.feed ?? null, event?.number ?? null]);
+export function discardSetAside(database: Database, action: DeliveryAction, event?: SetAsideEvent): Promise<boolean> {
+  const text = setAsideText((table) => `delete from ${table}`);
+  return runAction(database, action, text, [event?.feed ?? null, event?.number ?? null]);
 }
 
-function asideText(change: (table: string) => string): string {
+function setAsideText(change: (table: string) => string): string {
   const which = (feed: string, number: string) =>
     `account_id = $1 and channel_id = $9 and ($10::text is null or (${feed} = $10::text and ${number} = $11::bigint))`;
   return `events as (${change('set_aside_events')} where ${which("'audit'", 'event_id')} returning 1),

@@ -23,7 +23,7 @@ export interface PendingDelivery {
  * Ignores leases of this server (`owner`): a lease that it failed to release would otherwise block a delivery until the
  * lease expires.
  */
-export async function findPending(
+export async function findPendingDeliveries(
   database: Database,
   owner: string,
   most: { readonly inAll: number; readonly ofAccount: number },
@@ -39,7 +39,7 @@ function millisecondsTo(moment: string): string {
  * Selects every cursor that has work, with the number of events after it. `wait`: milliseconds for which these events
  * are still postponed.
  */
-const positionsText = `select account_id, channel_id, feed, newest - cursor as behind, again,
+const cursorsText = `select account_id, channel_id, feed, newest - cursor as behind, again,
   case when newest - cursor < look_behind then greatest(0, ${millisecondsTo('look_at')}) else 0 end as wait
 from (
   select d.account_id, d.channel_id, 'audit' as feed, d.cursor, d.look_at, d.look_behind, a.audit_sequence as newest,
@@ -60,7 +60,7 @@ select d.account_id as account, d.channel_id as channel, d.failures > 0 as faili
 from (
   select account_id, channel_id, sum(behind)::bigint as behind, min(wait) as wait,
     coalesce(array_agg(feed order by feed) filter (where wait = 0), '{}') as feeds
-  from (${positionsText}) positions group by account_id, channel_id
+  from (${cursorsText}) positions group by account_id, channel_id
 ) p
 join deliveries d on d.account_id = p.account_id and d.channel_id = p.channel_id
 left join objects o on o.account_id = d.account_id and o.id = d.channel_id
@@ -74,12 +74,12 @@ limit $2`;
  * Creates cursors for objects of these kinds that have none because a server of an earlier release created them. The
  * cursors start after the newest event. Returns the number of created cursors.
  */
-export async function adoptChannels(database: Database, kinds: readonly string[]): Promise<number> {
-  const rows = await database.lookUp(statement<object>(adoptText, [kinds]));
+export async function createMissingCursors(database: Database, kinds: readonly string[]): Promise<number> {
+  const rows = await database.lookUp(statement<object>(createMissingText, [kinds]));
   return rows.length;
 }
 
-const adoptText = `insert into deliveries (account_id, channel_id, kind, cursor)
+const createMissingText = `insert into deliveries (account_id, channel_id, kind, cursor)
 select o.account_id, o.id, o.kind, a.audit_sequence
 from objects o join accounts a on a.account_id = o.account_id
 where o.kind = any($1::text[])

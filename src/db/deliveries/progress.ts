@@ -3,13 +3,13 @@ import { type AuditEntry, auditParameters, headAfter, insertAuditText } from '..
 import { statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 import type { Lease } from '../leases/leases.ts';
-import type { Position } from './work.ts';
+import type { CursorRef } from './work.ts';
 
 /**
  * A delivery whose lease a worker holds. Its writes are refused when the lease is lost, or when a user has moved the
  * cursor.
  */
-export interface HeldDelivery extends Position {
+export interface HeldDelivery extends CursorRef {
   readonly generation: number;
   readonly lease: Pick<Lease, 'name' | 'fence'>;
 }
@@ -34,7 +34,7 @@ const isHeld = `d.account_id = $1 and d.channel_id = $2 and d.generation = $3 an
  * Returns the clause `moved`, which changes the row of a cursor with `cursor`, and the row of its object's delivery
  * with `object`. It returns no row when the delivery is not held.
  */
-function moved(feed: EventFeed, cursor: string, object = ''): string {
+function movedClause(feed: EventFeed, cursor: string, object = ''): string {
   if (feed === 'audit')
     return `moved as (update deliveries d set ${[cursor, object].filter((set) => set !== '').join(', ')} where ${isHeld} returning 1)`;
   const held = object === '' ? `select from deliveries d where ${isHeld} for update` : updateHeld(object);
@@ -49,52 +49,55 @@ function updateHeld(object: string): string {
 }
 
 /** Returns a statement that contains only the clause `moved`. */
-function move(feed: EventFeed, cursor: string, object?: string): string {
-  return `with ${moved(feed, cursor, object)} select 1 from moved`;
+function moveStatement(feed: EventFeed, cursor: string, object?: string): string {
+  return `with ${movedClause(feed, cursor, object)} select 1 from moved`;
 }
 
-const working = 'failures = 0, paused = false, reported = false, next_at = null, tried_revision = null';
+const resetFailuresText = 'failures = 0, paused = false, reported = false, next_at = null, tried_revision = null';
 
-const noBatch = 'batch_end = null, batch_left = null, look_at = null, look_behind = null';
+const clearBatchText = 'batch_end = null, batch_left = null, look_at = null, look_behind = null';
 
 /** Moves the cursor forward. The events up to it were delivered, or, with `delivered` false, need not be delivered. */
-export function advance(
+export function advanceCursor(
   database: Database,
   held: HeldDelivery,
   cursor: number,
   { delivered, note }: { readonly delivered: boolean; readonly note?: string | undefined },
 ): Promise<boolean> {
   const { feed } = held;
-  if (!delivered) return write(database, held, move(feed, `cursor = $6, ${noBatch}`), [cursor]);
-  return write(database, held, move(feed, `cursor = $6, ${noBatch}`, delivering), [cursor, note ?? null]);
+  if (!delivered) return write(database, held, moveStatement(feed, `cursor = $6, ${clearBatchText}`), [cursor]);
+  return write(database, held, moveStatement(feed, `cursor = $6, ${clearBatchText}`, recordSuccessText), [
+    cursor,
+    note ?? null,
+  ]);
 }
 
-const delivering = `${working}, last_success_at = clock_timestamp(), last_error = coalesce($7, last_error),
+const recordSuccessText = `${resetFailuresText}, last_success_at = clock_timestamp(), last_error = coalesce($7, last_error),
   last_error_at = case when $7::text is null then last_error_at else clock_timestamp() end`;
 
 /** Stores the end of a batch before the batch is sent, so that a retry sends the same batch. */
 export function beginBatch(database: Database, held: HeldDelivery, end: number): Promise<boolean> {
-  return write(database, held, move(held.feed, 'batch_end = $6, batch_left = null'), [end]);
+  return write(database, held, moveStatement(held.feed, 'batch_end = $6, batch_left = null'), [end]);
 }
 
 /** Deletes the end of a batch, so that its events are sent one by one. */
 export function endBatch(database: Database, held: HeldDelivery): Promise<boolean> {
-  return write(database, held, move(held.feed, noBatch), []);
+  return write(database, held, moveStatement(held.feed, clearBatchText), []);
 }
 
 /** Postpones waiting events for `afterMs` milliseconds, or until `behind` events are after the cursor. */
-export function postpone(
+export function postponeEvents(
   database: Database,
   held: HeldDelivery,
   { afterMs, behind }: { readonly afterMs: number; readonly behind: number },
 ): Promise<boolean> {
-  return write(database, held, move(held.feed, postponed), [afterMs, behind]);
+  return write(database, held, moveStatement(held.feed, postponeText), [afterMs, behind]);
 }
 
-const postponed = `look_at = clock_timestamp() + $6::float8 * interval '1 millisecond', look_behind = $7`;
+const postponeText = `look_at = clock_timestamp() + $6::float8 * interval '1 millisecond', look_behind = $7`;
 
 /** A failed attempt of a delivery. */
-export interface Failure {
+export interface DeliveryFailure {
   readonly reason: string;
   readonly paused: boolean;
   /** Milliseconds until the next attempt. */
@@ -102,20 +105,20 @@ export interface Failure {
   /** Revision of the object at the attempt. When the object changes, the delivery is retried at once. */
   readonly revision: number;
   /** Events of the batch that the receiver did not accept. Absent: it accepted none of the sent events. */
-  readonly left?: readonly number[] | undefined;
+  readonly unacceptedEvents?: readonly number[] | undefined;
 }
 
 /** Records a failed attempt. */
-export function noteFailure(
+export function recordFailure(
   database: Database,
   held: HeldDelivery,
-  { reason, paused, waitMs, revision, left }: Failure,
+  { reason, paused, waitMs, revision, unacceptedEvents }: DeliveryFailure,
 ): Promise<boolean> {
-  const text = move(held.feed, 'batch_left = coalesce($10::bigint[], batch_left)', failing);
-  return write(database, held, text, [reason, paused, waitMs, revision, left ?? null]);
+  const text = moveStatement(held.feed, 'batch_left = coalesce($10::bigint[], batch_left)', recordFailureText);
+  return write(database, held, text, [reason, paused, waitMs, revision, unacceptedEvents ?? null]);
 }
 
-const failing = `failures = failures + 1, paused = $7, last_error = $6, last_error_at = clock_timestamp(),
+const recordFailureText = `failures = failures + 1, paused = $7, last_error = $6, last_error_at = clock_timestamp(),
   next_at = clock_timestamp() + $8::float8 * interval '1 millisecond', tried_revision = $9`;
 
 /**
@@ -133,13 +136,13 @@ const reportText = `with failing as (
 ), ${headAfter('failing')} ${insertAuditText}`;
 
 /** Sets aside an event that its receiver rejects for its content, and moves the cursor past it. */
-export function setAside(database: Database, held: HeldDelivery, event: number, reason: string): Promise<boolean> {
+export function setEventAside(database: Database, held: HeldDelivery, event: number, reason: string): Promise<boolean> {
   const { feed } = held;
   const [table, key, values] =
     feed === 'audit'
       ? ['set_aside_events', 'event_id', '$6::bigint']
       : ['set_aside_records', 'feed, record_number', `'${feed}', $6::bigint`];
-  const text = `with ${moved(feed, `cursor = greatest(cursor, $6), ${noBatch}`, refusing)}
+  const text = `with ${movedClause(feed, `cursor = greatest(cursor, $6), ${clearBatchText}`, recordRefusalText)}
 insert into ${table} (account_id, channel_id, ${key}, reason, set_aside_at)
 select $1, $2, ${values}, $7, clock_timestamp() from moved
 on conflict (account_id, channel_id, ${key}) do update
@@ -148,17 +151,17 @@ returning 1`;
   return write(database, held, text, [event, reason]);
 }
 
-const refusing = `${working}, last_error = $7, last_error_at = clock_timestamp()`;
+const recordRefusalText = `${resetFailuresText}, last_error = $7, last_error_at = clock_timestamp()`;
 
 /** Cancels the retry of set-aside events. They stay set aside, because nothing is sent any more. */
 export function cancelRetries(database: Database, held: HeldDelivery): Promise<boolean> {
-  const { table, which } = asideOf(held.feed);
+  const { table, which } = setAsideTableOf(held.feed);
   const text = `with held as (select from deliveries d where ${isHeld})
 update ${table} set retry = false from held where ${which} and retry returning 1`;
   return write(database, held, text, []);
 }
 
-interface AsideTable {
+interface SetAsideTable {
   readonly table: string;
   /** Column that contains the number of an event. */
   readonly number: string;
@@ -166,16 +169,16 @@ interface AsideTable {
   readonly which: string;
 }
 
-function asideOf(feed: EventFeed): AsideTable {
+function setAsideTableOf(feed: EventFeed): SetAsideTable {
   const which = 'account_id = $1 and channel_id = $2';
   if (feed === 'audit') return { table: 'set_aside_events', number: 'event_id', which };
   return { table: 'set_aside_records', number: 'record_number', which: `${which} and feed = '${feed}'` };
 }
 
 /** Deletes a set-aside event that has been delivered now. */
-export function endSetAside(database: Database, held: HeldDelivery, event: number): Promise<boolean> {
-  const { table, number, which } = asideOf(held.feed);
-  const text = `with done as (${updateHeld(`${working}, last_success_at = clock_timestamp()`)})
+export function deleteSetAside(database: Database, held: HeldDelivery, event: number): Promise<boolean> {
+  const { table, number, which } = setAsideTableOf(held.feed);
+  const text = `with done as (${updateHeld(`${resetFailuresText}, last_success_at = clock_timestamp()`)})
 delete from ${table} using done where ${which} and ${number} = $6 returning 1`;
   return write(database, held, text, [event]);
 }

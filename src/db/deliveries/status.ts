@@ -71,22 +71,22 @@ where s.place <= $2
 order by s.channel_id, s.feed, s.event_id`;
 
 /** An event after a cursor. */
-interface BehindRow {
+interface WaitingEventRow {
   readonly activity_code: string;
   readonly target_id: string;
   readonly created_at: Date;
 }
 
 /** Returns the first events after a cursor, with their types and times. */
-export async function eventsBehind(
+export async function readWaitingEvents(
   database: Database,
   account: string,
   cursor: number,
   limit: number,
-): Promise<readonly BehindRow[]> {
-  const [rows] = await database.inAccount(account, [statement<BehindRow>(behindText, [account, cursor, limit])]);
+): Promise<readonly WaitingEventRow[]> {
+  const [rows] = await database.inAccount(account, [statement<WaitingEventRow>(waitingText, [account, cursor, limit])]);
   return rows;
 }
 
-const behindText = `select activity_code, target_id, created_at from audit_events
+const waitingText = `select activity_code, target_id, created_at from audit_events
 where account_id = $1 and id > $2 order by id limit $3`;

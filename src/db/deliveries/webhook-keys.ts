@@ -37,7 +37,7 @@ export async function addFirstKey(database: Database, account: string, key: NewW
 }
 
 /** Replaces the signing key by a new key, and writes the audit event. */
-export async function followKey(
+export async function replaceWebhookKey(
   database: Database,
   account: string,
   key: NewWebhookKey,

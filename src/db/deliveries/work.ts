@@ -2,8 +2,8 @@ import type { JsonObject } from '../../lib/json.ts';
 import type { EventFeed } from '../../model/declare/list-words.ts';
 import { statement } from '../builder.ts';
 import type { Database } from '../database.ts';
-import { type Feed, feedNamed } from '../logs/feeds.ts';
-import { readNumbered } from './records.ts';
+import { type Feed, feedsByName } from '../logs/feeds.ts';
+import { readRecordsAfter } from './records.ts';
 
 /** An audit event or a record of a feed, to deliver. */
 export interface EventRow {
@@ -53,7 +53,7 @@ export interface ReadLimits {
 }
 
 /** Identifies a cursor. */
-export interface Position {
+export interface CursorRef {
   readonly account: string;
   readonly channel: string;
   readonly feed: EventFeed;
@@ -68,14 +68,14 @@ export interface DeliveryWork {
    */
   readonly events: readonly EventRow[];
   /** First set-aside event that is to be sent again. */
-  readonly again: EventRow | undefined;
+  readonly eventToRetry: EventRow | undefined;
 }
 
 const eventColumns =
   'e.id, e.created_at, e.activity_code, e.initiator_id, e.initiator_name, e.initiator_email, e.target_id, e.meta, e.http_request';
 
 /** Approximate size of an event without its `meta`, in bytes. */
-const usualBytes = 300;
+const approximateEventBytes = 300;
 
 /**
  * Reads a delivery and the events after its cursor. Returns `undefined` when there is none. Events of an account are
@@ -84,7 +84,7 @@ const usualBytes = 300;
  */
 export async function readWork(
   database: Database,
-  { account, channel, feed }: Position,
+  { account, channel, feed }: CursorRef,
   limits: ReadLimits,
 ): Promise<DeliveryWork | undefined> {
   if (feed !== 'audit') return readRecordWork(database, { account, channel, feed }, limits);
@@ -92,65 +92,65 @@ export async function readWork(
   const [[row], events, [again]] = await database.inAccount(
     account,
     [
-      statement<DeliveryRow>(rowText(auditPosition), [account, channel]),
+      statement<DeliveryRow>(rowText(auditCursorSql), [account, channel]),
       statement<EventRow>(eventsText, [account, channel, most, bytes]),
-      statement<EventRow>(againText, [account, channel]),
+      statement<EventRow>(eventToRetryText, [account, channel]),
     ],
     { snapshot: true },
   );
-  return row === undefined ? undefined : { row, events, again };
+  return row === undefined ? undefined : { row, events, eventToRetry: again };
 }
 
 /** Same as `readWork`, for the records of a feed. They are numbered under the lock of a row of the feed. */
 async function readRecordWork(
   database: Database,
-  { account, channel, feed: name }: Position & { readonly feed: Feed['name'] },
+  { account, channel, feed: name }: CursorRef & { readonly feed: Feed['name'] },
   limits: ReadLimits,
 ): Promise<DeliveryWork | undefined> {
   const [[row], [again]] = await database.inAccount(
     account,
     [
-      statement<DeliveryRow>(rowText(recordPosition(name)), [account, channel]),
-      statement<{ readonly number: number }>(againRecordText, [account, channel, name]),
+      statement<DeliveryRow>(rowText(recordCursorSql(name)), [account, channel]),
+      statement<{ readonly number: number }>(recordToRetryText, [account, channel, name]),
     ],
     { snapshot: true },
   );
   if (row === undefined) return undefined;
-  const feed = feedNamed[name];
-  const read = (after: number, most: ReadLimits) => readNumbered(database, { feed, account, after }, most);
+  const feed = feedsByName[name];
+  const read = (after: number, most: ReadLimits) => readRecordsAfter(database, { feed, account, after }, most);
   const events = limits.events === 0 ? [] : await read(row.cursor, limits);
   const [first] = again === undefined ? [] : await read(again.number - 1, { events: 1, bytes: 1 });
-  return { row, events, again: first?.id === again?.number ? first : undefined };
+  return { row, events, eventToRetry: first?.id === again?.number ? first : undefined };
 }
 
 /** SQL fragments that read the state of a cursor. */
-interface PositionTables {
+interface CursorSql {
   /** Alias of the row that contains the state. */
   readonly row: 'd' | 'p';
   readonly joins: string;
   readonly newest: string;
-  readonly aside: string;
+  readonly setAside: string;
 }
 
-const auditPosition: PositionTables = {
+const auditCursorSql: CursorSql = {
   ...{ row: 'd', joins: '', newest: 'a.audit_sequence' },
-  aside: 'set_aside_events s where s.account_id = d.account_id and s.channel_id = d.channel_id',
+  setAside: 'set_aside_events s where s.account_id = d.account_id and s.channel_id = d.channel_id',
 };
 
-function recordPosition(feed: Feed['name']): PositionTables {
+function recordCursorSql(feed: Feed['name']): CursorSql {
   return {
     row: 'p',
     joins: `join record_deliveries p on p.account_id = d.account_id and p.channel_id = d.channel_id and p.feed = '${feed}'
 join feed_numbers n on n.account_id = d.account_id and n.feed = '${feed}'`,
     newest: 'n.last',
-    aside: `set_aside_records s where s.account_id = d.account_id and s.channel_id = d.channel_id and s.feed = '${feed}'`,
+    setAside: `set_aside_records s where s.account_id = d.account_id and s.channel_id = d.channel_id and s.feed = '${feed}'`,
   };
 }
 
-function rowText({ row, joins, newest, aside }: PositionTables): string {
+function rowText({ row, joins, newest, setAside }: CursorSql): string {
   return `select ${row}.cursor, ${row}.batch_end, ${row}.batch_left, d.generation, d.failures, d.paused, d.reported,
   d.tried_revision, coalesce(extract(epoch from d.next_at - clock_timestamp()) * 1000, 0)::float8 as wait_ms,
-  d.kind, o.spec, o.updated_revision, ${newest} as newest, (select count(*)::int from ${aside}) as set_aside
+  d.kind, o.spec, o.updated_revision, ${newest} as newest, (select count(*)::int from ${setAside}) as set_aside
 from deliveries d
 join accounts a on a.account_id = d.account_id
 ${joins}
@@ -159,7 +159,7 @@ where d.account_id = $1 and d.channel_id = $2`;
 }
 
 const eventsText = `select ${eventColumns} from (
-  select e.*, sum(${usualBytes} + octet_length(e.meta::text)) over (order by e.id rows between unbounded preceding and 1 preceding) as bytes
+  select e.*, sum(${approximateEventBytes} + octet_length(e.meta::text)) over (order by e.id rows between unbounded preceding and 1 preceding) as bytes
   from (
     select * from audit_events
     where account_id = $1 and id > (select cursor from deliveries where account_id = $1 and channel_id = $2)
@@ -167,11 +167,11 @@ const eventsText = `select ${eventColumns} from (
   ) e
 ) e where coalesce(e.bytes, 0) < $4 order by e.id`;
 
-const againText = `select ${eventColumns} from set_aside_events s
+const eventToRetryText = `select ${eventColumns} from set_aside_events s
 join audit_events e on e.account_id = s.account_id and e.id = s.event_id
 where s.account_id = $1 and s.channel_id = $2 and s.retry
 order by s.event_id limit 1`;
 
-const againRecordText = `select s.record_number as number from set_aside_records s
+const recordToRetryText = `select s.record_number as number from set_aside_records s
 where s.account_id = $1 and s.channel_id = $2 and s.feed = $3 and s.retry
 order by s.record_number limit 1`;

@@ -20,9 +20,9 @@ export interface GroupsPage {
   readonly last: boolean;
   readonly groups: readonly MirroredGroup[];
   /** Groups that were deleted or are no longer selected. */
-  readonly gone: readonly string[];
-  readonly joined: readonly GroupMember[];
-  readonly left: readonly GroupMember[];
+  readonly removedGroups: readonly string[];
+  readonly addedMembers: readonly GroupMember[];
+  readonly removedMembers: readonly GroupMember[];
 }
 
 /** Membership of a user in a group, by their ids. */
@@ -39,7 +39,7 @@ export interface UsersPage {
   readonly last?: boolean;
   readonly users: readonly { readonly id: string; readonly data: JsonObject }[];
   /** Users who were removed and may be restored. */
-  readonly gone: readonly string[];
+  readonly removed: readonly string[];
   /** Users who were deleted permanently. */
   readonly deleted: readonly string[];
 }
@@ -49,7 +49,7 @@ export interface UserScope {
   /** Whether users are left out who are in no group that selects its members. */
   readonly restricted: boolean;
   /** Whether the data of users who are not stored yet is complete, so that they can be added. */
-  readonly whole: boolean;
+  readonly isComplete: boolean;
 }
 
 /** Returns the names of those of the given groups that are stored in this generation, by id. */
@@ -71,22 +71,22 @@ export async function knownGroups(
 
 /** Writes a page of groups and the link to the next page. Writes nothing and returns false when the lease is lost. */
 export async function writeGroups(database: Database, held: HeldSync, page: GroupsPage): Promise<boolean> {
-  const { link, last, groups, gone, joined, left } = page;
-  const lists = [JSON.stringify(groups), gone, JSON.stringify(joined), JSON.stringify(left)];
+  const { link, last, groups, removedGroups, addedMembers, removedMembers } = page;
+  const lists = [JSON.stringify(groups), removedGroups, JSON.stringify(addedMembers), JSON.stringify(removedMembers)];
   return write(database, held, groupsText, [link, ...lists, last]);
 }
 
-const mine = 'account_id = $1 and integration_id = $2';
+const ofIntegration = 'account_id = $1 and integration_id = $2';
 
 const groupsText = `with held as (
   update directory_syncs s set groups_link = $5, groups_read = groups_read or $10, linked_at = clock_timestamp(), applied_revision = null where ${isHeld} returning generation
 ), gone as (
-  delete from directory_groups using held where ${mine} and id = any($7::text[])
+  delete from directory_groups using held where ${ofIntegration} and id = any($7::text[])
 ), gone_members as (
-  delete from directory_members using held where ${mine} and group_id = any($7::text[])
+  delete from directory_members using held where ${ofIntegration} and group_id = any($7::text[])
 ), left_members as (
   delete from directory_members m using held, json_to_recordset($9::json) as x("group" text, "user" text)
-  where ${mine} and m.group_id = x."group" and m.user_id = x."user"
+  where ${ofIntegration} and m.group_id = x."group" and m.user_id = x."user"
 ), groups as (
   insert into directory_groups (account_id, integration_id, id, generation, name, synced, selecting)
   select $1, $2, x.id, held.generation, x.name, x.synced, x.selecting
@@ -120,15 +120,15 @@ function isSelected(user: string): string {
 export async function writeUsers(
   database: Database,
   held: HeldSync,
-  { link, last = false, users, gone, deleted }: UsersPage,
-  { restricted, whole }: UserScope,
+  { link, last = false, users, removed, deleted }: UsersPage,
+  { restricted, isComplete }: UserScope,
 ): Promise<boolean> {
   return write(database, held, usersText, [
     link ?? null,
     JSON.stringify(users),
-    gone,
+    removed,
     restricted,
-    whole,
+    isComplete,
     last,
     deleted,
   ]);
@@ -148,7 +148,7 @@ const usersText = `with held as (
   returning generation
 ), gone as (
   update directory_users u set data = null, generation = held.generation from held
-  where ${mine} and id = any($7::text[]) and data is not null
+  where ${ofIntegration} and id = any($7::text[]) and data is not null
 ), deleted as (
   insert into directory_users as u (account_id, integration_id, id, generation, data)
   select $1, $2, x.id, held.generation, ${deletedData} from held, unnest($11::text[]) as x(id)
@@ -185,7 +185,7 @@ order by 1 limit $4`;
  * Ends a read: deletes what a full read did not see, and users whom no group selects any more. Returns false when the
  * lease is lost.
  */
-export async function endRead(database: Database, held: HeldSync, restricted: boolean): Promise<boolean> {
+export async function finishRead(database: Database, held: HeldSync, restricted: boolean): Promise<boolean> {
   const own = heldParameters(held);
   const [rows] = await database.inAccount(
     held.account,
@@ -224,15 +224,15 @@ export async function readMirror(database: Database, account: string, integratio
     account,
     [
       statement<Mirror['users'][number]>(
-        `select id, data from directory_users where ${mine} and data is not null and not ${isDeleted} order by id`,
+        `select id, data from directory_users where ${ofIntegration} and data is not null and not ${isDeleted} order by id`,
         own,
       ),
       statement<{ readonly id: string }>(
-        `select id from directory_users where ${mine} and ${isDeleted} order by id`,
+        `select id from directory_users where ${ofIntegration} and ${isDeleted} order by id`,
         own,
       ),
       statement<{ readonly id: string; readonly name: string }>(
-        `select id, name from directory_groups where ${mine} order by id`,
+        `select id, name from directory_groups where ${ofIntegration} order by id`,
         own,
       ),
       statement<{ readonly id: string; readonly users: readonly string[] }>(membersText, own),
@@ -250,7 +250,7 @@ export async function readMirror(database: Database, account: string, integratio
 
 // Not joined with users, because right after the first sync Postgres has no statistics for choosing a good plan.
 const membersText = `select group_id as id, array_agg(user_id order by user_id) as users from directory_members
-where ${mine} group by group_id`;
+where ${ofIntegration} group by group_id`;
 
 async function write(database: Database, held: HeldSync, text: string, values: readonly unknown[]): Promise<boolean> {
   const parameters = [...heldParameters(held), ...values];

@@ -87,7 +87,7 @@ on conflict (account_id, integration_id) do update set basis = excluded.basis, "
 returning 1`;
 
 /** Result of a completed sync. */
-export interface SyncEnd {
+export interface SyncResult {
   /** Milliseconds until the next sync. */
   readonly waitMs: number;
   /** Revision of the integration at this sync. When the integration changes, it is synced at once. */
@@ -102,10 +102,10 @@ export interface SyncEnd {
  * Records the start of a sync, and the time of the next one in case this one does not complete. Returns false when the
  * lease is lost.
  */
-export function noteSyncAttempt(
+export function recordSyncAttempt(
   database: Database,
   held: HeldSync,
-  { waitMs, revision }: Pick<SyncEnd, 'waitMs' | 'revision'>,
+  { waitMs, revision }: Pick<SyncResult, 'waitMs' | 'revision'>,
 ): Promise<boolean> {
   return write(database, held, attemptText, [waitMs, revision]);
 }
@@ -115,7 +115,7 @@ const attemptText = `update directory_syncs s set next_at = clock_timestamp() + 
 where ${isHeld} returning 1`;
 
 /** Records a completed sync. Returns false when the lease is lost. */
-export function noteSyncEnd(database: Database, held: HeldSync, end: SyncEnd): Promise<boolean> {
+export function recordSyncResult(database: Database, held: HeldSync, end: SyncResult): Promise<boolean> {
   const { waitMs, revision, appliedRevision = null, waiting = null } = end;
   return write(database, held, endText, [waitMs, revision, appliedRevision, waiting]);
 }
@@ -125,24 +125,24 @@ const endText = `update directory_syncs s set failures = 0, reported = false, en
 where ${isHeld} returning 1`;
 
 /** A sync that did not complete. */
-export interface SyncFault extends Pick<SyncEnd, 'waitMs' | 'revision'> {
+export interface SyncFailure extends Pick<SyncResult, 'waitMs' | 'revision'> {
   readonly reason: string;
   /** Number of consecutive failures. */
   readonly failures: number;
 }
 
 /** Records a failed sync. Returns false when the lease is lost. */
-export function noteSyncFault(database: Database, held: HeldSync, fault: SyncFault): Promise<boolean> {
+export function recordSyncFailure(database: Database, held: HeldSync, fault: SyncFailure): Promise<boolean> {
   const { reason, failures, waitMs, revision } = fault;
-  return write(database, held, faultText, [reason, waitMs, revision, failures]);
+  return write(database, held, failedText, [reason, waitMs, revision, failures]);
 }
 
-const faultText = `update directory_syncs s set failures = $8, last_error = $5, last_error_at = clock_timestamp(),
+const failedText = `update directory_syncs s set failures = $8, last_error = $5, last_error_at = clock_timestamp(),
   next_at = clock_timestamp() + $6::float8 * interval '1 millisecond', tried_revision = $7
 where ${isHeld} returning 1`;
 
 /** Writes the audit event that reports failing syncs. Writes it once per failure, until a sync completes again. */
-export async function reportSyncFault(
+export async function reportSyncFailure(
   database: Database,
   { account, integration }: HeldSync,
   entry: AuditEntry,
@@ -156,7 +156,7 @@ const reportText = `with failing as (
 ), ${headAfter('failing')} ${insertAuditText}`;
 
 /** Expiry of the client secret of an integration. */
-export interface SecretLife {
+export interface SecretExpiry {
   /** Hash that identifies the secret. */
   readonly basis: string;
   /** Time of expiry, in ISO 8601. Absent when the directory does not report it. */
@@ -166,10 +166,10 @@ export interface SecretLife {
 }
 
 /** Records the expiry of the secret. Returns false when the lease is lost. */
-export function noteSecretLife(
+export function recordSecretExpiry(
   database: Database,
   held: HeldSync,
-  { basis, ends = '', note = '' }: SecretLife,
+  { basis, ends = '', note = '' }: SecretExpiry,
 ): Promise<boolean> {
   return write(database, held, secretText, [basis, ends, note]);
 }
@@ -180,7 +180,7 @@ const secretText = `update directory_syncs s set secret_checked_at = clock_times
 where ${isHeld} returning 1`;
 
 /** Writes the audit event that the secret expires within `days` days, once for each number of days. */
-export async function warnOfSecretEnd(
+export async function warnOfSecretExpiry(
   database: Database,
   { account, integration }: HeldSync,
   days: number,

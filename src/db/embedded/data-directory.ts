@@ -14,7 +14,7 @@ const VERSION = 1;
  * Files without which the embedded Postgres would create a new database that replaces the old one, or exit without a
  * reason.
  */
-const needed = [
+const requiredFiles = [
   'PG_VERSION',
   'postgresql.conf',
   'global/pg_control',
@@ -27,7 +27,7 @@ const needed = [
 /** Creates the data directory when it is missing, and removes the permissions of other users. */
 export async function openDataDirectory(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  await closeToOthers(directory);
+  await revokeOthersAccess(directory);
 }
 
 /**
@@ -39,14 +39,14 @@ export async function databaseFolder(directory: string, create: (folder: string)
   const folder = join(directory, 'postgres');
   const marked = await isMarked(directory);
   if (!(await exists(folder))) {
-    if (marked) throw damaged(directory, 'the folder `postgres` is missing');
+    if (marked) throw damagedDatabaseError(directory, 'the folder `postgres` is missing');
     await createAtomically(folder, create);
   }
-  const missing = await firstMissing(folder);
-  if (missing !== undefined) throw damaged(directory, `\`postgres/${missing}\` is missing`);
-  await closeToOthers(folder);
+  const missing = await findMissingFile(folder);
+  if (missing !== undefined) throw damagedDatabaseError(directory, `\`postgres/${missing}\` is missing`);
+  await revokeOthersAccess(folder);
   if (!marked) {
-    await closeFiles(folder);
+    await revokeOthersAccessIn(folder);
     await mark(directory);
   }
   return folder;
@@ -58,7 +58,7 @@ export async function holdsDatabase(directory: string): Promise<boolean> {
 }
 
 /** Returns the error for a database with damaged files. Its message explains how to restore the database. */
-export function damaged(directory: string, what: string, cause?: unknown): Unavailable {
+export function damagedDatabaseError(directory: string, what: string, cause?: unknown): Unavailable {
   return new Unavailable(
     `The embedded database in ${directory} is damaged: ${what}. Nothing was changed. ` +
       'Replace the whole directory with a copy; or move it away, put only its `secret.key` into a new directory and, while the server ' +
@@ -68,15 +68,15 @@ export function damaged(directory: string, what: string, cause?: unknown): Unava
 }
 
 /** SQLSTATEs of invalid pages, corrupt indexes, and missing or unreadable files. */
-const damage = /^(XX001|XX002|58P01|58030)$/;
+const damageCodes = /^(XX001|XX002|58P01|58030)$/;
 
 /**
- * Converts an error of the embedded database with `damaged` when it shows that the files are damaged. Returns other
+ * Converts an error of the embedded database with `damagedDatabaseError` when it shows that the files are damaged. Returns other
  * errors unchanged.
  */
-export function asDamage(directory: string, error: unknown): unknown {
+export function toDamageError(directory: string, error: unknown): unknown {
   if (!(error instanceof Error)) return error;
-  return damage.test(codeOf(error) ?? '') ? damaged(directory, error.message, error) : error;
+  return damageCodes.test(codeOf(error) ?? '') ? damagedDatabaseError(directory, error.message, error) : error;
 }
 
 async function createAtomically(folder: string, create: (folder: string) => Promise<void>): Promise<void> {
@@ -90,7 +90,7 @@ async function isMarked(directory: string): Promise<boolean> {
   const path = join(directory, MARKER);
   if (!(await exists(path))) return false;
   const version = versionOf(await readFile(path, 'utf8'));
-  if (version === undefined) throw damaged(directory, `\`${MARKER}\` cannot be read`);
+  if (version === undefined) throw damagedDatabaseError(directory, `\`${MARKER}\` cannot be read`);
   if (version <= VERSION) return true;
   throw new Unavailable(
     `The data directory ${directory} was written by a newer Heddle; start that version, or a newer one.`,
@@ -113,8 +113,8 @@ async function mark(directory: string): Promise<void> {
   await rename(`${path}.new`, path);
 }
 
-async function firstMissing(folder: string): Promise<string | undefined> {
-  for (const name of needed) if (!(await exists(join(folder, name)))) return name;
+async function findMissingFile(folder: string): Promise<string | undefined> {
+  for (const name of requiredFiles) if (!(await exists(join(folder, name)))) return name;
   return undefined;
 }
 
@@ -122,7 +122,7 @@ async function firstMissing(folder: string): Promise<string | undefined> {
  * Removes the permissions of other users. A mounted volume may belong to another user: its administrator then decides
  * its mode.
  */
-async function closeToOthers(path: string): Promise<void> {
+async function revokeOthersAccess(path: string): Promise<void> {
   const { mode, uid } = await stat(path);
   const own = process.getuid?.() ?? uid;
   if ((mode & 0o077) !== 0 && (own === uid || own === 0)) await chmod(path, mode & 0o700);
@@ -132,10 +132,10 @@ async function closeToOthers(path: string): Promise<void> {
  * Removes the permissions of other users from everything in a folder. A new database contains files that everyone may
  * write, whatever the umask is.
  */
-async function closeFiles(folder: string): Promise<void> {
+async function revokeOthersAccessIn(folder: string): Promise<void> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const own = entries.filter((entry) => !entry.isSymbolicLink());
-  await Promise.all(own.map((entry) => closeToOthers(join(entry.parentPath, entry.name))));
+  await Promise.all(own.map((entry) => revokeOthersAccess(join(entry.parentPath, entry.name))));
 }
 
 /** Returns whether a file or directory exists. */

@@ -10,7 +10,7 @@ const PREFIX = 'lock-';
 const HELD = '.held';
 const ATTEMPTS = 20;
 // Maximum length of the path of a Unix socket, in bytes. The lowest limit is 103 bytes, on macOS.
-const LONGEST_SOCKET_PATH = 100;
+const MAX_SOCKET_PATH_BYTES = 100;
 
 /**
  * Locks a data directory for this process, and returns the function that releases the lock.
@@ -24,7 +24,7 @@ export async function lockDirectory(directory: string): Promise<() => Promise<vo
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const own = join(directory, `${PREFIX}${randomBytes(6).toString('hex')}`);
     const server = await listen(own);
-    const others = await liveOthers(directory, own);
+    const others = await findOtherProcesses(directory, own);
     if (others.length === 0) {
       await writeFile(own + HELD, `${process.pid}\n`);
       return () => release(server, own);
@@ -40,14 +40,14 @@ export async function lockDirectory(directory: string): Promise<() => Promise<vo
   );
 }
 
-async function liveOthers(directory: string, own: string): Promise<readonly ('held' | 'starting')[]> {
+async function findOtherProcesses(directory: string, own: string): Promise<readonly ('held' | 'starting')[]> {
   const names = await readdir(directory);
   const sockets = names.filter((name) => name.startsWith(PREFIX) && !name.endsWith(HELD) && name !== basename(own));
   const live: ('held' | 'starting')[] = [];
   for (const name of sockets) {
     const path = join(directory, name);
-    if (await answers(path)) live.push(names.includes(name + HELD) ? 'held' : 'starting');
-    else await removeBoth(path);
+    if (await canConnect(path)) live.push(names.includes(name + HELD) ? 'held' : 'starting');
+    else await removeLockFiles(path);
   }
   return live;
 }
@@ -55,7 +55,7 @@ async function liveOthers(directory: string, own: string): Promise<readonly ('he
 async function listen(path: string): Promise<Server> {
   const server = createServer((connection) => connection.destroy());
   try {
-    await reachable(
+    await withShortPath(
       path,
       (short) =>
         new Promise<void>((done, failed) =>
@@ -69,8 +69,8 @@ async function listen(path: string): Promise<Server> {
   return server.unref();
 }
 
-function answers(path: string): Promise<boolean> {
-  return reachable(
+function canConnect(path: string): Promise<boolean> {
+  return withShortPath(
     path,
     (short) =>
       new Promise((done) => {
@@ -91,8 +91,8 @@ function answers(path: string): Promise<boolean> {
  * Calls `use` with a path that is short enough for a socket. For a longer path, this is a path through a temporary
  * symbolic link to the directory of the socket, which exists only during the call.
  */
-async function reachable<Value>(path: string, use: (short: string) => Promise<Value>): Promise<Value> {
-  if (Buffer.byteLength(path) <= LONGEST_SOCKET_PATH) return use(path);
+async function withShortPath<Value>(path: string, use: (short: string) => Promise<Value>): Promise<Value> {
+  if (Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES) return use(path);
   const shortcut = await mkdtemp(join(tmpdir(), 'hdl-'));
   try {
     await symlink(resolve(dirname(path)), join(shortcut, 'd'));
@@ -105,11 +105,11 @@ async function reachable<Value>(path: string, use: (short: string) => Promise<Va
 async function release(server: Server, path: string): Promise<void> {
   // The files are removed before the server closes, because closing unlinks the path that was bound, and that path may
   // lead through a symbolic link that no longer exists.
-  await removeBoth(path);
+  await removeLockFiles(path);
   await new Promise<void>((done) => server.close(() => done()));
 }
 
-async function removeBoth(path: string): Promise<void> {
+async function removeLockFiles(path: string): Promise<void> {
   await rm(path + HELD, { force: true });
   await rm(path, { force: true });
 }

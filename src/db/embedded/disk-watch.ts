@@ -8,7 +8,7 @@ const probeMs = 2000;
  * Allocates 1 MiB of new pages temporarily, because small rows may fit into existing pages. Rows of this length are not
  * compressed.
  */
-const takesRoom = `create temporary table heddle_room on commit drop as
+const allocateSpaceText = `create temporary table heddle_room on commit drop as
   select repeat('x', 1000) from generate_series(1, 1024)`;
 
 /**
@@ -29,7 +29,7 @@ export class DiskWatch {
   }
 
   /** Records that the disk is full if `shortage` reports that, and returns `shortage`. */
-  note(shortage: Unavailable): Unavailable {
+  recordShortage(shortage: Unavailable): Unavailable {
     if (!isDiskFull(shortage) || this.#full !== undefined) return shortage;
     this.#full = shortage;
     this.#changed(true);
@@ -38,7 +38,7 @@ export class DiskWatch {
   }
 
   /** Throws `Unavailable` while the disk is full. */
-  requireRoom(): void {
+  requireSpace(): void {
     if (this.#full === undefined) return;
     throw new Unavailable(this.#full.message, { cause: this.#full, problems: this.#full.problems });
   }
@@ -53,7 +53,7 @@ export class DiskWatch {
 
   async #probe(): Promise<void> {
     // Other errors, such as a missing permission, prove nothing about the disk. The next write reports them.
-    const failure = await this.#asOwner([takesRoom]).catch((error: unknown) => error);
+    const failure = await this.#asOwner([allocateSpaceText]).catch((error: unknown) => error);
     if (failure instanceof Unavailable) return this.#probeLater();
     this.#full = undefined;
     this.#changed(false);

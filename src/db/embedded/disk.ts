@@ -8,7 +8,7 @@ const mebibyte = 1024 * 1024;
  * Returns the free space below a path, in MiB: 0 when no inodes are free, infinity when the file system does not report
  * its size.
  */
-export async function roomAt(path: string): Promise<number> {
+export async function freeMebibytes(path: string): Promise<number> {
   const { blocks, bavail, bsize, files, ffree } = await statfs(path);
   if (files > 0 && ffree === 0) return 0;
   return blocks === 0 ? Number.POSITIVE_INFINITY : Math.floor((bavail * bsize) / mebibyte);
@@ -38,14 +38,15 @@ export async function createFile(path: string, text: string): Promise<boolean> {
   }
 }
 
-const full = 'is on a disk that is full; make room and start again';
-const closed = 'is not writable; make it writable for the user who runs Heddle, or choose another one with --data-dir';
-const other = 'is not a directory; choose another one with --data-dir';
+const diskFullReason = 'is on a disk that is full; make room and start again';
+const notWritableReason =
+  'is not writable; make it writable for the user who runs Heddle, or choose another one with --data-dir';
+const notDirectoryReason = 'is not a directory; choose another one with --data-dir';
 
 const reasons: Readonly<Record<string, string>> = {
-  ...{ ENOSPC: full, EDQUOT: full },
-  ...{ EACCES: closed, EPERM: closed, EROFS: closed },
-  ...{ EEXIST: other, ENOTDIR: other },
+  ...{ ENOSPC: diskFullReason, EDQUOT: diskFullReason },
+  ...{ EACCES: notWritableReason, EPERM: notWritableReason, EROFS: notWritableReason },
+  ...{ EEXIST: notDirectoryReason, ENOTDIR: notDirectoryReason },
 };
 
 /**
@@ -63,6 +64,6 @@ export async function inDataDirectory<Value>(directory: string, work: () => Prom
 }
 
 /** Returns whether an error means that the disk is full. */
-export function isFull(error: unknown): boolean {
-  return reasons[codeOf(error) ?? ''] === full;
+export function isDiskFullError(error: unknown): boolean {
+  return reasons[codeOf(error) ?? ''] === diskFullReason;
 }

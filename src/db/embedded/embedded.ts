@@ -1,16 +1,16 @@
 import { resolve } from 'node:path';
 import { PGlite, type PGliteOptions, type Transaction } from '@electric-sql/pglite';
 import type { CompiledQuery } from 'kysely';
-import { executableAsset } from '../../executable.ts';
+import { readEmbeddedAsset } from '../../executable.ts';
 import { isObject } from '../../lib/json.ts';
 import { Unavailable } from '../../model/errors.ts';
-import { beginText, checkParameters, lockHead, perform, restrictTo } from '../builder.ts';
-import type { AccountAccess, Database, RowsOf, Run, TransactionOptions } from '../database.ts';
+import { beginText, checkParameters, lockHead, restrictTo, runOwnerWork } from '../builder.ts';
+import type { AccountAccess, Database, RowsOf, RunSql, TransactionOptions } from '../database.ts';
 import { columnParsers } from '../schema.ts';
 import { shortageOf } from '../shortage.ts';
-import { damaged, databaseFolder, openDataDirectory } from './data-directory.ts';
+import { damagedDatabaseError, databaseFolder, openDataDirectory } from './data-directory.ts';
 import { lockDirectory } from './directory-lock.ts';
-import { inDataDirectory, isFull, roomAt } from './disk.ts';
+import { freeMebibytes, inDataDirectory, isDiskFullError } from './disk.ts';
 import { DiskWatch } from './disk-watch.ts';
 
 /** Number of written rows after which the tables are vacuumed and analysed. PGlite has no autovacuum. */
@@ -19,7 +19,7 @@ const VACUUM_ROWS = 10_000;
 /**
  * Number of transactions after which the size of the write-ahead log is checked. A check costs as much as a small read.
  */
-const LOOK_TRANSACTIONS = 64;
+const CHECK_TRANSACTIONS = 64;
 
 /**
  * Maximum number of bytes of the write-ahead log since the last checkpoint. PGlite has no process that makes
@@ -28,7 +28,7 @@ const LOOK_TRANSACTIONS = 64;
  */
 const CHECKPOINT_BYTES = 32 * 2 ** 20;
 
-const aheadText =
+const walBytesText =
   'select pg_wal_lsn_diff(pg_current_wal_lsn(), redo_lsn)::float8 as bytes from pg_control_checkpoint()';
 
 /**
@@ -43,11 +43,11 @@ const grownTables = `select from pg_class where relkind = 'r' and relnamespace =
 export interface EmbeddedOptions {
   readonly dataDir?: string;
   /** Called before a new database is created in the data directory. */
-  readonly creating?: () => void;
+  readonly onCreate?: () => void;
   /** Called when the disk of the database becomes full, and when it has room again. */
-  readonly diskChanged?: (isFull: boolean) => void;
+  readonly onDiskChange?: (isFull: boolean) => void;
   /** For tests: replaces the function that returns the free space below a path, in MiB. */
-  readonly roomAt?: typeof roomAt;
+  readonly freeMebibytes?: typeof freeMebibytes;
 }
 
 /**
@@ -62,7 +62,7 @@ export async function openEmbedded(options: EmbeddedOptions = {}): Promise<Datab
     await openDataDirectory(directory);
     const unlock = await lockDirectory(directory);
     try {
-      const database = new EmbeddedDatabase(await startIn(directory, options), unlock, options.diskChanged);
+      const database = new EmbeddedDatabase(await startIn(directory, options), unlock, options.onDiskChange);
       await database.vacuumGrown();
       return database;
     } catch (error) {
@@ -73,41 +73,41 @@ export async function openEmbedded(options: EmbeddedOptions = {}): Promise<Datab
 }
 
 /** Space that a new database takes, and space that an existing database may need at its start, in MiB. */
-const newRoom = 48;
-const startRoom = 32;
+const newDatabaseMebibytes = 48;
+const startMebibytes = 32;
 
-async function startIn(directory: string, { creating = () => {}, ...options }: EmbeddedOptions): Promise<PGlite> {
-  const roomLeft = () => (options.roomAt ?? roomAt)(directory);
+async function startIn(directory: string, { onCreate = () => {}, ...options }: EmbeddedOptions): Promise<PGlite> {
+  const roomLeft = () => (options.freeMebibytes ?? freeMebibytes)(directory);
   const folder = await databaseFolder(directory, async (fresh) => {
     const room = await roomLeft();
-    if (room < newRoom) throw new Unavailable(noRoomToCreate(directory, room));
-    creating();
+    if (room < newDatabaseMebibytes) throw new Unavailable(noSpaceToCreateMessage(directory, room));
+    onCreate();
     await (await start(fresh)).close();
   });
   try {
     return await start(folder);
   } catch (cause) {
-    if (isFull(cause)) throw cause;
+    if (isDiskFullError(cause)) throw cause;
     const room = await roomLeft();
-    if (room < startRoom) throw new Unavailable(noRoomToStart(directory, room), { cause });
-    throw damaged(directory, 'the database does not start from its files', cause);
+    if (room < startMebibytes) throw new Unavailable(noSpaceToStartMessage(directory, room), { cause });
+    throw damagedDatabaseError(directory, 'the database does not start from its files', cause);
   }
 }
 
-function noRoomToCreate(directory: string, room: number): string {
-  return `No database was created in ${directory}: its disk has room for ${room} MiB, and a new database takes ${newRoom} MiB. Make room, or choose another directory with --data-dir.`;
+function noSpaceToCreateMessage(directory: string, room: number): string {
+  return `No database was created in ${directory}: its disk has room for ${room} MiB, and a new database takes ${newDatabaseMebibytes} MiB. Make room, or choose another directory with --data-dir.`;
 }
 
 /**
  * Returns the message for a database that does not start on a full disk. It does not suggest a restore, because a
  * database that only lacks space must not be restored.
  */
-function noRoomToStart(directory: string, room: number): string {
+function noSpaceToStartMessage(directory: string, room: number): string {
   return `The embedded database in ${directory} does not start, and its disk is full (${room} MiB left). Nothing was changed. Free disk space and start again; if it still does not start, it is damaged.`;
 }
 
 async function start(dataDir = 'memory://'): Promise<PGlite> {
-  const starting = PGlite.create({ dataDir, parsers: { ...columnParsers }, ...(await heldFiles()) });
+  const starting = PGlite.create({ dataDir, parsers: { ...columnParsers }, ...(await loadBundledFiles()) });
   return starting.catch((reason) => Promise.reject(startError(reason)));
 }
 
@@ -118,8 +118,8 @@ declare const WebAssembly: { compile(bytes: Uint8Array<ArrayBuffer>): Promise<We
  * Returns the files that PGlite normally reads from the folder of its modules, if they are contained in the single
  * executable.
  */
-async function heldFiles(): Promise<Partial<PGliteOptions>> {
-  const [postgres, initdb, files] = ['pglite.wasm', 'initdb.wasm', 'pglite.data'].map(executableAsset);
+async function loadBundledFiles(): Promise<Partial<PGliteOptions>> {
+  const [postgres, initdb, files] = ['pglite.wasm', 'initdb.wasm', 'pglite.data'].map(readEmbeddedAsset);
   if (postgres === undefined || initdb === undefined || files === undefined) return {};
   const [pgliteWasmModule, initdbWasmModule] = await Promise.all([
     WebAssembly.compile(postgres),
@@ -170,7 +170,7 @@ class EmbeddedDatabase implements Database {
     });
   }
 
-  holding<Value>(account: string, work: (held: AccountAccess) => Promise<Value>): Promise<Value> {
+  withAccountLock<Value>(account: string, work: (held: AccountAccess) => Promise<Value>): Promise<Value> {
     return this.#transaction(async (transaction) => {
       await query(transaction, restrictTo(account, { write: true }));
       await query(transaction, lockHead(account));
@@ -179,7 +179,7 @@ class EmbeddedDatabase implements Database {
           for (const statement of statements) checkParameters(statement);
           return queryAll(transaction, statements);
         },
-        wrote: (rows) => this.wrote(rows),
+        countWrittenRows: (rows) => this.countWrittenRows(rows),
       });
     });
   }
@@ -191,13 +191,13 @@ class EmbeddedDatabase implements Database {
 
   async asOwner(work: Parameters<Database['asOwner']>[0]): Promise<void> {
     await this.#transaction((transaction) => {
-      const run: Run = async <Row>(text: string, parameters: readonly unknown[] = []) =>
+      const run: RunSql = async <Row>(text: string, parameters: readonly unknown[] = []) =>
         (await transaction.query<Row>(text, [...parameters])).rows;
-      return perform(work, run);
+      return runOwnerWork(work, run);
     });
   }
 
-  wrote(rows: number): void {
+  countWrittenRows(rows: number): void {
     this.#unvacuumed += rows;
     if (this.#unvacuumed >= VACUUM_ROWS) this.vacuum();
   }
@@ -220,20 +220,20 @@ class EmbeddedDatabase implements Database {
   }
 
   async #checkpoint(): Promise<void> {
-    const [ahead] = (await this.#pglite.query<{ readonly bytes: number }>(aheadText)).rows;
+    const [ahead] = (await this.#pglite.query<{ readonly bytes: number }>(walBytesText)).rows;
     if (ahead === undefined || ahead.bytes <= CHECKPOINT_BYTES) return;
     await this.#pglite.exec('checkpoint').catch((error) => {
       const shortage = shortageOf(error);
       if (shortage === undefined) throw error;
       // Reported like the shortage of a write. The next check tries again.
-      this.#disk.note(shortage);
+      this.#disk.recordShortage(shortage);
     });
   }
 
   async ping(): Promise<void> {
     await this.#upkeep;
     await this.#transaction((transaction) => transaction.exec('select 1'));
-    this.#disk.requireRoom();
+    this.#disk.requireSpace();
   }
 
   close(): Promise<void> {
@@ -254,10 +254,10 @@ class EmbeddedDatabase implements Database {
   async #transaction<Value>(work: (transaction: Transaction) => Promise<Value>): Promise<Value> {
     if (this.#closed) throw new Unavailable('The embedded database is closed.');
     this.#transactions += 1;
-    if (this.#transactions % LOOK_TRANSACTIONS === 0) this.#inBackground(() => this.#checkpoint());
+    if (this.#transactions % CHECK_TRANSACTIONS === 0) this.#inBackground(() => this.#checkpoint());
     return this.#pglite.transaction(work).catch((error) => {
       const shortage = shortageOf(error);
-      throw shortage === undefined ? error : this.#disk.note(shortage);
+      throw shortage === undefined ? error : this.#disk.recordShortage(shortage);
     });
   }
 }

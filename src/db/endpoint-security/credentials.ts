@@ -4,7 +4,7 @@ import type { Database } from '../database.ts';
 import { type HeldIntegration, isHeld, write } from './progress.ts';
 
 /** Expiry of the credentials of an integration, as its product reports it. */
-export interface CredentialLife {
+export interface CredentialExpiry {
   /** Hash that identifies the credentials. */
   readonly basis: string;
   /** Time of expiry, in ISO 8601. `undefined` when the product reports no expiry. */
@@ -12,16 +12,16 @@ export interface CredentialLife {
 }
 
 /** Records the expiry of the credentials. Returns false when the lease is lost. */
-export async function noteCredential(
+export async function recordCredentialExpiry(
   database: Database,
   held: HeldIntegration,
-  { basis, ends = '' }: CredentialLife,
+  { basis, ends = '' }: CredentialExpiry,
 ): Promise<boolean> {
-  return (await write(database, held, lifeText, [basis, ends])).length > 0;
+  return (await write(database, held, expiryText, [basis, ends])).length > 0;
 }
 
 // A changed expiry resets the warning.
-const lifeText = `update endpoint_security set credential_checked_at = clock_timestamp(), credential_basis = $5,
+const expiryText = `update endpoint_security set credential_checked_at = clock_timestamp(), credential_basis = $5,
   credential_ends_at = nullif($6::text, '')::timestamptz,
   credential_warned = case when credential_basis = $5
     and credential_ends_at is not distinct from nullif($6::text, '')::timestamptz then credential_warned end
@@ -36,7 +36,7 @@ export interface CredentialWarning {
 }
 
 /** Writes the audit event that credentials expire within `days` days, once for each number of days. */
-export async function warnOfCredential(
+export async function warnOfCredentialExpiry(
   database: Database,
   { account, integration }: HeldIntegration,
   { days, basis, entry }: CredentialWarning,

@@ -49,12 +49,12 @@ limit $3`;
  * Creates a row for each object of these kinds that has none, because it was created since the last call. Returns the
  * number of created rows.
  */
-export async function adoptIntegrations(database: Database, kinds: readonly string[]): Promise<number> {
-  const rows = await database.lookUp(statement<object>(adoptText, [kinds]));
+export async function createMissingIntegrations(database: Database, kinds: readonly string[]): Promise<number> {
+  const rows = await database.lookUp(statement<object>(createMissingText, [kinds]));
   return rows.length;
 }
 
-const adoptText = `insert into endpoint_security (account_id, integration_id)
+const createMissingText = `insert into endpoint_security (account_id, integration_id)
 select o.account_id, o.id from objects o where o.kind = any($1::text[])
   and not exists (select from endpoint_security e where e.account_id = o.account_id and e.integration_id = o.id)
 on conflict do nothing

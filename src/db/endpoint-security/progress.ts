@@ -67,7 +67,7 @@ export async function writeVerdicts(
     [...reports, statement<object>(verdictsText, [...parameters, JSON.stringify(rows)])],
     { write: true },
   );
-  database.wrote(rows.length);
+  database.countWrittenRows(rows.length);
   return (results.at(-1) ?? []).length > 0;
 }
 
@@ -100,7 +100,7 @@ export interface SyncResult {
  * Records the start of a sync, and the time of the next one in case this one does not complete. Returns false when the
  * lease is lost, or when the sync is not due and not forced.
  */
-export async function noteAttempt(
+export async function recordSyncAttempt(
   database: Database,
   held: HeldIntegration,
   { waitMs, revision, isForced }: Pick<SyncResult, 'waitMs' | 'revision'> & { readonly isForced: boolean },
@@ -109,7 +109,11 @@ export async function noteAttempt(
 }
 
 /** Records a complete sync. From then on the product decides about peers. Returns false when the lease is lost. */
-export async function noteSynced(database: Database, held: HeldIntegration, result: SyncResult): Promise<boolean> {
+export async function recordSyncResult(
+  database: Database,
+  held: HeldIntegration,
+  result: SyncResult,
+): Promise<boolean> {
   const rows = await write(database, held, syncedText, [result.devices, result.waitMs, result.revision]);
   return rows.length > 0;
 }
@@ -142,7 +146,7 @@ export interface SyncFailure {
  * Records a sync that failed, or whose result waits for an approval. Earlier verdicts are kept. Returns the reason why
  * they no longer count, or null if they still count. Returns `undefined` when the lease is lost.
  */
-export async function noteSyncFailure(
+export async function recordSyncFailure(
   database: Database,
   held: HeldIntegration,
   failure: SyncFailure,

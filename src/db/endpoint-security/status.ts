@@ -25,7 +25,7 @@ export interface IntegrationStatusRow {
 }
 
 /**
- * Returns the status of the integrations of an account that have a row (see `adoptIntegrations`), ordered by id. With
+ * Returns the status of the integrations of an account that have a row (see `createMissingIntegrations`), ordered by id. With
  * `integration`, returns only this one.
  */
 export async function listIntegrationStatus(
@@ -55,8 +55,8 @@ export interface IntegrationAction {
  * Accepts the low number of devices that the product last reported. Returns this number, or `undefined` when no number
  * waits for an approval.
  */
-export async function acceptLoss(database: Database, action: IntegrationAction): Promise<number | undefined> {
-  const [row] = await act<{ readonly devices: number }>(database, action, acceptText);
+export async function acceptDeviceLoss(database: Database, action: IntegrationAction): Promise<number | undefined> {
+  const [row] = await runAction<{ readonly devices: number }>(database, action, acceptText);
   return row?.devices;
 }
 
@@ -65,14 +65,14 @@ const acceptText = `update endpoint_security set devices = doubted, doubted = nu
 where account_id = $1 and integration_id = $9 and doubted is not null returning devices`;
 
 /** Makes an integration due at once. Returns whether the integration exists. */
-export async function syncSoon(database: Database, action: IntegrationAction): Promise<boolean> {
-  return (await act(database, action, soonText)).length > 0;
+export async function scheduleSync(database: Database, action: IntegrationAction): Promise<boolean> {
+  return (await runAction(database, action, scheduleText)).length > 0;
 }
 
-const soonText = `update endpoint_security set next_at = null
+const scheduleText = `update endpoint_security set next_at = null
 where account_id = $1 and integration_id = $9 returning devices`;
 
-async function act<Row extends object>(
+async function runAction<Row extends object>(
   database: Database,
   { account, integration, entry }: IntegrationAction,
   clause: string,

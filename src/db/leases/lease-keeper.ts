@@ -4,7 +4,7 @@ import type { DatabaseOptions } from '../database.ts';
 import type { Lease } from './leases.ts';
 
 /** Message to the thread. */
-export type LeaseRequest =
+export type LeaseWorkerMessage =
   | { readonly what: 'hold'; readonly lease: Lease; readonly seconds: number }
   | { readonly what: 'let go'; readonly lease: Lease }
   /** Heartbeat: the main thread is responsive. */
@@ -12,7 +12,7 @@ export type LeaseRequest =
   | { readonly what: 'close' };
 
 /** Options with which the thread is started. */
-export type LeaseWorkerData = Required<Omit<LeaseKeeperOptions, 'failed'>>;
+export type LeaseWorkerData = Required<Omit<LeaseKeeperOptions, 'onFailure'>>;
 
 /** Message that the thread posts when it can renew leases. */
 export const ready = 'ready';
@@ -24,7 +24,7 @@ export interface LeaseKeeper {
    * does not run, only the renewals of the main thread count; the next thread renews all leases that are held.
    */
   hold(lease: Lease, seconds: number): void;
-  letGo(lease: Lease): void;
+  release(lease: Lease): void;
   close(): Promise<void>;
 }
 
@@ -32,32 +32,32 @@ export interface LeaseKeeper {
 export interface LeaseKeeperOptions {
   readonly database: DatabaseOptions;
   /** Time after which leases of a silent main thread are no longer renewed, in milliseconds. Default: one minute. */
-  readonly longestSilenceMs?: number;
+  readonly maxSilenceMs?: number;
   /** Called when the thread cannot start or ends unexpectedly. Called only once until a thread renews leases again. */
-  failed(error: unknown): void;
+  onFailure(error: unknown): void;
 }
 
-interface Held {
+interface HeldLease {
   readonly lease: Lease;
   readonly seconds: number;
 }
 
-const aliveMs = 2000;
+const heartbeatIntervalMs = 2000;
 
 /** Creates a keeper. Its thread starts with the first lease, and starts again when it ended while leases are held. */
 export function openLeaseKeeper(options: LeaseKeeperOptions): LeaseKeeper {
-  const { database, failed, longestSilenceMs = 60_000 } = options;
-  const held = new Map<string, Held>();
+  const { database, onFailure, maxSilenceMs = 60_000 } = options;
+  const held = new Map<string, HeldLease>();
   let worker: Worker | undefined;
   let isReported = false;
-  const post = (request: LeaseRequest): void => worker?.postMessage(request);
+  const post = (request: LeaseWorkerMessage): void => worker?.postMessage(request);
   const report = (error: unknown): void => {
-    if (!isReported) failed(error);
+    if (!isReported) onFailure(error);
     isReported = true;
   };
   const start = (): void => {
     try {
-      const started = startWorker({ database, longestSilenceMs });
+      const started = startWorker({ database, maxSilenceMs });
       worker = started;
       const leave = (): void => {
         if (worker === started) worker = undefined;
@@ -77,7 +77,7 @@ export function openLeaseKeeper(options: LeaseKeeperOptions): LeaseKeeper {
   const beat = setInterval(() => {
     if (worker === undefined && held.size > 0) start();
     else post({ what: 'alive' });
-  }, aliveMs);
+  }, heartbeatIntervalMs);
   beat.unref();
   return {
     hold(lease, seconds) {
@@ -85,7 +85,7 @@ export function openLeaseKeeper(options: LeaseKeeperOptions): LeaseKeeper {
       if (worker === undefined) start();
       else post({ what: 'hold', lease, seconds });
     },
-    letGo(lease) {
+    release(lease) {
       held.delete(leaseKey(lease));
       post({ what: 'let go', lease });
     },

@@ -1,38 +1,38 @@
 import { enableCompileCache } from 'node:module';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { Database } from '../database.ts';
-import { type LeaseRequest, type LeaseWorkerData, leaseKey, ready } from './lease-keeper.ts';
+import { type LeaseWorkerData, type LeaseWorkerMessage, leaseKey, ready } from './lease-keeper.ts';
 import type { Lease } from './leases.ts';
 
 enableCompileCache();
 const { openDatabase } = await import('../database.ts');
 const { renewLease } = await import('./leases.ts');
 
-const lookMs = 250;
+const checkIntervalMs = 250;
 
-interface Held {
+interface HeldLease {
   readonly lease: Lease;
   readonly seconds: number;
   nextAt: number;
 }
 
 // `openLeaseKeeper` starts this thread with these options.
-const { longestSilenceMs, database: options } = workerData as LeaseWorkerData;
+const { maxSilenceMs, database: options } = workerData as LeaseWorkerData;
 const database = await openDatabase({ ...options, poolSize: 1 });
 if (parentPort !== null) keepLeases(database, parentPort);
 
 /** Renews the leases that the main thread sends, until the main thread sends `close`. */
 function keepLeases(database: Database, port: MessagePort): void {
-  const held = new Map<string, Held>();
+  const held = new Map<string, HeldLease>();
   let heardAt = performance.now();
   let renewing: Promise<void> | undefined;
   const timer = setInterval(() => {
     // A main thread that has been silent for so long does nothing that needs a lease.
-    if (renewing !== undefined || performance.now() - heardAt > longestSilenceMs) return;
+    if (renewing !== undefined || performance.now() - heardAt > maxSilenceMs) return;
     renewing = renewDue(database, held).finally(() => {
       renewing = undefined;
     });
-  }, lookMs);
+  }, checkIntervalMs);
   const close = async (): Promise<void> => {
     clearInterval(timer);
     await renewing;
@@ -40,7 +40,7 @@ function keepLeases(database: Database, port: MessagePort): void {
     port.close();
   };
   port.postMessage(ready);
-  port.on('message', (request: LeaseRequest) => {
+  port.on('message', (request: LeaseWorkerMessage) => {
     heardAt = performance.now();
     if (request.what === 'close') void close();
     else if (request.what === 'let go') held.delete(leaseKey(request.lease));
@@ -51,7 +51,7 @@ function keepLeases(database: Database, port: MessagePort): void {
   });
 }
 
-async function renewDue(database: Database, held: Map<string, Held>): Promise<void> {
+async function renewDue(database: Database, held: Map<string, HeldLease>): Promise<void> {
   for (const [name, item] of held) {
     if (item.nextAt > performance.now()) continue;
     // An unreachable database proves nothing about the lease. The next check tries again.

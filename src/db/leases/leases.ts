@@ -62,7 +62,7 @@ export async function releaseLease(database: Database, lease: Lease): Promise<vo
 }
 
 /** Reason why a lease could not be renewed. */
-export type LostLease =
+export type LeaseLoss =
   /** The lease expired `seconds` seconds ago and is free. */
   | { readonly state: 'over'; readonly seconds: number }
   /** Another owner holds the lease. */
@@ -73,7 +73,7 @@ export type LostLease =
   | { readonly state: 'gone' };
 
 /** Returns the reason why a lease could not be renewed. */
-export async function explainLost(database: Database, { account, name, owner, fence }: Lease): Promise<LostLease> {
+export async function explainLeaseLoss(database: Database, { account, name, owner, fence }: Lease): Promise<LeaseLoss> {
   const [[row]] = await database.inAccount(account, [
     statement<{ readonly owner: string; readonly fence: number; readonly over: number }>(explainText, [account, name]),
   ]);

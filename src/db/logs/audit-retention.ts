@@ -1,5 +1,5 @@
 import { restrictTo, statement } from '../builder.ts';
-import type { Database, Run } from '../database.ts';
+import type { Database, RunSql } from '../database.ts';
 
 /** Returns the accounts whose oldest audit event is older than `days` days. */
 export async function agedAuditLogs(database: Database, days: number): Promise<readonly string[]> {
@@ -12,7 +12,7 @@ cross join lateral (select created_at from audit_events e where e.account_id = a
 where first.created_at < now() - $1::int * interval '1 day' order by account`;
 
 /** Maximum number of events that one step deletes. */
-const step = 1000;
+const eventsPerStep = 1000;
 
 /**
  * Deletes some of the oldest audit events of an account, in one transaction that takes no lock that a writer waits for.
@@ -20,18 +20,18 @@ const step = 1000;
  */
 export async function deleteAgedEvents(database: Database, account: string, days: number): Promise<number> {
   let deleted = 0;
-  const work = async (run: Run) => {
+  const work = async (run: RunSql) => {
     deleted = 0;
     const restriction = restrictTo(account, { write: true });
     await run(restriction.sql, restriction.parameters);
     await run('insert into audit_base (account_id) values ($1) on conflict do nothing', [account]);
     const held = await run('select 1 as held from audit_base where account_id = $1 for update skip locked', [account]);
     if (held.length === 0) return;
-    const [gone] = await run<{ readonly count: number }>(deleteText, [account, days, step]);
+    const [gone] = await run<{ readonly count: number }>(deleteText, [account, days, eventsPerStep]);
     deleted = gone?.count ?? 0;
   };
   await database.asOwner(work, { write: 'short' });
-  if (deleted > 0) database.wrote(deleted);
+  if (deleted > 0) database.countWrittenRows(deleted);
   return deleted;
 }
 

@@ -1,4 +1,4 @@
-import { build } from '../builder.ts';
+import { queryBuilder } from '../builder.ts';
 import type { Database } from '../database.ts';
 
 /**
@@ -10,7 +10,7 @@ export async function listAuditEvents(
   account: string,
   options: { readonly before?: number; readonly limit: number },
 ) {
-  const query = build
+  const query = queryBuilder
     .selectFrom('audit_events')
     .select([
       'id',
@@ -28,7 +28,7 @@ export async function listAuditEvents(
     .limit(options.limit);
   const [rows, [base]] = await database.inAccount(account, [
     (options.before === undefined ? query : query.where('id', '<', options.before)).compile(),
-    build.selectFrom('audit_base').select('event_id').where('account_id', '=', account).compile(),
+    queryBuilder.selectFrom('audit_base').select('event_id').where('account_id', '=', account).compile(),
   ]);
   return { rows, deletedTo: base?.event_id ?? 0 };
 }

@@ -6,13 +6,13 @@ import { statement } from '../builder.ts';
 import type { AccountAccess, Database } from '../database.ts';
 
 /** Position in an account's event stream. */
-export interface Cursor {
+export interface StreamPosition {
   readonly revision: number;
   readonly seq: number;
 }
 
 /** An event of an account's event stream. */
-export interface EventRow extends Cursor {
+export interface EventRow extends StreamPosition {
   readonly type: 'change' | 'revision' | 'notice';
   readonly data: JsonObject;
 }
@@ -21,10 +21,10 @@ export interface EventRow extends Cursor {
  * Returns the first events after a position, in order: for each revision its changes, then the revision itself, then
  * the notices that were recorded while it was the newest revision (audit events whose code begins with `config.`).
  */
-export async function eventsAfter(
+export async function readEventsAfter(
   database: Database,
   account: string,
-  { revision, seq }: Cursor,
+  { revision, seq }: StreamPosition,
   limit: number,
 ): Promise<readonly EventRow[]> {
   const [rows] = await database.inAccount(account, [statement<EventRow>(afterText, [account, revision, seq, limit])]);
@@ -53,32 +53,32 @@ order by revision, seq
 limit $4`;
 
 /** Extent of an account's event stream. */
-export interface Extent {
+export interface StreamExtent {
   /** Position after the newest event. */
-  readonly end: Cursor;
+  readonly end: StreamPosition;
   /** Oldest revision in the stored history. */
   readonly oldest: number;
   /** Position of the last notice that was deleted together with old audit events. Absent when none was deleted. */
-  readonly deleted?: Cursor;
+  readonly deleted?: StreamPosition;
 }
 
 /** Returns the current extent of an account's event stream, or `undefined` when the account does not exist. */
-export async function endOfEvents(database: Database, account: string): Promise<Extent | undefined> {
+export async function readStreamExtent(database: Database, account: string): Promise<StreamExtent | undefined> {
   const [rows] = await database.inAccount(account, [statement<ExtentRow>(extentText, [account])]);
   const [row] = rows;
   if (row === undefined) return undefined;
   const { revision, last, oldest, notice_revision: deleted, notice_id: notice } = row;
   return {
-    end: { revision, seq: firstNotice + last },
+    end: { revision, seq: noticeSeqOffset + last },
     oldest: oldest ?? revision,
     ...(deleted === null || notice === null || notice === 0
       ? {}
-      : { deleted: { revision: deleted, seq: firstNotice + notice } }),
+      : { deleted: { revision: deleted, seq: noticeSeqOffset + notice } }),
   };
 }
 
 /** Offset that is added to the number of an audit event to get the `seq` of its notice. */
-const firstNotice = 1_000_000;
+const noticeSeqOffset = 1_000_000;
 
 interface ExtentRow {
   readonly revision: number;

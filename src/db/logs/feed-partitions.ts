@@ -1,4 +1,4 @@
-import type { Database, Run } from '../database.ts';
+import type { Database, RunSql } from '../database.ts';
 import { type Feed, feeds } from './feeds.ts';
 
 const day = 86_400_000;
@@ -12,8 +12,8 @@ export function weekOf(time: number): number {
 }
 
 /** Returns the tables of a feed that are partitioned by week. */
-function tablesOf({ table, numbers }: Feed): readonly string[] {
-  return [table, numbers];
+function tablesOf({ table, numbersTable }: Feed): readonly string[] {
+  return [table, numbersTable];
 }
 
 function partitionName(table: string, start: number): string {
@@ -21,13 +21,13 @@ function partitionName(table: string, start: number): string {
 }
 
 // Servers may create the same partition at the same time. The second one waits here, and then finds the partition.
-const lock = 'select pg_advisory_xact_lock(1212498020, 3)';
+const lockText = 'select pg_advisory_xact_lock(1212498020, 3)';
 
 /** Creates the missing partitions of a feed for the weeks that begin at these times. */
 export async function makePartitions(database: Database, feed: Feed, weeks: Iterable<number>): Promise<void> {
   const chosen = [...weeks];
-  const work = async (run: Run) => {
-    await run(lock);
+  const work = async (run: RunSql) => {
+    await run(lockText);
     for (const table of tablesOf(feed)) {
       const present = await partitionsOf(run, table);
       for (const start of chosen) {
@@ -48,10 +48,10 @@ export async function makePartitionsAhead(database: Database, now: number): Prom
 }
 
 /** Drops the partitions of a feed for all weeks before the week of `moment`. Returns the dropped partitions. */
-export async function dropBefore(database: Database, feed: Feed, moment: number): Promise<readonly string[]> {
+export async function dropPartitionsBefore(database: Database, feed: Feed, moment: number): Promise<readonly string[]> {
   const dropped: string[] = [];
-  const work = async (run: Run) => {
-    await run(lock);
+  const work = async (run: RunSql) => {
+    await run(lockText);
     for (const table of tablesOf(feed)) {
       const oldest = partitionName(table, weekOf(moment));
       for (const name of await partitionsOf(run, table)) {
@@ -69,7 +69,7 @@ export async function dropBefore(database: Database, feed: Feed, moment: number)
     // ahead of the day on which its values were listed.
     await run(
       `delete from set_aside_records s where s.feed = $1
-       and not exists (select from ${feed.numbers} n where n.account_id = s.account_id and n.number = s.record_number)`,
+       and not exists (select from ${feed.numbersTable} n where n.account_id = s.account_id and n.number = s.record_number)`,
       [feed.name],
     );
     await run('delete from feed_values where feed = $1 and day < $2::date - 1', [feed.name, kept.slice(0, 10)]);
@@ -79,15 +79,15 @@ export async function dropBefore(database: Database, feed: Feed, moment: number)
 }
 
 /** Deletes the ids of reports that were stored before a moment. Reports that old are not sent again. */
-export async function forgetBatches(database: Database, moment: number): Promise<void> {
-  const work = async (run: Run) => {
+export async function deleteBatchesBefore(database: Database, moment: number): Promise<void> {
+  const work = async (run: RunSql) => {
     await run('delete from feed_batches where stored_at < $1::timestamptz', [new Date(moment).toISOString()]);
   };
   await database.asOwner(work, { write: 'long' });
 }
 
 /** Returns the names of a table's partitions, oldest first. */
-async function partitionsOf(run: Run, table: string): Promise<readonly string[]> {
+async function partitionsOf(run: RunSql, table: string): Promise<readonly string[]> {
   const rows = await run(
     `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
      where i.inhparent = $1::regclass order by 1`,

@@ -55,7 +55,7 @@ where account_id = $1 and feed = '${feed.name}' and field = ${bind(field)}${part
 }
 
 /** Returns every listed value of an account, and whether it was last seen on `day` or later. */
-export async function readListed(
+export async function readListedValues(
   database: Database,
   feed: Feed,
   account: string,
@@ -111,7 +111,7 @@ export async function sampleShares(
 }
 
 /** Sorting, size and position of a page of records. */
-export interface PageOf {
+export interface RecordPage {
   /** Columns to sort by, the most important first. Time and id break ties. */
   readonly sort: readonly string[];
   readonly order: SortOrder;
@@ -122,28 +122,28 @@ export interface PageOf {
    * records by indexes. `narrow`: like `find`, if a single index contains all matching records with their times, so
    * that only the records of the page are read. `sort`: reads all records and sorts them.
    */
-  readonly how: { readonly scan: number } | 'find' | 'narrow' | 'sort';
+  readonly strategy: { readonly scan: number } | 'find' | 'narrow' | 'sort';
 }
 
 /** Returns a page of records. */
 export async function readRecords(
   database: Database,
   selection: Selection,
-  page: PageOf,
+  page: RecordPage,
 ): Promise<readonly JsonObject[]> {
   return database.lookUp(
     feedQuery<JsonObject>(selection.account, ({ bind }) => {
-      if (page.how === 'narrow') return narrowText(selection, page, bind);
+      if (page.strategy === 'narrow') return narrowText(selection, page, bind);
       const limits = `limit ${bind(page.limit)}::bigint offset ${bind(page.offset)}::bigint`;
-      if (page.how === 'find') return findText(selection, page, limits, bind);
+      if (page.strategy === 'find') return findText(selection, page, limits, bind);
       const { table, columns } = selection.feed;
       const names = Object.keys(columns).join(', ');
-      if (page.how === 'sort')
+      if (page.strategy === 'sort')
         return `select ${names} from ${table} where ${whereOf(selection, bind, table)} ${orderBy(page)} ${limits}`;
       const all = whereOf({ ...selection, conditions: [] }, bind, table);
       const fits = conditionsOf(selection, bind);
       return `select ${names} from (
-  select * from ${table} where ${all} ${orderBy(page)} limit ${bind(page.how.scan)}::bigint
+  select * from ${table} where ${all} ${orderBy(page)} limit ${bind(page.strategy.scan)}::bigint
 ) ${table} where ${fits} ${limits}`;
     }),
   );
@@ -153,7 +153,7 @@ export async function readRecords(
  * The part that finds the records has no limit. With a limit, the planner would scan by time in the hope of finding
  * rare records early.
  */
-function findText(selection: Selection, page: PageOf, limits: string, bind: Bind): string {
+function findText(selection: Selection, page: RecordPage, limits: string, bind: Bind): string {
   const { table, columns } = selection.feed;
   const names = Object.keys(columns)
     .map((column) => `${table}.${column}`)
@@ -168,7 +168,7 @@ order by ${table}.timestamp ${page.order}, ${table}.id ${page.order}`;
 /**
  * First reads the times of all matching records from an index alone, then the records between the times of the page.
  */
-function narrowText(selection: Selection, { order, limit, offset }: PageOf, bind: Bind): string {
+function narrowText(selection: Selection, { order, limit, offset }: RecordPage, bind: Bind): string {
   const { table, columns } = selection.feed;
   const isEarlier =
     order === 'desc'
@@ -189,7 +189,7 @@ function conditionsOf({ conditions }: Selection, bind: Bind): string {
   return conditions.map((condition) => `(${condition(bind)})`).join(' and ') || 'true';
 }
 
-function orderBy({ sort, order }: PageOf): string {
+function orderBy({ sort, order }: RecordPage): string {
   const columns = [...sort.filter((column) => column !== 'timestamp'), 'timestamp', 'id'];
   return `order by ${columns.map((column) => `${column} ${order}`).join(', ')}`;
 }

@@ -22,7 +22,7 @@ export interface FeedWrite {
  */
 export async function writeFeed(database: Database, write: FeedWrite): Promise<number> {
   const [row] = await database.lookUp(writeStatement(write));
-  database.wrote(row?.stored ?? 0);
+  database.countWrittenRows(row?.stored ?? 0);
   return row?.stored ?? 0;
 }
 
@@ -55,7 +55,7 @@ function writeStatement({ feed, account, batches, rows, parts, values }: FeedWri
   where batch in (select at from given join fresh on fresh.reporter = given.reporter and fresh.batch = given.name)
   on conflict do nothing returning timestamp, id, slice
 ), numbers as (
-  insert into ${feed.numbers} (account_id, number, timestamp, id)
+  insert into ${feed.numbersTable} (account_id, number, timestamp, id)
   select $1, numbered.last - ${count} + row_number() over (), timestamp, id from stored, numbered
 ), known as (
   insert into feed_values as v (account_id, feed, field, key, value, day)

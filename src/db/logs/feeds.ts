@@ -1,5 +1,5 @@
 import type { CompiledQuery } from 'kysely';
-import { plannedEachTime, statement } from '../builder.ts';
+import { statement, unpreparedStatementPrefix } from '../builder.ts';
 
 /** A log with many writes and no changes: a table that is partitioned by time. */
 export interface Feed {
@@ -7,20 +7,20 @@ export interface Feed {
   readonly name: 'proxy' | 'traffic';
   readonly table: 'proxy_log' | 'traffic_log';
   /** Table with the numbers of the records to deliver, partitioned like `table`. */
-  readonly numbers: `${Feed['table']}_numbers`;
+  readonly numbersTable: `${Feed['table']}_numbers`;
   /** Columns after `account_id`, with their types. */
   readonly columns: Readonly<Record<string, string>>;
   /** Event code of the records, which receivers of events see. */
-  readonly code: string;
+  readonly eventCode: string;
   /** Other columns of the event that receivers get, as SQL for a select list. */
-  readonly event: string;
+  readonly eventColumns: string;
 }
 
 /** Log of requests through reverse proxies. */
 export const proxyFeed: Feed = {
   name: 'proxy',
   table: 'proxy_log',
-  numbers: 'proxy_log_numbers',
+  numbersTable: 'proxy_log_numbers',
   columns: {
     timestamp: 'timestamptz',
     id: 'text',
@@ -45,8 +45,8 @@ export const proxyFeed: Feed = {
     path_key: 'bigint',
     terms: 'int[]',
   },
-  code: 'proxy.access',
-  event: `user_id as initiator_id, '' as initiator_name, '' as initiator_email,
+  eventCode: 'proxy.access',
+  eventColumns: `user_id as initiator_id, '' as initiator_name, '' as initiator_email,
   service_id as target_id, host as target_name, jsonb_strip_nulls(jsonb_build_object('id', id, 'service_id', service_id,
   'method', method, 'host', host, 'path', path, 'duration_ms', duration_ms, 'status_code', status_code,
   'source_ip', nullif(source_ip, ''), 'reason', nullif(reason, ''), 'user_id', nullif(user_id, ''),
@@ -59,7 +59,7 @@ export const proxyFeed: Feed = {
 export const trafficFeed: Feed = {
   name: 'traffic',
   table: 'traffic_log',
-  numbers: 'traffic_log_numbers',
+  numbersTable: 'traffic_log_numbers',
   columns: {
     timestamp: 'timestamptz',
     id: 'text',
@@ -80,8 +80,8 @@ export const trafficFeed: Feed = {
     slice: 'bigint',
     terms: 'int[]',
   },
-  code: 'network.traffic',
-  event: `user_id as initiator_id, record -> 'user' ->> 'name' as initiator_name,
+  eventCode: 'network.traffic',
+  eventColumns: `user_id as initiator_id, record -> 'user' ->> 'name' as initiator_name,
   record -> 'user' ->> 'email' as initiator_email, destination_id as target_id,
   record -> 'destination' ->> 'name' as target_name, jsonb_build_object('flow_id', flow_id, 'reporter_id', reporter_id,
   'protocol', protocol, 'direction', direction, 'connection_type', connection_type) || record as meta`,
@@ -91,7 +91,7 @@ export const trafficFeed: Feed = {
 export const feeds: readonly Feed[] = [proxyFeed, trafficFeed];
 
 /** Feeds by name. */
-export const feedNamed: Readonly<Record<Feed['name'], Feed>> = { proxy: proxyFeed, traffic: trafficFeed };
+export const feedsByName: Readonly<Record<Feed['name'], Feed>> = { proxy: proxyFeed, traffic: trafficFeed };
 
 /** Adds a parameter and returns its placeholder. */
 export type Bind = (value: unknown) => string;
@@ -127,7 +127,7 @@ export function feedQuery<Row>(
     values.push(value);
     return `$${values.length}`;
   };
-  return statement(`${plannedEachTime}${write({ bind, account: '$1' })}`, values);
+  return statement(`${unpreparedStatementPrefix}${write({ bind, account: '$1' })}`, values);
 }
 
 /** Returns the condition that selects the records of a selection. Account and time come first, as in every index. */

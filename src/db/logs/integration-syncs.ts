@@ -2,11 +2,16 @@ import { statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 
 /** Records that an integration has applied the data of its provider. Does nothing when the integration was deleted. */
-export async function noteSync(database: Database, account: string, integration: string, at: string): Promise<void> {
-  await database.inAccount(account, [statement(noteText, [account, integration, at])], { write: true });
+export async function recordLastSync(
+  database: Database,
+  account: string,
+  integration: string,
+  at: string,
+): Promise<void> {
+  await database.inAccount(account, [statement(recordText, [account, integration, at])], { write: true });
 }
 
-const noteText = `insert into integration_syncs (account_id, integration_id, last_synced_at)
+const recordText = `insert into integration_syncs (account_id, integration_id, last_synced_at)
 select o.account_id, o.id, $3::timestamptz from objects o where o.account_id = $1 and o.id = $2
 on conflict (account_id, integration_id) do update set last_synced_at = excluded.last_synced_at
 where integration_syncs.last_synced_at < excluded.last_synced_at`;

@@ -1,5 +1,5 @@
 import type { syncLogLevels } from '../../model/declare/list-words.ts';
-import { build, statement } from '../builder.ts';
+import { queryBuilder, statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 
 /** A log entry of a run of an integration. */
@@ -19,7 +19,7 @@ export interface SyncLogEntry {
 }
 
 /** Number of entries that are kept for an integration. Older entries are deleted. */
-const capacity = 1000;
+const maxEntries = 1000;
 
 // The lock is taken in a separate statement, so that the next statement sees the rows that the previous holder wrote.
 const lockText = 'select 1 from objects where account_id = $1 and id = $2 for no key update';
@@ -32,7 +32,7 @@ where o.account_id = $1 and o.id = $2
 returning id`;
 
 const forgetText = `delete from sync_logs where account_id = $1 and integration_id = $2
-  and id <= (select max(l.id) from sync_logs l where l.account_id = $1 and l.integration_id = $2) - ${capacity}`;
+  and id <= (select max(l.id) from sync_logs l where l.account_id = $1 and l.integration_id = $2) - ${maxEntries}`;
 
 /** Writes entries of one integration, all or none. Returns false when the integration does not exist. */
 export async function addSyncLogs(
@@ -56,13 +56,13 @@ export async function listSyncLogs(
   integration: string,
 ): Promise<readonly SyncLogEntry[]> {
   const [rows] = await database.inAccount(account, [
-    build
+    queryBuilder
       .selectFrom('sync_logs')
       .select(['id', 'level', 'timestamp', 'message'])
       .where('account_id', '=', account)
       .where('integration_id', '=', integration)
       .orderBy('id', 'desc')
-      .limit(capacity)
+      .limit(maxEntries)
       .compile(),
   ]);
   return rows;

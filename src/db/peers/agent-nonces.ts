@@ -34,7 +34,7 @@ where $3 or set_config('synchronous_commit', 'off', true) = 'off'
 on conflict do nothing returning nonce`;
 
 /** Deletes nonces whose proofs are refused because of their age. */
-export async function forgetNonces(database: Database, account: string): Promise<void> {
+export async function deleteExpiredNonces(database: Database, account: string): Promise<void> {
   await database.inAccount(account, [
     statement('delete from agent_nonces where account_id = $1 and expires_at < clock_timestamp()', [account]),
   ]);

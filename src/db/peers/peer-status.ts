@@ -9,7 +9,7 @@ import type { AccountAccess } from '../database.ts';
 export const offlineAfterSeconds = 30;
 
 /** Observed status of a peer, as it is stored. */
-export interface StatusRow {
+export interface PeerStatusRow {
   readonly peer_id: string;
   readonly connected: boolean | null;
   readonly stream: string | null;
@@ -28,8 +28,8 @@ export interface StatusRow {
 }
 
 /** Rows that were written since a mark, the next mark, and the time of the database. */
-export interface StatusPage {
-  readonly rows: readonly StatusRow[];
+export interface PeerStatusPage {
+  readonly rows: readonly PeerStatusRow[];
   readonly mark: string;
   readonly now: Date;
   /**
@@ -43,14 +43,19 @@ export interface StatusPage {
  * Reads the rows that were written since a mark; `0` reads all rows. The mark is the oldest transaction that was still
  * running: rows written by it or by later transactions are read the next time, in whatever order the transactions end.
  */
-export async function readStatuses(database: AccountAccess, account: string, since: string): Promise<StatusPage> {
+export async function readPeerStatuses(
+  database: AccountAccess,
+  account: string,
+  since: string,
+): Promise<PeerStatusPage> {
   const [[head], rows] = await database.inAccount(
     account,
     [
-      statement<Pick<StatusPage, 'mark' | 'now'> & { readonly deciding: StatusPage['deciding'] | null }>(headText, [
-        account,
-      ]),
-      statement<StatusRow>(readText, [account, since]),
+      statement<Pick<PeerStatusPage, 'mark' | 'now'> & { readonly deciding: PeerStatusPage['deciding'] | null }>(
+        headText,
+        [account],
+      ),
+      statement<PeerStatusRow>(readText, [account, since]),
     ],
     { snapshot: true },
   );
@@ -66,7 +71,7 @@ const readText = `select peer_id, connected, stream, offline_since, online_since
 from peer_status where account_id = $1 and written >= $2::xid8`;
 
 /** New observations of a peer. Values of absent members are kept. */
-export interface StatusUpdate {
+export interface PeerStatusUpdate {
   readonly peer: string;
   /**
    * With `stream`: whether the peer is connected by that stream. `false` is ignored when another stream connects the
@@ -84,17 +89,17 @@ export interface StatusUpdate {
 /**
  * Writes new observations of many peers in one statement. Leaves out peers that are deleted. Each peer may occur once.
  */
-export async function writeStatuses(
+export async function writePeerStatuses(
   database: AccountAccess,
   account: string,
-  updates: readonly StatusUpdate[],
+  updates: readonly PeerStatusUpdate[],
 ): Promise<void> {
-  await database.inAccount(account, [statement(writeText, [account, JSON.stringify(updates.map(statusRow))])]);
-  database.wrote(updates.length);
+  await database.inAccount(account, [statement(writeText, [account, JSON.stringify(updates.map(peerStatusRow))])]);
+  database.countWrittenRows(updates.length);
 }
 
 /** Returns an update in the form in which SQL statements read it. */
-export function statusRow({ peer, signedIn, ...update }: StatusUpdate): JsonObject {
+export function peerStatusRow({ peer, signedIn, ...update }: PeerStatusUpdate): JsonObject {
   return { peer_id: peer, ...(signedIn === undefined ? {} : { signed_in: signedIn }), ...update };
 }
 
@@ -127,17 +132,20 @@ on conflict (account_id, peer_id) do update set
  * Marks peers as disconnected whose server no longer holds its lease because it died. Nothing newer is known about
  * these peers, so they count as seen until now. Returns the number of peers.
  */
-export async function dropDeadServers(database: AccountAccess, account: string): Promise<number> {
-  const [rows] = await database.inAccount(account, [statement(dropText, [account]), statement(leftText, [account])]);
+export async function disconnectPeersOfDeadServers(database: AccountAccess, account: string): Promise<number> {
+  const [rows] = await database.inAccount(account, [
+    statement(disconnectText, [account]),
+    statement(deleteOldLeasesText, [account]),
+  ]);
   return rows.length;
 }
 
 // A server never restarts under the same name, so nothing can use its expired lease any more.
-const leftText = `delete from leases
+const deleteOldLeasesText = `delete from leases
 where account_id = $1 and name like 'peers/%' and until < clock_timestamp() - interval '1 hour'`;
 
 // Locks rows in the same order as `writeText`, so that the two statements never deadlock.
-const dropText = `with dead as (
+const disconnectText = `with dead as (
   select s.peer_id from peer_status s
   where s.account_id = $1 and s.connected and not exists (
     select from leases l where l.account_id = $1 and l.name = 'peers/' || s.server and l.until > clock_timestamp()

@@ -42,11 +42,11 @@ export async function countUnvalidated(database: Database): Promise<number> {
 }
 
 /** Creates the row of each custom domain that has none, that is, of domains created since the last call. */
-export async function adoptDomains(database: Database): Promise<void> {
-  await database.lookUp(statement<object>(adoptText, []));
+export async function createMissingDomains(database: Database): Promise<void> {
+  await database.lookUp(statement<object>(createMissingText, []));
 }
 
-const adoptText = `insert into proxy_domains (account_id, domain_id)
+const createMissingText = `insert into proxy_domains (account_id, domain_id)
 select o.account_id, o.id from objects o where o.kind = 'ProxyDomain'
   and not exists (select from proxy_domains d where d.account_id = o.account_id and d.domain_id = o.id)
 on conflict do nothing
@@ -80,16 +80,16 @@ from proxy_domains d left join proved_domains p on p.account_id = d.account_id a
 where d.account_id = $1 and ($2::text is null or d.domain_id = $2)`;
 
 /** Schedules a check of a custom domain: at once, but not before `restSeconds` after the start of the last check. */
-export async function checkSoon(
+export async function scheduleCheck(
   database: AccountAccess,
   account: string,
   domain: string,
   restSeconds: number,
 ): Promise<void> {
-  await database.inAccount(account, [statement(soonText, [account, domain, String(restSeconds)])], { write: true });
+  await database.inAccount(account, [statement(scheduleText, [account, domain, String(restSeconds)])], { write: true });
 }
 
-const soonText = `insert into proxy_domains as d (account_id, domain_id) values ($1, $2)
+const scheduleText = `insert into proxy_domains as d (account_id, domain_id) values ($1, $2)
 on conflict (account_id, domain_id) do update
   set next_at = greatest(clock_timestamp(), d.checked_at + $3::text::float8 * interval '1 second')`;
 
@@ -138,7 +138,7 @@ returning validated, failures`;
 export type ProofMethod = 'txt' | 'cname';
 
 /** Owner of a domain after a claim. */
-export interface Claimed {
+export interface ClaimResult {
   readonly isOurs: boolean;
   /** The account that had the domain before; absent when no other account had it. */
   readonly former?: string;
@@ -153,7 +153,7 @@ export async function claimDomain(
   database: Database,
   { account, domain, lease }: HeldDomain,
   { name, method }: { readonly name: string; readonly method: ProofMethod },
-): Promise<Claimed | undefined> {
+): Promise<ClaimResult | undefined> {
   const [row] = await database.lookUp(
     statement<{ readonly ours: boolean; readonly held: boolean; readonly former: string | null }>(claimText, [
       ...[account, domain, lease.name, lease.fence],

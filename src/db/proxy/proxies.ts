@@ -8,7 +8,7 @@ import type { Database } from '../database.ts';
 export async function registerProxy(
   database: Database,
   account: string,
-  { id, token, cluster, version }: ProxyOf & { readonly cluster: string; readonly version: string },
+  { id, token, cluster, version }: ProxyRef & { readonly cluster: string; readonly version: string },
 ): Promise<boolean> {
   const [rows] = await database.inAccount(account, [
     statement(registerText, [account, id, token, cluster, version]),
@@ -18,7 +18,7 @@ export async function registerProxy(
 }
 
 /** A proxy and the id of the token that registered it. */
-export interface ProxyOf {
+export interface ProxyRef {
   readonly id: string;
   readonly token: string;
 }
@@ -39,10 +39,10 @@ where account_id = $1 and id = $2`;
  * Records that a proxy is connected, or that it disconnected. Returns the id of its cluster; `undefined` when the proxy
  * is not registered.
  */
-export async function noteProxy(
+export async function recordProxyConnection(
   database: Database,
   account: string,
-  { id, token }: ProxyOf,
+  { id, token }: ProxyRef,
   connected: boolean,
 ): Promise<string | undefined> {
   const [rows] = await database.inAccount(account, [
@@ -108,24 +108,24 @@ export async function writeServiceStatus(
 }
 
 /** Returns the proxies that were seen within the last `seconds`, and whose token is valid. */
-export async function readLivingProxies(
+export async function readActiveProxies(
   database: Database,
   account: string,
   seconds: number,
-): Promise<readonly ProxyOf[]> {
-  const [rows] = await database.inAccount(account, [statement<ProxyOf>(livingText, [account, String(seconds)])]);
+): Promise<readonly ProxyRef[]> {
+  const [rows] = await database.inAccount(account, [statement<ProxyRef>(activeText, [account, String(seconds)])]);
   return rows;
 }
 
-const livingText = `select p.id, p.token_id as token from proxies p
+const activeText = `select p.id, p.token_id as token from proxies p
 join proxy_tokens t on t.account_id = p.account_id and t.id = p.token_id
 where p.account_id = $1 and p.last_seen > now() - $2::text::int * interval '1 second'
   and (t.expires_at is null or t.expires_at > now())`;
 
 /** Deletes proxies. They must register again before their reports are accepted. */
-export async function forgetProxies(database: Database, account: string, proxies: readonly ProxyOf[]): Promise<void> {
-  await database.inAccount(account, [statement(forgetText, [account, JSON.stringify(proxies)])]);
+export async function deleteProxies(database: Database, account: string, proxies: readonly ProxyRef[]): Promise<void> {
+  await database.inAccount(account, [statement(deleteText, [account, JSON.stringify(proxies)])]);
 }
 
-const forgetText = `delete from proxies p using json_to_recordset($2::json) as x(id text, token text)
+const deleteText = `delete from proxies p using json_to_recordset($2::json) as x(id text, token text)
 where p.account_id = $1 and p.id = x.id and p.token_id = x.token`;

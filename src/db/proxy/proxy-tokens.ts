@@ -1,8 +1,8 @@
 import { type AuditEntry, auditParameters, headAfter, headText, insertAuditText } from '../audit-entry.ts';
 import { statement } from '../builder.ts';
-import { type KeptValues, keepingValues } from '../commit/kept-values.ts';
+import { type KeptValues, statementKeepingValues } from '../commit/kept-values.ts';
 import type { Database } from '../database.ts';
-import { conflictOfRepetition } from '../repeated-requests.ts';
+import { toRepetitionConflict } from '../repeated-requests.ts';
 
 /** A token of a reverse proxy as answers show it, without its hash. */
 export interface ProxyTokenRow {
@@ -28,13 +28,13 @@ export interface NewProxyToken {
 }
 
 // A token that was used for a cluster becomes invalid when that cluster is deleted.
-const living = `(t.cluster_id is null or exists (select from objects o where o.account_id = t.account_id and o.id = t.cluster_id))`;
+const validCondition = `(t.cluster_id is null or exists (select from objects o where o.account_id = t.account_id and o.id = t.cluster_id))`;
 
 const columns = 't.id, t.name, t.created_by, t.created_at, t.expires_at, t.last_used';
 
 /** Returns the proxy tokens of an account, oldest first. */
 export async function listProxyTokens(database: Database, account: string): Promise<readonly ProxyTokenRow[]> {
-  const text = `select ${columns} from proxy_tokens t where t.account_id = $1 and ${living} order by t.created_at, t.id`;
+  const text = `select ${columns} from proxy_tokens t where t.account_id = $1 and ${validCondition} order by t.created_at, t.id`;
   const [rows] = await database.inAccount(account, [statement<ProxyTokenRow>(text, [account])]);
   return rows;
 }
@@ -56,8 +56,8 @@ export async function createProxyToken(
   const { account, id, name, hash, createdBy, createdAt, expiresAt } = token;
   const parameters = [...auditParameters(account, entry), id, name, hash, createdBy, createdAt, expiresAt];
   await database
-    .inAccount(account, [keepingValues(createText, parameters, kept)], { write: true })
-    .catch((error) => Promise.reject(conflictOfRepetition(error)));
+    .inAccount(account, [statementKeepingValues(createText, parameters, kept)], { write: true })
+    .catch((error) => Promise.reject(toRepetitionConflict(error)));
 }
 
 const createText = `with ${headText}, token as (
@@ -82,7 +82,7 @@ export async function deleteProxyToken(
 }
 
 const deleteText = `with token as (
-  delete from proxy_tokens t where t.account_id = $1 and t.id = $9 and ${living} returning id
+  delete from proxy_tokens t where t.account_id = $1 and t.id = $9 and ${validCondition} returning id
 ), entry as (
   delete from directory d using token t where d.account_id = $1 and d.kind = 'proxy-token' and d.subject_id = t.id
 ), known as (
@@ -106,7 +106,7 @@ const findText = `select t.account_id as account, t.id as token, t.name, t.clust
 from directory d
 join proxy_tokens t on t.account_id = d.account_id and t.id = d.subject_id
 join accounts a on a.account_id = d.account_id
-where d.kind = 'proxy-token' and d.value = $1 and ${living}`;
+where d.kind = 'proxy-token' and d.value = $1 and ${validCondition}`;
 
 /** Returns a token by its hash; `undefined` when there is none. */
 export async function findProxyToken(database: Database, hash: string): Promise<ProxyTokenOwner | undefined> {

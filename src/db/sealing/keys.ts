@@ -25,7 +25,8 @@ export async function readKeys({ secretKey, secretKeyFile, dataDir }: KeyOptions
   }
   if (secretKey !== undefined) return parseKeys(secretKey, 'HEDDLE_SECRET_KEY');
   if (secretKeyFile !== undefined) return parseKeys(await readText(secretKeyFile), `the file ${secretKeyFile}`);
-  if (dataDir !== undefined) return parseKeys(await ownKey(dataDir), `the file ${join(dataDir, 'secret.key')}`);
+  if (dataDir !== undefined)
+    return parseKeys(await readOrCreateKey(dataDir), `the file ${join(dataDir, 'secret.key')}`);
   throw new InvalidInput(
     'secrets are sealed with a key that must be kept outside the database: set HEDDLE_SECRET_KEY or HEDDLE_SECRET_KEY_FILE; make a key with `heddle secrets key`.',
   );
@@ -62,7 +63,7 @@ function parseKeys(text: string, place: string): readonly Uint8Array[] {
   });
 }
 
-async function ownKey(dataDir: string): Promise<string> {
+async function readOrCreateKey(dataDir: string): Promise<string> {
   const path = join(dataDir, 'secret.key');
   const key = `${newKeyText()}\n`;
   const isNew = await inDataDirectory(dataDir, async () => {

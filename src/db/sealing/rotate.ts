@@ -2,22 +2,30 @@ import { asObject, equalJson, isObject, type Json, type JsonObject, parseJson } 
 import type { Registry } from '../../model/declare/registry.ts';
 import { isSealed, sealPlaces } from '../../model/schema/sealing.ts';
 import { hasSecrets } from '../../model/schema/secret-fields.ts';
-import type { Database, Run } from '../database.ts';
-import { type Sealer, sealBase, sealChange, sealCredentials, sealRecord, sealSpec, sealText } from './reseal.ts';
+import type { Database, RunSql } from '../database.ts';
+import {
+  type Resealer,
+  resealBaseObject,
+  resealChange,
+  resealCredentials,
+  resealRecord,
+  resealSpec,
+  resealText,
+} from './reseal.ts';
 import { finishSealing } from './sealing.ts';
 import type { UnreadableSecret } from './unreadable.ts';
 
 /** Number of rows that one step reads. */
-const step = 500;
+const rowsPerStep = 500;
 
 /** Maximum number of unreadable secrets that the result lists. */
-const mostNamed = 1000;
+const maxListed = 1000;
 
 /** Result of sealing the stored secrets again. */
-export interface Resealed {
+export interface ResealResult {
   /** Number of rows that were written. */
   readonly rows: number;
-  /** Secrets that no key opens. They are unchanged. At most `mostNamed` of them are listed. */
+  /** Secrets that no key opens. They are unchanged. At most `maxListed` of them are listed. */
   readonly unreadable: readonly UnreadableSecret[];
   readonly unreadableCount: number;
 }
@@ -29,14 +37,14 @@ export interface Resealed {
  * changes, but servers have the old sealed texts in memory: a separate revision makes them read the account again, and
  * commits that were planned before it are planned again.
  */
-export async function sealAgain(database: Database, given: Omit<Sealer, 'leave'>): Promise<Resealed> {
+export async function resealAll(database: Database, given: Omit<Resealer, 'onUnreadable'>): Promise<ResealResult> {
   let written = 0;
   // History contains many texts of the same place. Each place is listed once.
   const left = new Map<string, UnreadableSecret>();
-  const leave: Sealer['leave'] = (secret) => {
+  const leave: Resealer['onUnreadable'] = (secret) => {
     left.set(JSON.stringify([secret.what, secret.account, secret.object, secret.path]), secret);
   };
-  const sealer: Sealer = { ...given, leave };
+  const sealer: Resealer = { ...given, onUnreadable: leave };
   await database.asOwner(async (run) => {
     const accounts = await run('select account_id from accounts order by account_id for no key update');
     // Without these locks, rows that other transactions compact or seal now, with their old seals, could end up behind
@@ -48,19 +56,19 @@ export async function sealAgain(database: Database, given: Omit<Sealer, 'leave'>
     for (const { account_id: id } of accounts) {
       const account = String(id);
       let rows = 0;
-      for (const table of tables) rows += await sealTable(run, sealer, account, table);
+      for (const table of tables) rows += await resealTable(run, sealer, account, table);
       // Without a revision, a server that has not seen the change yet would continue to write the old form.
       if (rows > 0 || moves) await addRevision(run, account, rows);
       written += rows;
     }
-    for (const table of serverTables) written += await sealTable(run, sealer, undefined, table);
+    for (const table of serverTables) written += await resealTable(run, sealer, undefined, table);
   });
-  return { rows: written, unreadable: [...left.values()].slice(0, mostNamed), unreadableCount: left.size };
+  return { rows: written, unreadable: [...left.values()].slice(0, maxListed), unreadableCount: left.size };
 }
 
 const actor = { type: 'system', id: 'secrets', name: 'secrets rotate' };
 
-async function addRevision(run: Run, account: string, rows: number): Promise<void> {
+async function addRevision(run: RunSql, account: string, rows: number): Promise<void> {
   const summary = { create: 0, update: 0, delete: 0, claims: 0, sealed: rows };
   const [head] = await run('update accounts set revision = revision + 1 where account_id = $1 returning revision', [
     account,
@@ -90,7 +98,7 @@ interface Table {
   /** Condition for the rows to seal; `$2` is the list of kinds that have secrets. */
   readonly where: string;
   /** Returns the columns of a row, sealed again. */
-  seal(sealer: Sealer, row: JsonObject, account: string): JsonObject;
+  reseal(sealer: Resealer, row: JsonObject, account: string): JsonObject;
 }
 
 /** Tables that are sealed per account. Their columns are jsonb. */
@@ -101,8 +109,8 @@ const tables: readonly Table[] = [
     columns: ['spec'],
     reads: 't.kind',
     where: 't.kind = any($2)',
-    seal: (sealer, { kind, id, spec }, account) => ({
-      spec: sealSpec(sealer, String(kind), [account, String(id)], asObject(spec)),
+    reseal: (sealer, { kind, id, spec }, account) => ({
+      spec: resealSpec(sealer, String(kind), [account, String(id)], asObject(spec)),
     }),
   },
   {
@@ -115,8 +123,8 @@ const tables: readonly Table[] = [
     join: 'join objects o on o.account_id = t.account_id and o.id = t.object_id',
     reads: 'o.kind',
     where: 'o.kind = any($2)',
-    seal: (sealer, { kind, object_id: id, stated }, account) => ({
-      stated: sealSpec(sealer, String(kind), [account, String(id)], asObject(stated)),
+    reseal: (sealer, { kind, object_id: id, stated }, account) => ({
+      stated: resealSpec(sealer, String(kind), [account, String(id)], asObject(stated)),
     }),
   },
   {
@@ -128,27 +136,27 @@ const tables: readonly Table[] = [
     columns: ['units', 'image'],
     reads: 't.kind, t.object_id',
     where: 't.kind = any($2)',
-    seal: sealChange,
+    reseal: resealChange,
   },
   {
     name: 'base_objects',
     key: [['object_id', 'text']],
     columns: ['image'],
     where: "t.image ->> 'kind' = any($2)",
-    seal: sealBase,
+    reseal: resealBaseObject,
   },
   {
     name: 'plans',
     key: [['id', 'text']],
     columns: ['request', 'outputs'],
     where: '$2::text[] is not null',
-    seal: (sealer, { id, request, outputs }, account) => {
+    reseal: (sealer, { id, request, outputs }, account) => {
       const sealed = isObject(request) ? request['sealed'] : undefined;
-      const next = isSealed(sealed) ? sealText(sealer, sealed, sealPlaces.plan(account, String(id))) : undefined;
+      const next = isSealed(sealed) ? resealText(sealer, sealed, sealPlaces.plan(account, String(id))) : undefined;
       return {
         request: next === undefined ? (request ?? null) : { ...asObject(request), sealed: next },
         outputs: isSealed(outputs)
-          ? sealText(sealer, outputs, sealPlaces.outputs(account, String(id)))
+          ? resealText(sealer, outputs, sealPlaces.outputs(account, String(id)))
           : (outputs ?? null),
       };
     },
@@ -158,14 +166,16 @@ const tables: readonly Table[] = [
     key: [['key', 'text']],
     columns: ['answer'],
     where: "t.answer ? 'sealed' and $2::text[] is not null",
-    seal: (sealer, { key, answer }, account) => ({ answer: sealAnswer(sealer, account, String(key), answer ?? null) }),
+    reseal: (sealer, { key, answer }, account) => ({
+      answer: resealAnswer(sealer, account, String(key), answer ?? null),
+    }),
   },
 ];
 
-function sealAnswer(sealer: Sealer, account: string, key: string, answer: Json): Json {
+function resealAnswer(sealer: Resealer, account: string, key: string, answer: Json): Json {
   const sealed = isObject(answer) ? answer['sealed'] : undefined;
   if (!isSealed(sealed)) return answer;
-  return { ...asObject(answer), sealed: sealRecord(sealer, sealed, sealPlaces.answer(account, key)) };
+  return { ...asObject(answer), sealed: resealRecord(sealer, sealed, sealPlaces.answer(account, key)) };
 }
 
 /** Tables that are sealed for the whole server. Their columns are text, and some of the tables have no account. */
@@ -178,15 +188,15 @@ const serverTables: readonly Table[] = [
     ],
     columns: ['totp_secret'],
     where: 't.totp_secret is not null',
-    seal: (sealer, row) => sealCredentials(sealer, row, String(row['account_id'])),
+    reseal: (sealer, row) => resealCredentials(sealer, row, String(row['account_id'])),
   },
   {
     name: 'idp_keys',
     key: [['id', 'text']],
     columns: ['sealed'],
     where: 'true',
-    seal: (sealer, { id, sealed }) => ({
-      sealed: sealText(sealer, String(sealed), sealPlaces.providerKey(String(id))),
+    reseal: (sealer, { id, sealed }) => ({
+      sealed: resealText(sealer, String(sealed), sealPlaces.providerKey(String(id))),
     }),
   },
   {
@@ -197,8 +207,8 @@ const serverTables: readonly Table[] = [
     ],
     columns: ['sealed'],
     where: 'true',
-    seal: (sealer, { account_id: account, id, sealed }) => ({
-      sealed: sealText(sealer, String(sealed), sealPlaces.webhookKey(String(account), String(id))),
+    reseal: (sealer, { account_id: account, id, sealed }) => ({
+      sealed: resealText(sealer, String(sealed), sealPlaces.webhookKey(String(account), String(id))),
     }),
   },
   {
@@ -209,8 +219,8 @@ const serverTables: readonly Table[] = [
     ],
     columns: ['payload'],
     where: 'true',
-    seal: (sealer, { model, id, payload }) => ({
-      payload: sealRecord(sealer, String(payload), sealPlaces.providerRecord(String(model), String(id))),
+    reseal: (sealer, { model, id, payload }) => ({
+      payload: resealRecord(sealer, String(payload), sealPlaces.providerRecord(String(model), String(id))),
     }),
   },
 ];
@@ -219,8 +229,8 @@ const serverTables: readonly Table[] = [
  * Seals the rows of a table again, of one account or of the whole server. Reads page by page in the order of the key,
  * so that it terminates whatever the rows contain. Returns the number of rows written.
  */
-async function sealTable(run: Run, sealer: Sealer, account: string | undefined, table: Table): Promise<number> {
-  const [read, write] = [readText(table, account), writeText(table, account)];
+async function resealTable(run: RunSql, sealer: Resealer, account: string | undefined, table: Table): Promise<number> {
+  const [read, write] = [selectText(table, account), updateText(table, account)];
   const given = account === undefined ? [] : [account, kindsWithSecrets(sealer.registry)];
   let written = 0;
   let last: readonly unknown[] = table.key.map(() => null);
@@ -228,14 +238,14 @@ async function sealTable(run: Run, sealer: Sealer, account: string | undefined, 
     const rows = await run(read, [...given, ...last]);
     for (const found of rows) {
       const row = asObject(parseJson(String(found['row'])));
-      const next = table.seal(sealer, row, account ?? '');
+      const next = table.reseal(sealer, row, account ?? '');
       if (table.columns.every((column) => equalJson(next[column], row[column]))) continue;
       const values = table.columns.map((column) => columnText(account, next[column]));
       await run(write, [...(account === undefined ? [] : [account]), ...keyOf(table, row), ...values]);
       written += 1;
     }
     const end = rows.at(-1);
-    if (end === undefined || rows.length < step) return written;
+    if (end === undefined || rows.length < rowsPerStep) return written;
     last = keyOf(table, asObject(parseJson(String(end['row']))));
   }
 }
@@ -254,7 +264,7 @@ function columnText(account: string | undefined, value: Json | undefined): strin
   return account === undefined ? String(value) : JSON.stringify(value);
 }
 
-function readText({ name, key, columns, join = '', reads, where }: Table, account: string | undefined): string {
+function selectText({ name, key, columns, join = '', reads, where }: Table, account: string | undefined): string {
   const own = [...key.map(([column]) => column), ...columns].map((column) => `t.${column}`);
   const first = account === undefined ? 1 : 3;
   const names = key.map(([column]) => `t.${column}`).join(', ');
@@ -264,11 +274,11 @@ function readText({ name, key, columns, join = '', reads, where }: Table, accoun
   return `select row_to_json(x)::text as row from (
     select ${[...own, ...(reads === undefined ? [] : [reads])].join(', ')} from ${name} t ${join}
     where ${mine}(${where}) and (${begin} or (${names}) > (${after}))
-    order by ${names} limit ${step}
+    order by ${names} limit ${rowsPerStep}
   ) x`;
 }
 
-function writeText({ name, key, columns }: Table, account: string | undefined): string {
+function updateText({ name, key, columns }: Table, account: string | undefined): string {
   const first = account === undefined ? 1 : 2;
   const mine = account === undefined ? '' : 'account_id = $1 and ';
   const where = key.map(([column, type], at) => `${column} = $${first + at}::${type}`).join(' and ');

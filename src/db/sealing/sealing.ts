@@ -3,9 +3,9 @@ import type { Registry } from '../../model/declare/registry.ts';
 import { Internal } from '../../model/errors.ts';
 import type { Fields } from '../../model/schema/field.ts';
 import { boundPrefix, type SealForm, type SealPlace, sealPlaces, type Vault } from '../../model/schema/sealing.ts';
-import { hasSecrets, mapSecrets, placeOf } from '../../model/schema/secret-fields.ts';
+import { hasSecrets, mapSecrets, sealPlaceOf } from '../../model/schema/secret-fields.ts';
 import { statement } from '../builder.ts';
-import type { Database, Run } from '../database.ts';
+import type { Database, RunSql } from '../database.ts';
 import { migrations } from '../migrations/index.ts';
 import { WrongKey } from './wrong-key.ts';
 
@@ -25,7 +25,7 @@ interface Sealing {
 export async function checkKey(database: Database, registry: Registry, vault: Vault): Promise<void> {
   if (await verifyKey(database, registry, vault)) return;
   await leaveProbe(database, vault);
-  await watchKey(database, vault);
+  await recheckKey(database, vault);
 }
 
 /**
@@ -35,18 +35,18 @@ export async function checkKey(database: Database, registry: Registry, vault: Va
 export async function verifyKey(database: Database, registry: Registry, vault: Vault): Promise<boolean> {
   const isKnown = (await readSealing(database))?.probe != null;
   if (!isKnown) await checkSamples(database, registry, vault);
-  await watchKey(database, vault);
+  await recheckKey(database, vault);
   return isKnown;
 }
 
 /**
  * Like `checkKey`, for a running server: another server may have changed the key or the form since. Throws `WrongKey`.
  */
-export async function watchKey(database: Database, vault: Vault): Promise<void> {
+export async function recheckKey(database: Database, vault: Vault): Promise<void> {
   const found = await readSealing(database);
   vault.advance(found?.form ?? 'bound');
   if (found?.probe === undefined || found.probe === null) return;
-  if (!opens(vault, found.probe, probePlace)) throw wrongKey(vault, found.probe);
+  if (!canOpen(vault, found.probe, probePlace)) throw wrongKeyError(vault, found.probe);
 }
 
 async function readSealing(database: Database): Promise<Sealing | undefined> {
@@ -62,7 +62,7 @@ async function leaveProbe(database: Database, vault: Vault): Promise<void> {
 }
 
 /** Number of objects that are read at once. */
-const step = 500;
+const objectsPerPage = 500;
 
 /** A sealed text and its place. */
 type Sample = readonly [sealed: string, place: SealPlace];
@@ -77,10 +77,10 @@ async function checkSamples(database: Database, registry: Registry, vault: Vault
   for await (const samples of readSamples(database, registry))
     for (const [sealed, place] of samples) {
       if (keyIdIn(sealed) === undefined) continue;
-      if (opens(vault, sealed, place)) return;
+      if (canOpen(vault, sealed, place)) return;
       closed ??= sealed;
     }
-  if (closed !== undefined) throw wrongKey(vault, closed);
+  if (closed !== undefined) throw wrongKeyError(vault, closed);
 }
 
 /** Yields sealed texts of the store page by page, beginning with those that only servers can write. */
@@ -92,13 +92,13 @@ async function* readSamples(database: Database, registry: Registry): AsyncGenera
     const objects = await database.lookUp(
       statement<{ readonly account: string; readonly id: string; readonly kind: string; readonly spec: JsonObject }>(
         `select account_id as account, id, kind, spec from objects
-         where kind = any($1::text[]) and (account_id, id) > ($2, $3) order by account_id, id limit ${step}`,
+         where kind = any($1::text[]) and (account_id, id) > ($2, $3) order by account_id, id limit ${objectsPerPage}`,
         [kinds, ...last],
       ),
     );
     yield objects.flatMap(({ account, id, kind, spec }) => samplesOf(registry.get(kind).spec, account, id, spec));
     const end = objects.at(-1);
-    if (end === undefined || objects.length < step) return;
+    if (end === undefined || objects.length < objectsPerPage) return;
     last = [end.account, end.id];
   }
 }
@@ -116,13 +116,13 @@ async function readServerSamples(database: Database): Promise<readonly Sample[]>
 function samplesOf(fields: Fields, account: string, id: string, spec: JsonObject): readonly Sample[] {
   const samples: Sample[] = [];
   mapSecrets(fields, spec, (text, path) => {
-    samples.push([text, placeOf(account, id, path)]);
+    samples.push([text, sealPlaceOf(account, id, path)]);
     return text;
   });
   return samples;
 }
 
-function opens(vault: Vault, sealed: string, place: SealPlace): boolean {
+function canOpen(vault: Vault, sealed: string, place: SealPlace): boolean {
   try {
     // Whether this form is still accepted is not checked here.
     if (sealed.startsWith(boundPrefix)) vault.open(sealed, place);
@@ -134,7 +134,7 @@ function opens(vault: Vault, sealed: string, place: SealPlace): boolean {
   }
 }
 
-function wrongKey(vault: Vault, sealed: string): WrongKey {
+function wrongKeyError(vault: Vault, sealed: string): WrongKey {
   return new WrongKey(
     `the secret key of this server (its id is ${vault.keyId}) does not match the key that sealed the secrets of this installation (${keyIdIn(sealed)}); start the server with the matching key in HEDDLE_SECRET_KEY or HEDDLE_SECRET_KEY_FILE, or put the file secret.key back into its data directory. Nothing was written`,
   );
@@ -151,7 +151,7 @@ function keyIdIn(sealed: string): string | undefined {
  * write.
  */
 export async function beginSealing(database: Database): Promise<void> {
-  const work = async (run: Run) => {
+  const work = async (run: RunSql) => {
     const moved = await run("update sealing set form = 'binding' where form = 'unbound' returning form");
     if (moved.length > 0) await raiseOldestProgram(run);
   };
@@ -162,7 +162,7 @@ export async function beginSealing(database: Database): Promise<void> {
  * Makes the bound form the only one, and seals the known text under the current key. Runs within the transaction that
  * seals everything again. Returns whether another form was in use before.
  */
-export async function finishSealing(run: Run, vault: Vault): Promise<boolean> {
+export async function finishSealing(run: RunSql, vault: Vault): Promise<boolean> {
   const [row] = await run('select form from sealing for update');
   const moves = row !== undefined && row['form'] !== 'bound';
   await run(
@@ -175,7 +175,7 @@ export async function finishSealing(run: Run, vault: Vault): Promise<boolean> {
 }
 
 /** Prevents programs that do not know the bound form from starting. */
-async function raiseOldestProgram(run: Run): Promise<void> {
+async function raiseOldestProgram(run: RunSql): Promise<void> {
   await run(
     `insert into heddle_schema (migration, oldest_program, applied_at) values ('sealed to their places', $1, now())
      on conflict (migration) do nothing`,

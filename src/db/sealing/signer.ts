@@ -15,7 +15,7 @@ export function createSigner(keys: readonly Uint8Array[], purpose: string): Sign
   return {
     keyId,
     sign: (text) => digestOf(first, text).toString('hex'),
-    isGenuine(text, { key, signature }) {
+    verify(text, { key, signature }) {
       const by = known.get(key);
       return by === undefined ? undefined : isSame(digestOf(by, text), Buffer.from(signature, 'hex'));
     },

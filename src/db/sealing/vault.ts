@@ -11,7 +11,7 @@ import {
 import { deriveKey, keyIdOf } from './derive-key.ts';
 
 /** The keys of one purpose. */
-interface Pair {
+interface PurposeKeys {
   readonly cipher: KeyObject;
   readonly nonce: KeyObject;
 }
@@ -19,8 +19,8 @@ interface Pair {
 interface Key {
   readonly id: string;
   /** The keys of the unbound form, the same for all purposes. */
-  readonly unbound: Pair;
-  bound(purpose: SealPurpose): Pair;
+  readonly unbound: PurposeKeys;
+  bound(purpose: SealPurpose): PurposeKeys;
   readonly fingerprint: KeyObject;
 }
 
@@ -89,7 +89,7 @@ const unboundRefusal =
   'a secret is sealed in the form of an earlier release, which is rejected since `heddle secrets rotate`: a server of that release wrote it afterwards, or it was inserted into the database. Write the secret again, or see `heddle secrets rotate --accept-unbound`';
 
 function keyOf(key: Uint8Array): Key {
-  const pairs = new Map<SealPurpose, Pair>();
+  const pairs = new Map<SealPurpose, PurposeKeys>();
   return {
     id: keyIdOf(key),
     unbound: { cipher: deriveKey(key, 'cipher'), nonce: deriveKey(key, 'nonce') },
@@ -112,7 +112,7 @@ function contextOf({ purpose, path }: SealPlace): Buffer {
 const nonceBytes = 12;
 const tagBytes = 16;
 
-function seal(pair: Pair, text: string, context?: Buffer): string {
+function seal(pair: PurposeKeys, text: string, context?: Buffer): string {
   const hash = createHmac('sha256', pair.nonce);
   // A JSON text has a definite end, so that no two pairs of context and text have the same hash input.
   if (context !== undefined) hash.update(context);
@@ -123,7 +123,7 @@ function seal(pair: Pair, text: string, context?: Buffer): string {
   return Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64');
 }
 
-function open(pair: Pair, text: string, context?: Buffer): string {
+function open(pair: PurposeKeys, text: string, context?: Buffer): string {
   const bytes = Buffer.from(text, 'base64');
   const tag = bytes.subarray(nonceBytes, nonceBytes + tagBytes);
   // A shorter tag would be easier to guess, and Node would accept it.

@@ -3,7 +3,7 @@ import { statement } from '../builder.ts';
 import type { AccountAccess } from '../database.ts';
 
 /** Kind of the directory entries of accounts that have claims of pushes which may lapse. */
-export const claimEntry = 'claim';
+export const claimEntryKind = 'claim';
 
 /** Claims of the sources of an account, and the sequence number of their last change. */
 export interface StoredClaims {
@@ -24,10 +24,10 @@ export async function listClaims(database: AccountAccess, account: string): Prom
   return { sequence: rows[0]?.sequence ?? 0, sources };
 }
 
-const lapsed = `wanted - 'keys' - 'units'`;
+const lapsedClaimsText = `wanted - 'keys' - 'units'`;
 
 const listText = `select a.claim_sequence as sequence, s.id as source,
-  case when s.claim_until <= clock_timestamp() then s.${lapsed} else s.wanted end as claims
+  case when s.claim_until <= clock_timestamp() then s.${lapsedClaimsText} else s.wanted end as claims
 from accounts a left join sources s on s.account_id = a.account_id and s.wanted <> '{}'
 where a.account_id = $1 order by s.id`;
 
@@ -61,7 +61,7 @@ const putText = `with head as (
   update accounts set claim_sequence = claim_sequence + 1 where account_id = $1 returning 1
 ), entry as (
   insert into directory (account_id, kind, value, subject_id)
-  select $1, '${claimEntry}', $1, $1 from head where $5::text is not null on conflict do nothing
+  select $1, '${claimEntryKind}', $1, $1 from head where $5::text is not null on conflict do nothing
 )
 insert into sources (account_id, id, type, spec, wanted, claim_until, created_at)
 select $1, $2, 'push', '{}', $3::jsonb, clock_timestamp() + $5::text::interval second, $4::timestamptz from head
@@ -130,7 +130,7 @@ const dueText = `select exists (
   select from sources where account_id = $1 and claim_until <= clock_timestamp()
     + case when claim_warned then interval '0' else $2::text::interval second end
 ) or (
-  exists (select from directory where account_id = $1 and kind = '${claimEntry}')
+  exists (select from directory where account_id = $1 and kind = '${claimEntryKind}')
   and not exists (select from sources where account_id = $1 and claim_until is not null)
 ) as due`;
 
@@ -159,7 +159,7 @@ and exists (select from sources where account_id = $1 and claim_until <= clock_t
 const overText = `with old as (
   select id, claim_until from sources where account_id = $1 and claim_until <= clock_timestamp()
 )
-update sources s set wanted = s.${lapsed}, claim_until = null, claim_warned = false from old
+update sources s set wanted = s.${lapsedClaimsText}, claim_until = null, claim_warned = false from old
 where s.account_id = $1 and s.id = old.id
 returning s.id as source, old.claim_until as until, true as "isOver"`;
 
@@ -167,5 +167,5 @@ const soonText = `update sources set claim_warned = true
 where account_id = $1 and not claim_warned and claim_until <= clock_timestamp() + $2::text::interval second
 returning id as source, claim_until as until, false as "isOver"`;
 
-const forgetText = `delete from directory where account_id = $1 and kind = '${claimEntry}' and value = $1
+const forgetText = `delete from directory where account_id = $1 and kind = '${claimEntryKind}' and value = $1
 and not exists (select from sources where account_id = $1 and claim_until is not null)`;

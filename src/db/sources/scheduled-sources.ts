@@ -76,7 +76,7 @@ export async function hintSource(database: Database, account: string, id: string
  * Returns the actors with the most revisions among the last 60 of the account, without revisions of `source`: at most
  * 3, most active first.
  */
-export async function otherWriters(
+export async function findOtherWriters(
   database: Database,
   account: string,
   source: string,

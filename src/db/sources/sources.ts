@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import type { JsonObject } from '../../lib/json.ts';
 import type { Actor } from '../../model/declare/actor.ts';
-import { build, statement } from '../builder.ts';
+import { queryBuilder, statement } from '../builder.ts';
 import type { AccountAccess, Database } from '../database.ts';
 import type { Lease } from '../leases/leases.ts';
-import { conflictOfRepetition } from '../repeated-requests.ts';
+import { toRepetitionConflict } from '../repeated-requests.ts';
 
 /** A source as it is stored. */
 export interface SourceRecord {
@@ -25,7 +25,7 @@ const recordColumns = ['id', 'type', 'spec', 'status', 'suspended', 'generation'
 /** Returns all sources of an account, sorted by id. */
 export async function listSources(database: Database, account: string): Promise<readonly SourceRecord[]> {
   const [rows] = await database.inAccount(account, [
-    build
+    queryBuilder
       .selectFrom('sources')
       .select([...recordColumns])
       .where('account_id', '=', account)
@@ -42,7 +42,7 @@ export async function findSources(
   ids: readonly string[],
 ): Promise<readonly SourceRecord[]> {
   const [rows] = await database.inAccount(account, [
-    build
+    queryBuilder
       .selectFrom('sources')
       .select([...recordColumns])
       .where('account_id', '=', account)
@@ -53,7 +53,7 @@ export async function findSources(
 }
 
 /** Actor, time and request of a change of a source. */
-export interface Registration {
+export interface SourceChangeContext {
   readonly actor: Actor;
   /** ISO 8601. */
   readonly at: string;
@@ -69,9 +69,9 @@ export async function registerSource(
   database: Database,
   account: string,
   { id, type, spec }: Pick<SourceRecord, 'id' | 'type' | 'spec'>,
-  registration: Registration,
+  registration: SourceChangeContext,
 ): Promise<number | undefined> {
-  return revise(database, account, registration, registerText, [id, type, JSON.stringify(spec)]);
+  return changeWithRevision(database, account, registration, registerText, [id, type, JSON.stringify(spec)]);
 }
 
 /**
@@ -82,22 +82,22 @@ export async function setSuspended(
   database: Database,
   account: string,
   { id, suspended }: { readonly id: string; readonly suspended: boolean },
-  registration: Registration,
+  registration: SourceChangeContext,
 ): Promise<number | undefined> {
-  return revise(database, account, registration, suspendText, [id, suspended]);
+  return changeWithRevision(database, account, registration, suspendText, [id, suspended]);
 }
 
 /**
  * Records that a source agrees with the state that a rollback restored. Returns the revision; `undefined` when that was
  * recorded already.
  */
-export async function settleRollback(
+export async function clearRollbackMark(
   database: Database,
   account: string,
   id: string,
-  registration: Registration,
+  registration: SourceChangeContext,
 ): Promise<number | undefined> {
-  return revise(database, account, registration, settleText, [id]);
+  return changeWithRevision(database, account, registration, clearRollbackText, [id]);
 }
 
 /**
@@ -108,19 +108,19 @@ export async function removeSource(
   database: Database,
   account: string,
   id: string,
-  registration: Registration,
+  registration: SourceChangeContext,
 ): Promise<number | undefined> {
-  return revise(database, account, registration, removeText, [id]);
+  return changeWithRevision(database, account, registration, removeText, [id]);
 }
 
 /**
  * Runs a change of `sources` and writes its revision, both only if the `head` clause returns a row. In `clauses`, $1 is
  * the account, $2 the time, and the parameters begin at $5.
  */
-async function revise(
+async function changeWithRevision(
   database: Database,
   account: string,
-  { actor, at, requestId }: Registration,
+  { actor, at, requestId }: SourceChangeContext,
   clauses: string,
   parameters: readonly [id: string, ...unknown[]],
 ): Promise<number | undefined> {
@@ -132,7 +132,7 @@ returning revision`;
   const query = statement<{ readonly revision: number }>(text, [...common, ...parameters]);
   const [written] = await database
     .inAccount(account, [query], { write: true })
-    .catch((error) => Promise.reject(conflictOfRepetition(error)));
+    .catch((error) => Promise.reject(toRepetitionConflict(error)));
   return written[0]?.revision;
 }
 
@@ -162,7 +162,7 @@ const suspendText = `with head as (
   from head where account_id = $1 and id = $5
 )`;
 
-const settleText = `with head as (
+const clearRollbackText = `with head as (
   update accounts set revision = revision + 1
   where account_id = $1 and exists (select from sources where account_id = $1 and id = $5 and rolled_back is not null)
   returning revision
@@ -193,7 +193,7 @@ export async function putStatus(
   status: JsonObject,
   lease?: Lease,
 ): Promise<boolean> {
-  const held = lease === undefined ? '' : whileHeld;
+  const held = lease === undefined ? '' : unlessLeaseLost;
   const fence = lease === undefined ? [] : [lease.name, lease.fence];
   const [rows] = await database.inAccount(account, [
     statement<{ readonly id: string }>(`${statusText}${held} returning id`, [
@@ -206,5 +206,5 @@ export async function putStatus(
 
 const statusText =
   'update sources set status = $3::jsonb where account_id = $1 and id = $2 and status is distinct from $3::jsonb';
-const whileHeld =
+const unlessLeaseLost =
   ' and exists (select from leases where account_id = $1 and name = $4 and fence = $5 and until > clock_timestamp())';

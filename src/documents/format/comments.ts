@@ -51,19 +51,19 @@ export interface Trivia {
 }
 
 /** An entry and the collection that contains it. */
-interface Placed {
+interface PlacedEntry {
   readonly entry: Entry;
   readonly collection: Collection;
   /** The entry whose value is the collection. Absent at the top. */
-  readonly parent: Placed | undefined;
+  readonly parent: PlacedEntry | undefined;
 }
 
-interface Attaching {
+interface AttachmentState {
   readonly text: string;
   /** Offsets at which lines begin. */
   readonly lineStarts: readonly number[];
   /** All entries, in the order of the text. */
-  readonly placed: readonly Placed[];
+  readonly placed: readonly PlacedEntry[];
   readonly root: Collection;
   readonly leading: Map<Entry, string[]>;
   readonly sameLine: Map<Entry, string>;
@@ -73,7 +73,7 @@ interface Attaching {
 /** Assigns each comment and each blank line of a text to an entry or a collection. None is lost. */
 export function attachTrivia(text: string, root: Collection): Trivia {
   const lineStarts = [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)];
-  const state: Attaching = {
+  const state: AttachmentState = {
     ...{ text, lineStarts, placed: [...placedEntries(root, undefined)], root },
     ...{ leading: new Map(), sameLine: new Map(), tail: new Map() },
   };
@@ -88,7 +88,7 @@ export function attachTrivia(text: string, root: Collection): Trivia {
   return state;
 }
 
-function* placedEntries(collection: Collection, parent: Placed | undefined): Generator<Placed> {
+function* placedEntries(collection: Collection, parent: PlacedEntry | undefined): Generator<PlacedEntry> {
   for (const entry of collection.entries) {
     const placed = { entry, collection, parent };
     yield placed;
@@ -110,12 +110,12 @@ function lastBelow<Item>(items: readonly Item[], limit: number, numberOf: (item:
   return low - 1;
 }
 
-function indexBefore({ placed }: Attaching, offset: number): number {
+function indexBefore({ placed }: AttachmentState, offset: number): number {
   return lastBelow(placed, offset, ({ entry }) => entry.start);
 }
 
 /** Yields an entry and the entries around it, the innermost first. */
-function* upwards(placed: Placed | undefined): Generator<Placed> {
+function* selfAndAncestors(placed: PlacedEntry | undefined): Generator<PlacedEntry> {
   for (let one = placed; one !== undefined; one = one.parent) yield one;
 }
 
@@ -123,9 +123,9 @@ function* upwards(placed: Placed | undefined): Generator<Placed> {
  * Attaches a comment that follows other text on its line. It belongs to the innermost entry around it that begins or
  * ends on that line, or else to the entry that began last before it.
  */
-function attachSameLine(state: Attaching, comment: Comment, line: number): void {
+function attachSameLine(state: AttachmentState, comment: Comment, line: number): void {
   const { placed, root, leading, sameLine, tail } = state;
-  const chain = [...upwards(placed[indexBefore(state, comment.offset)])];
+  const chain = [...selfAndAncestors(placed[indexBefore(state, comment.offset)])];
   // Skips the entries in brackets that are closed before the comment.
   const closed = chain.findLastIndex(({ collection }) => collection.flow && collection.end <= comment.offset);
   const open = chain.slice(closed + 1);
@@ -146,7 +146,7 @@ interface Gap {
   readonly lines: readonly GapLine[];
 }
 
-function* gapsOf({ text, lineStarts, placed }: Attaching, own: ReadonlyMap<number, Comment>): Generator<Gap> {
+function* gapsOf({ text, lineStarts, placed }: AttachmentState, own: ReadonlyMap<number, Comment>): Generator<Gap> {
   const inScalars = new Set(placed.flatMap(({ entry }) => linesInside(entry)));
   let lines: GapLine[] = [];
   for (const [at, start] of [...lineStarts, text.length].entries()) {
@@ -169,17 +169,17 @@ function linesInside({ value, startLine, endLine }: Entry): readonly number[] {
   return Array.from({ length: endLine - startLine + 1 }, (_, at) => startLine + at);
 }
 
-function attachGap(state: Attaching, gap: Gap): void {
+function attachGap(state: AttachmentState, gap: Gap): void {
   const { placed, leading, tail } = state;
   const at = indexBefore(state, state.lineStarts[gap.first - 1] ?? 0);
   const before = placed[at];
   const next = placed[at + 1];
-  const around = [...upwards(before)].find(({ entry }) => entry.endLine > gap.last)?.entry;
-  const isNextWithin = [...upwards(next)].some(({ collection }) => collection === around?.value);
+  const around = [...selfAndAncestors(before)].find(({ entry }) => entry.endLine > gap.last)?.entry;
+  const isNextWithin = [...selfAndAncestors(next)].some(({ collection }) => collection === around?.value);
   if (around?.value.type === 'scalar') add(leading, around, textsOf(gap.lines));
   else if (around?.value.flow === true && !isNextWithin) add(tail, around.value, textsOf(gap.lines));
   else {
-    const split = next?.collection.flow === true ? 0 : splitOf(gap, next);
+    const split = next?.collection.flow === true ? 0 : countLinesOfPrevious(gap, next);
     attachTails(state, gap.lines.slice(0, split), before, next);
     if (next !== undefined) add(leading, next.entry, textsOf(gap.lines.slice(split)));
   }
@@ -189,7 +189,7 @@ function attachGap(state: Attaching, gap: Gap): void {
  * Returns how many lines of a gap belong to the entry before it: the lines up to the last comment that is indented
  * further than the next entry.
  */
-function splitOf({ lines }: Gap, next: Placed | undefined): number {
+function countLinesOfPrevious({ lines }: Gap, next: PlacedEntry | undefined): number {
   if (next === undefined) return lines.length;
   const end = lines.findIndex((line) => line !== undefined && line.column <= next.collection.column);
   const deeper = lines.slice(0, end < 0 ? lines.length : end);
@@ -198,13 +198,15 @@ function splitOf({ lines }: Gap, next: Placed | undefined): number {
 
 /** Attaches each comment to the innermost collection that ended before it and is not indented further than it. */
 function attachTails(
-  { root, leading, tail }: Attaching,
+  { root, leading, tail }: AttachmentState,
   lines: readonly GapLine[],
-  before: Placed | undefined,
-  next: Placed | undefined,
+  before: PlacedEntry | undefined,
+  next: PlacedEntry | undefined,
 ): void {
-  const open = new Set([...upwards(next)].map(({ collection }) => collection));
-  const ended = [...upwards(before)].map(({ collection }) => collection).filter((one) => !one.flow && !open.has(one));
+  const open = new Set([...selfAndAncestors(next)].map(({ collection }) => collection));
+  const ended = [...selfAndAncestors(before)]
+    .map(({ collection }) => collection)
+    .filter((one) => !one.flow && !open.has(one));
   let blank: readonly string[] = [];
   for (const line of lines) {
     if (line === undefined) {

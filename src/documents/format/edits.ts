@@ -4,7 +4,7 @@ import type { Registry } from '../../model/declare/registry.ts';
 import type { Document } from '../../model/document.ts';
 import { documentFields } from '../../model/lower/shape.ts';
 import { mentionsOf } from '../../model/schema/references.ts';
-import { foreignObject } from '../foreign-value.ts';
+import { describeForeignObject } from '../foreign-value.ts';
 import { pointerTo } from '../position.ts';
 import { isList } from '../stated.ts';
 import { quotedText } from './scalars.ts';
@@ -42,7 +42,7 @@ function renameId(kind: string, key: string): string {
   return `${kind}/${key}`;
 }
 
-interface Finding {
+interface EditSearch {
   readonly registry: Registry;
   readonly renames: Renames;
   readonly edits: Map<string, Edit>;
@@ -55,8 +55,8 @@ export function findEdits(registry: Registry, renames: Renames, value: Json): Ed
   return finding.edits;
 }
 
-function findInDocument(finding: Finding, value: Json, pointer: string): void {
-  if (!isObject(value) || foreignObject(value) !== undefined) return;
+function findInDocument(finding: EditSearch, value: Json, pointer: string): void {
+  if (!isObject(value) || describeForeignObject(value) !== undefined) return;
   const { registry, edits } = finding;
   const { kind, items } = value;
   if (isList(value)) {
@@ -67,27 +67,27 @@ function findInDocument(finding: Finding, value: Json, pointer: string): void {
   findInValue(finding, value, documentShape(registry, value), pointer);
   if (typeof kind !== 'string') return;
   const allowed = registry.kinds.filter(({ document }) => document.allowed).map(({ name }) => name);
-  const meant = registry.names.includes(kind) ? undefined : onlyNear(kind, allowed);
+  const meant = registry.names.includes(kind) ? undefined : findOnlyNearMatch(kind, allowed);
   if (meant !== undefined) edits.set(`${pointer}/kind`, { text: meant });
   findReferences(finding, value, pointer);
 }
 
-function findInValue(finding: Finding, value: Json, shape: Shape, pointer: string): void {
-  const { words } = shape;
+function findInValue(finding: EditSearch, value: Json, shape: Shape, pointer: string): void {
+  const { allowedValues } = shape;
   if (Array.isArray(value)) {
     for (const [at, item] of value.entries())
       findInValue(finding, item, shapeWithin(shape, at), pointerTo(pointer, at));
   } else if (isObject(value)) findInMembers(finding, value, shape, pointer);
-  else if (typeof value === 'string' && words !== undefined && !words.includes(value)) {
-    const meant = onlyNear(value, words);
+  else if (typeof value === 'string' && allowedValues !== undefined && !allowedValues.includes(value)) {
+    const meant = findOnlyNearMatch(value, allowedValues);
     if (meant !== undefined) finding.edits.set(pointer, { text: meant });
   }
 }
 
-function findInMembers(finding: Finding, value: JsonObject, shape: Shape, pointer: string): void {
+function findInMembers(finding: EditSearch, value: JsonObject, shape: Shape, pointer: string): void {
   const taken = new Set(Object.keys(value));
   for (const [name, member] of Object.entries(value)) {
-    const now = successorOf(name, shape);
+    const now = currentNameOf(name, shape);
     if (now === undefined) findInValue(finding, member, shapeWithin(shape, name), pointerTo(pointer, name));
     // A map cannot have two members with the same name.
     else if (!taken.has(now)) {
@@ -97,25 +97,25 @@ function findInMembers(finding: Finding, value: JsonObject, shape: Shape, pointe
   }
 }
 
-function successorOf(name: string, { members, open, former = {} }: Shape): string | undefined {
-  if (members === undefined || open === true || Object.hasOwn(members, name)) return undefined;
-  return Object.hasOwn(former, name) ? former[name] : onlyNear(name, Object.keys(members));
+function currentNameOf(name: string, { members, allowsOtherMembers, formerNames = {} }: Shape): string | undefined {
+  if (members === undefined || allowsOtherMembers === true || Object.hasOwn(members, name)) return undefined;
+  return Object.hasOwn(formerNames, name) ? formerNames[name] : findOnlyNearMatch(name, Object.keys(members));
 }
 
 /** Returns the only word that is close to the given one. Returns `undefined` when several words are close. */
-function onlyNear(word: string, words: readonly string[]): string | undefined {
+function findOnlyNearMatch(word: string, words: readonly string[]): string | undefined {
   const [meant, other] = nearestAll(word, words, 2);
   return other === undefined ? meant : undefined;
 }
 
-function findReferences({ registry, renames, edits }: Finding, value: JsonObject, pointer: string): void {
+function findReferences({ registry, renames, edits }: EditSearch, value: JsonObject, pointer: string): void {
   const { kind: name, spec } = value;
   const kind = registry.find(String(name));
   if (kind === undefined || !isObject(spec) || renames.size === 0) return;
   /** Names of members, by the JSON pointer of their map. */
   const taken = new Map<string, Set<string>>();
   for (const mention of mentionsOf(documentFields(registry, kind), spec)) {
-    const now = renamed(registry, renames, mention.kind, mention.text);
+    const now = currentKeyOf(registry, renames, mention.kind, mention.text);
     if (now === undefined) continue;
     const place = `${pointer}/spec${mention.pointer}`;
     const around = mention.pointer.slice(0, mention.pointer.lastIndexOf('/'));
@@ -137,7 +137,7 @@ function findReferences({ registry, renames, edits }: Finding, value: JsonObject
  * Returns the current key of an object, or `undefined` when it was not renamed. The key of a child begins with the key
  * of its parent, so a rename of the parent changes it too.
  */
-function renamed(registry: Registry, renames: Renames, kind: string, text: string): string | undefined {
+function currentKeyOf(registry: Registry, renames: Renames, kind: string, text: string): string | undefined {
   const known = renames.get(renameId(kind, text));
   const parent = registry.find(kind)?.parent?.kind;
   const [, key = '', rest = ''] = /^([^/]+)(\/.*)$/s.exec(text) ?? [];
@@ -165,7 +165,7 @@ export function editValue(edits: Edits, value: Json, pointer = ''): Json {
   return Object.fromEntries(
     members.map(([name, member]) => {
       const place = pointerTo(pointer, name);
-      return [nameIn(edits, place) ?? name, editValue(edits, member, place)];
+      return [newNameAt(edits, place) ?? name, editValue(edits, member, place)];
     }),
   );
 }
@@ -198,7 +198,7 @@ function isRemoved(edits: Edits, place: string): boolean {
 
 function editEntry(edits: Edits, entry: Entry, place: string): Entry {
   const { key, value } = entry;
-  const name = nameIn(edits, place);
+  const name = newNameAt(edits, place);
   const edit = edits.get(place);
   const named = key === undefined || name === undefined ? entry : { ...entry, key: { name, text: quotedText(name) } };
   if (value.type === 'collection') return { ...named, value: editTree(edits, value, place) };
@@ -206,7 +206,7 @@ function editEntry(edits: Edits, entry: Entry, place: string): Entry {
   return { ...named, value: { type: 'scalar', lines: [quotedText(edit.text)], block: false } };
 }
 
-function nameIn(edits: Edits, place: string): string | undefined {
+function newNameAt(edits: Edits, place: string): string | undefined {
   const edit = edits.get(place);
   return edit !== undefined && 'name' in edit ? edit.name : undefined;
 }

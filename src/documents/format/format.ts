@@ -4,7 +4,7 @@ import type { Registry } from '../../model/declare/registry.ts';
 import type { SourceFile } from '../../model/document.ts';
 import type { Problem } from '../../model/problem.ts';
 import { normalizeText } from '../digest.ts';
-import { foreignObject } from '../foreign-value.ts';
+import { describeForeignObject } from '../foreign-value.ts';
 import { readFile } from '../read.ts';
 import { readJsonText } from '../yaml/json-text.ts';
 import type { ParseOptions } from '../yaml/yaml.ts';
@@ -29,7 +29,7 @@ export interface FormatOptions {
 }
 
 /** Result of formatting a file. */
-export type Formatted =
+export type FormatResult =
   | { readonly type: 'formatted'; readonly text: string }
   /** The file contains no documents. */
   | { readonly type: 'ignored' }
@@ -38,7 +38,7 @@ export type Formatted =
   | { readonly type: 'problems'; readonly problems: readonly Problem[] };
 
 /** Formats the documents of a file in canonical form. Their meaning is unchanged, and every comment is kept. */
-export function formatFile(file: SourceFile, options: FormatOptions): Formatted {
+export function formatFile(file: SourceFile, options: FormatOptions): FormatResult {
   const text = normalizeText(file.text);
   const { documents, problems } = readFile(file);
   const failed = { type: 'problems', problems } as const;
@@ -58,9 +58,9 @@ function isJsonFile({ path }: SourceFile, text: string): boolean {
   return path.endsWith('.json') || (path === '-' && readJsonText(text) !== undefined);
 }
 
-type Kept = Extract<Formatted, { readonly type: 'kept' }>;
+type KeptResult = Extract<FormatResult, { readonly type: 'kept' }>;
 
-function formatJson(text: string, options: FormatOptions): string | Kept {
+function formatJson(text: string, options: FormatOptions): string | KeptResult {
   const read = readJsonText(text);
   if (read === undefined)
     return { type: 'kept', reason: 'its name ends with .json but it contains YAML; rename it to .yaml' };
@@ -71,8 +71,8 @@ function formatJson(text: string, options: FormatOptions): string | Kept {
 }
 
 /** Formats a YAML stream. Returns `undefined` when the text cannot be parsed. */
-function formatStream(text: string, options: FormatOptions): string | Kept | undefined {
-  const { marked, texts } = sectionsOf(text);
+function formatStream(text: string, options: FormatOptions): string | KeptResult | undefined {
+  const { startsWithSeparator, texts } = splitSections(text);
   const written: string[] = [];
   let edited = false;
   for (const section of texts) {
@@ -81,7 +81,7 @@ function formatStream(text: string, options: FormatOptions): string | Kept | und
     written.push(formatted.text);
     edited ||= formatted.edited;
   }
-  const joined = joinSections({ marked, texts: written });
+  const joined = joinSections({ startsWithSeparator, texts: written });
   // Former names inside a renamed member are found only under its current name.
   return edited ? formatStream(joined, options) : joined;
 }
@@ -92,11 +92,11 @@ interface FormattedSection {
 }
 
 /** Formats one YAML document, without the `---` line that separates it from other documents. */
-function formatSection(text: string, options: FormatOptions): FormattedSection | Kept | undefined {
+function formatSection(text: string, options: FormatOptions): FormattedSection | KeptResult | undefined {
   const { documents: values, problems, parsed } = readValues(text, { keepSourceTokens: true });
   if (problems.length > 0 || parsed === undefined) return undefined;
   const [value] = values;
-  if (value === undefined || foreignObject(value) !== undefined) return { text: verbatim(text), edited: false };
+  if (value === undefined || describeForeignObject(value) !== undefined) return { text: verbatim(text), edited: false };
   const root = parsed.documents[0]?.contents;
   if (!isMap(root) && !isSeq(root)) return { text: verbatim(text), edited: false };
   const edits = editsOf(value, options);
@@ -109,7 +109,7 @@ function formatSection(text: string, options: FormatOptions): FormattedSection |
   return isCanonical || isFaithful(kept, written, meant) ? { text: written, edited: edits.size > 0 } : unfaithful;
 }
 
-const unfaithful: Kept = {
+const unfaithful: KeptResult = {
   type: 'kept',
   reason:
     'formatting would lose a comment or a text, or change its meaning; write it in block style, one member per line',
@@ -144,12 +144,12 @@ function verbatim(text: string): string {
 /** The texts of a YAML stream, split at the lines that separate its documents. */
 interface Sections {
   /** Whether the stream begins with a `---` line. */
-  readonly marked: boolean;
+  readonly startsWithSeparator: boolean;
   readonly texts: readonly string[];
 }
 
 /** Splits a stream at its `---` and `...` lines. */
-function sectionsOf(text: string): Sections {
+function splitSections(text: string): Sections {
   const texts: string[] = [];
   let start = 0;
   let marked = false;
@@ -161,10 +161,10 @@ function sectionsOf(text: string): Sections {
     start = offset + lexeme.length;
   }
   const last = text.slice(start);
-  return { marked, texts: last.trim() === '' ? texts : [...texts, last] };
+  return { startsWithSeparator: marked, texts: last.trim() === '' ? texts : [...texts, last] };
 }
 
 /** Joins the texts of a stream with `---` lines. */
-function joinSections({ marked, texts }: Sections): string {
-  return (marked ? ['', ...texts] : texts).join('---\n');
+function joinSections({ startsWithSeparator, texts }: Sections): string {
+  return (startsWithSeparator ? ['', ...texts] : texts).join('---\n');
 }

@@ -4,7 +4,7 @@ import { ignoredMembers, ignoredMetadata } from '../../model/document.ts';
 import { documentFields } from '../../model/lower/shape.ts';
 import type { AnyField, Fields } from '../../model/schema/field.ts';
 import { entriesOf } from '../../model/schema/field-search.ts';
-import { foreignObject } from '../foreign-value.ts';
+import { describeForeignObject } from '../foreign-value.ts';
 import { isList } from '../stated.ts';
 
 /** Description of one place in a document, as far as the formatter needs it. */
@@ -12,15 +12,15 @@ export interface Shape {
   /** Members by name, in the order in which they are written. */
   readonly members?: Readonly<Record<string, Shape>>;
   /** Whether members with other names are allowed. */
-  readonly open?: boolean;
+  readonly allowsOtherMembers?: boolean;
   /** Current names of members, by former name. */
-  readonly former?: Readonly<Record<string, string>>;
+  readonly formerNames?: Readonly<Record<string, string>>;
   /** Shape of the items of a list, and of the members that `members` does not name. */
-  readonly each?: Shape;
+  readonly defaultShape?: Shape;
   /** Shapes of the items of a list, when the items differ. */
   readonly items?: readonly Shape[];
   /** Allowed values of an enum. */
-  readonly words?: readonly string[];
+  readonly allowedValues?: readonly string[];
 }
 
 /** Returns the shape of a document, or of a list of documents. For an unknown kind, only the envelope has a shape. */
@@ -31,20 +31,20 @@ export function documentShape(registry: Registry, value: Json): Shape {
     const shapes = Array.isArray(items) ? items.map((item: Json) => documentShape(registry, item)) : [];
     return { members: { apiVersion: leaf, kind: leaf, metadata: texts, items: { items: shapes } } };
   }
-  if (foreignObject(value) !== undefined) return leaf;
+  if (describeForeignObject(value) !== undefined) return leaf;
   const kind = typeof name === 'string' ? registry.find(name) : undefined;
   const spec = kind === undefined ? leaf : shapeOfFields(documentFields(registry, kind));
   return { members: { apiVersion: leaf, kind: leaf, metadata, spec, ...leaves(ignoredMembers) } };
 }
 
 /** Returns the shape of a member or of an item. */
-export function shapeWithin({ members = {}, each = leaf, items = [] }: Shape, step: string | number): Shape {
-  if (typeof step === 'number') return items[step] ?? each;
-  return Object.hasOwn(members, step) ? (members[step] ?? leaf) : each;
+export function shapeWithin({ members = {}, defaultShape = leaf, items = [] }: Shape, step: string | number): Shape {
+  if (typeof step === 'number') return items[step] ?? defaultShape;
+  return Object.hasOwn(members, step) ? (members[step] ?? leaf) : defaultShape;
 }
 
 const leaf: Shape = {};
-const texts: Shape = { open: true };
+const texts: Shape = { allowsOtherMembers: true };
 
 function leaves(names: readonly string[]): Readonly<Record<string, Shape>> {
   return Object.fromEntries(names.map((name) => [name, leaf]));
@@ -62,10 +62,10 @@ const metadata: Shape = {
 
 function shapeOfFields(fields: Fields): Shape {
   const entries = entriesOf(fields);
-  const former = entries.flatMap(([name, { formerly = [] }]) => formerly.map((old) => [old, name] as const));
+  const former = entries.flatMap(([name, { foreignNames = [] }]) => foreignNames.map((old) => [old, name] as const));
   return {
     members: Object.fromEntries(entries.map(([name, field]) => [name, shapeOf(field)])),
-    former: Object.fromEntries(former),
+    formerNames: Object.fromEntries(former),
   };
 }
 
@@ -74,16 +74,16 @@ function shapeOf(field: AnyField): Shape {
     case 'object':
       return shapeOfFields(field.fields);
     case 'keyed':
-      return { each: shapeOfFields(field.fields) };
+      return { defaultShape: shapeOfFields(field.fields) };
     case 'list':
-      return { each: shapeOf(field.of) };
+      return { defaultShape: shapeOf(field.of) };
     case 'map':
     case 'refMap':
-      return { open: true, each: shapeOf(field.of) };
+      return { allowsOtherMembers: true, defaultShape: shapeOf(field.of) };
     case 'enum':
-      return { words: field.values };
+      return { allowedValues: field.values };
     case 'typedRef':
-      return { members: { id: leaf, type: { words: Object.keys(field.kinds) } } };
+      return { members: { id: leaf, type: { allowedValues: Object.keys(field.kinds) } } };
     default:
       return leaf;
   }

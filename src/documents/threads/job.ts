@@ -1,19 +1,19 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Document, Place } from '../../model/document.ts';
+import type { Document, DocumentPosition } from '../../model/document.ts';
 import { createLocator } from '../locate.ts';
 import type { Position } from '../position.ts';
 import { type ReadText, readFile } from '../read.ts';
 
 /** A position to look up: a JSON pointer from the root of a document. */
-export interface Asked {
-  readonly place: Place;
+export interface PositionQuery {
+  readonly place: DocumentPosition;
   readonly pointer: string;
 }
 
 /** Work that is expensive enough for a thread: reading a text, or finding positions in it. */
 export type Job =
   | { readonly what: 'read'; readonly text: string }
-  | { readonly what: 'locate'; readonly text: string; readonly asked: readonly Asked[] };
+  | { readonly what: 'locate'; readonly text: string; readonly asked: readonly PositionQuery[] };
 
 /**
  * Length at which a part of an answer ends, in characters, so that the receiver can run other work between the parts.
@@ -30,7 +30,7 @@ export function runJob(job: Job): readonly string[] {
   return [JSON.stringify(rest), ...partsOf(documents)];
 }
 
-function locateAll(text: string, asked: readonly Asked[]): readonly Position[] {
+function locateAll(text: string, asked: readonly PositionQuery[]): readonly Position[] {
   const locate = createLocator([{ path: '', text }]);
   return asked.map(({ place, pointer }) => locate({ ...place, file: '' }, pointer));
 }

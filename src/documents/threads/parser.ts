@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import type { Position } from '../position.ts';
 import { type ReadText, readPlainJson } from '../read.ts';
-import { type Asked, type Job, readAnswer, runJob } from './job.ts';
+import { type Job, type PositionQuery, readAnswer, runJob } from './job.ts';
 import { Pool } from './pool.ts';
 
 /** Result of reading one text. `bytes` is its size as JSON text. The file path in places and problems is empty. */
@@ -10,7 +10,7 @@ export interface ParsedFile extends ReadText {
 }
 
 /** The caller for which a text is read. */
-export interface ReadFor {
+export interface ReadCaller {
   /** Account of the caller. Accounts take turns; all callers without an account share the turns of one account. */
   readonly account?: string;
   /** Aborts the reading when its result is not needed any more. */
@@ -19,8 +19,8 @@ export interface ReadFor {
 
 /** Reads texts in threads, so that no input can block the process or exhaust its memory. */
 export interface Parser {
-  parse(text: string, who: ReadFor): Promise<ParsedFile>;
-  locate(text: string, asked: readonly Asked[], who: ReadFor): Promise<readonly Position[]>;
+  parse(text: string, who: ReadCaller): Promise<ParsedFile>;
+  locate(text: string, asked: readonly PositionQuery[], who: ReadCaller): Promise<readonly Position[]>;
   close(): Promise<void>;
 }
 
@@ -29,7 +29,7 @@ export interface ParserOptions {
   /**
    * Maximum time for a file, in milliseconds. A timeout does not mean that the file is wrong: the caller may try again.
    */
-  readonly lateMs?: number;
+  readonly timeoutMs?: number;
   /**
    * Maximum memory of a thread, in MiB. A thread that needs more is stopped, which does not mean that the file is wrong
    * either.
@@ -38,24 +38,28 @@ export interface ParserOptions {
   /** Number of threads that read. */
   readonly threads?: number;
   /** Maximum length of a text that is read without a thread, in characters. 0 by default. */
-  readonly charactersHere?: number;
+  readonly maxInlineCharacters?: number;
 }
 
 /** The largest text takes 20 s on an idle machine, so a timeout means that the thread was kept from working. */
-const plainLateMs = 120_000;
+const defaultTimeoutMs = 120_000;
 
 /** The largest heap that a text of 4 MiB was observed to need is 1.9 GB. */
-const plainHeapMebibytes = 2048;
+const defaultHeapMebibytes = 2048;
 
 /** Creates a parser. Its threads start when there is a text to read. */
-export function createParser({ charactersHere = 0, ...options }: ParserOptions = {}): Parser {
-  const { lateMs = plainLateMs, heapMebibytes = plainHeapMebibytes, threads = plainThreads() } = options;
-  const pool = new Pool({ threads, lateMs, heapMebibytes });
-  const run = (job: Job, { account = '', signal }: ReadFor): Promise<readonly string[]> | readonly string[] =>
-    job.text.length <= charactersHere ? runJob(job) : pool.run({ job, account, signal });
+export function createParser({ maxInlineCharacters = 0, ...options }: ParserOptions = {}): Parser {
+  const {
+    timeoutMs = defaultTimeoutMs,
+    heapMebibytes = defaultHeapMebibytes,
+    threads = defaultThreadCount(),
+  } = options;
+  const pool = new Pool({ threads, timeoutMs, heapMebibytes });
+  const run = (job: Job, { account = '', signal }: ReadCaller): Promise<readonly string[]> | readonly string[] =>
+    job.text.length <= maxInlineCharacters ? runJob(job) : pool.run({ job, account, signal });
   return {
     async parse(text, who) {
-      const plain = text.length <= jsonCharactersHere ? readPlainJson(text) : undefined;
+      const plain = text.length <= maxInlineJsonCharacters ? readPlainJson(text) : undefined;
       if (plain !== undefined) return { ...plain, bytes: text.length };
       const parts = await run({ what: 'read', text }, who);
       const bytes = parts.reduce((total, part) => total + part.length, 0);
@@ -74,12 +78,12 @@ export function createParser({ charactersHere = 0, ...options }: ParserOptions =
  * Maximum length of JSON without problems that is read without a thread, in characters. The 10,000 resources of a
  * cluster are as many small files, and sending them to a thread and back takes three times as long as reading them.
  */
-const jsonCharactersHere = 16 * 1024;
+const maxInlineJsonCharacters = 16 * 1024;
 
 /**
  * Returns the default number of threads. At least two, so that a large text never delays small ones; at most four,
  * because each may need 2 GB.
  */
-function plainThreads(): number {
+function defaultThreadCount(): number {
   return Math.min(4, Math.max(2, availableParallelism() - 1));
 }

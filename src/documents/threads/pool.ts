@@ -21,7 +21,7 @@ export interface PoolOptions extends ThreadLimits {
  */
 const largeCharacters = 512 * 1024;
 
-interface Waiting extends Task {
+interface WaitingTask extends Task {
   readonly isLarge: boolean;
   resolve(parts: readonly string[]): void;
   reject(reason: unknown): void;
@@ -35,16 +35,16 @@ interface Waiting extends Task {
 export class Pool {
   readonly #options: PoolOptions;
   /** Maximum number of threads for one account, and for large texts. */
-  readonly #most: number;
-  readonly #queues = new Map<string, Waiting[]>();
-  readonly #running = new Set<Waiting>();
+  readonly #maxShared: number;
+  readonly #queues = new Map<string, WaitingTask[]>();
+  readonly #running = new Set<WaitingTask>();
   readonly #working = new Set<Thread>();
   readonly #idle: Thread[] = [];
   #closed = false;
 
   constructor(options: PoolOptions) {
     this.#options = options;
-    this.#most = Math.max(1, options.threads - 1);
+    this.#maxShared = Math.max(1, options.threads - 1);
   }
 
   /** Runs a job when its turn comes. */
@@ -52,11 +52,11 @@ export class Pool {
     if (this.#closed) return Promise.reject(new Internal('The reader is closed.'));
     if (task.signal?.aborted) return Promise.reject(task.signal.reason);
     return new Promise((resolve, reject) => {
-      const withdraw = () => this.#withdraw(waiting);
+      const withdraw = () => this.#cancel(waiting);
       // A signal outlives its tasks, and adding a listener to a signal walks over all its listeners, so each task
       // removes its own.
       const settle = () => task.signal?.removeEventListener('abort', withdraw);
-      const waiting: Waiting = {
+      const waiting: WaitingTask = {
         ...task,
         isLarge: task.job.text.length > largeCharacters,
         resolve(parts) {
@@ -72,7 +72,7 @@ export class Pool {
       queue.push(waiting);
       this.#queues.set(task.account, queue);
       task.signal?.addEventListener('abort', withdraw, { once: true });
-      this.#advance();
+      this.#startTasks();
     });
   }
 
@@ -85,24 +85,24 @@ export class Pool {
     await Promise.all([...this.#idle.splice(0), ...this.#working].map((thread) => thread.end()));
   }
 
-  #advance(): void {
-    for (let task = this.#takeNext(); task !== undefined; task = this.#takeNext()) void this.#work(task);
+  #startTasks(): void {
+    for (let task = this.#dequeueNext(); task !== undefined; task = this.#dequeueNext()) void this.#runTask(task);
   }
 
   /** Removes and returns the next task that may run now. */
-  #takeNext(): Waiting | undefined {
+  #dequeueNext(): WaitingTask | undefined {
     if (this.#running.size >= this.#options.threads) return undefined;
-    const noLarge = this.#count(({ isLarge }) => isLarge) >= this.#most;
+    const noLarge = this.#countRunning(({ isLarge }) => isLarge) >= this.#maxShared;
     let best: { readonly account: string; readonly at: number; readonly busy: number } | undefined;
     for (const [account, queue] of this.#queues) {
-      const busy = this.#count((task) => task.account === account);
+      const busy = this.#countRunning((task) => task.account === account);
       const at = noLarge ? queue.findIndex(({ isLarge }) => !isLarge) : 0;
-      if (busy < this.#most && at >= 0 && (best === undefined || busy < best.busy)) best = { account, at, busy };
+      if (busy < this.#maxShared && at >= 0 && (best === undefined || busy < best.busy)) best = { account, at, busy };
     }
-    return best === undefined ? undefined : this.#takeOut(best.account, best.at);
+    return best === undefined ? undefined : this.#dequeue(best.account, best.at);
   }
 
-  #takeOut(account: string, at: number): Waiting | undefined {
+  #dequeue(account: string, at: number): WaitingTask | undefined {
     const queue = this.#queues.get(account) ?? [];
     const [task] = queue.splice(at, 1);
     // A `Map` keeps the order of insertion, so the account that was just served moves to the end.
@@ -111,11 +111,11 @@ export class Pool {
     return task;
   }
 
-  #count(which: (task: Waiting) => boolean): number {
+  #countRunning(which: (task: WaitingTask) => boolean): number {
     return [...this.#running].filter(which).length;
   }
 
-  async #work(task: Waiting): Promise<void> {
+  async #runTask(task: WaitingTask): Promise<void> {
     this.#running.add(task);
     let thread: Thread | undefined;
     try {
@@ -130,7 +130,7 @@ export class Pool {
     } finally {
       if (thread !== undefined) this.#working.delete(thread);
       this.#running.delete(task);
-      this.#advance();
+      this.#startTasks();
     }
   }
 
@@ -141,7 +141,7 @@ export class Pool {
   }
 
   /** Removes a task that has not started, and rejects it with the reason of its signal. */
-  #withdraw(task: Waiting): void {
+  #cancel(task: WaitingTask): void {
     const queue = this.#queues.get(task.account) ?? [];
     const at = queue.indexOf(task);
     if (at < 0) return;

@@ -2,11 +2,11 @@ import type { Worker } from 'node:worker_threads';
 import { startProgramThread } from '../../executable.ts';
 import { Internal, Unavailable } from '../../model/errors.ts';
 import type { Job } from './job.ts';
-import { type Answer, ready } from './worker-message.ts';
+import { type Answer, readyMessage } from './worker-message.ts';
 
 /** Limits of a thread: milliseconds for one job, and memory. */
 export interface ThreadLimits {
-  readonly lateMs: number;
+  readonly timeoutMs: number;
   readonly heapMebibytes: number;
 }
 
@@ -27,7 +27,7 @@ export interface Thread {
  * Starts a thread. Throws `Unavailable` when the machine cannot start one. An idle thread does not keep the process
  * alive.
  */
-export function startThread({ lateMs, heapMebibytes }: ThreadLimits): Thread {
+export function startThread({ timeoutMs, heapMebibytes }: ThreadLimits): Thread {
   const worker = startWorker(heapMebibytes);
   worker.unref();
   let isReady = false;
@@ -47,7 +47,7 @@ export function startThread({ lateMs, heapMebibytes }: ThreadLimits): Thread {
     async run(job, signal) {
       worker.ref();
       try {
-        return await ask({ worker, isReady, lateMs, signal }, job);
+        return await sendJob({ worker, isReady, timeoutMs, signal }, job);
       } finally {
         worker.unref();
       }
@@ -71,11 +71,11 @@ function startWorker(heapMebibytes: number): Worker {
 interface WorkerCall {
   readonly worker: Worker;
   readonly isReady: boolean;
-  readonly lateMs: number;
+  readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
 }
 
-function ask({ worker, isReady, lateMs, signal }: WorkerCall, job: Job): Promise<readonly string[]> {
+function sendJob({ worker, isReady, timeoutMs, signal }: WorkerCall, job: Job): Promise<readonly string[]> {
   return new Promise((resolve, reject) => {
     let timer: NodeJS.Timeout | undefined;
     const settle = () => {
@@ -87,8 +87,8 @@ function ask({ worker, isReady, lateMs, signal }: WorkerCall, job: Job): Promise
       settle();
       reject(reason);
     };
-    const receive = (message: Answer | typeof ready) => {
-      if (message === ready) return startTimer();
+    const receive = (message: Answer | typeof readyMessage) => {
+      if (message === readyMessage) return startTimer();
       if ('defect' in message) return refuse(new Internal('Documents could not be read.', { cause: message.defect }));
       settle();
       resolve(message.parts);
@@ -97,7 +97,7 @@ function ask({ worker, isReady, lateMs, signal }: WorkerCall, job: Job): Promise
     const exit = () => refuse(new Internal('The reader was closed while it read a file.'));
     const abort = () => refuse(signal?.reason);
     const startTimer = () => {
-      timer = setTimeout(() => refuse(late(lateMs)), lateMs);
+      timer = setTimeout(() => refuse(timeoutError(timeoutMs)), timeoutMs);
     };
     // The time limit of a job does not include the time to start the thread.
     if (isReady) startTimer();
@@ -129,7 +129,7 @@ function stopped(cause: unknown): Unavailable {
 }
 
 /** Returns the error for a job that took too long. The duration does not mean that the documents are wrong either. */
-function late(milliseconds: number): Unavailable {
+function timeoutError(milliseconds: number): Unavailable {
   return new Unavailable(
     `Reading a file took longer than ${milliseconds / 1000} s and was aborted, most likely because the machine is busy; try again, and if this repeats, split the file.`,
   );

@@ -1,7 +1,7 @@
 import { enableCompileCache, flushCompileCache } from 'node:module';
 import { parentPort } from 'node:worker_threads';
 import type { Job } from './job.ts';
-import { type Answer, ready } from './worker-message.ts';
+import { type Answer, readyMessage } from './worker-message.ts';
 
 // A thread does not use the compile cache of its process, and is terminated without writing to it, although half of its
 // start time is compiling.
@@ -11,7 +11,7 @@ flushCompileCache();
 
 // Runs the jobs of a `Pool`.
 parentPort?.on('message', (job: Job) => parentPort?.postMessage(answer(job)));
-parentPort?.postMessage(ready);
+parentPort?.postMessage(readyMessage);
 
 function answer(job: Job): Answer {
   try {

@@ -19,12 +19,12 @@ export const conflictFault: Fault = {
 
 /** Placeholders that template engines did not fill in: `{{ }}`, `{% %}`, `<% %>`, `${ }`. */
 const template = /\{\{.*?\}\}|\{%.*?%\}|<%.*?%>/;
-const whole = /^(?:\$\{[^{}]*\}|\{\{[^{}]*\}\}|\{%[^{}]*%\}|<%[^<>]*%>)$/;
+const wholeTemplatePattern = /^(?:\$\{[^{}]*\}|\{\{[^{}]*\}\}|\{%[^{}]*%\}|<%[^<>]*%>)$/;
 
 /** Returns the fault of a string that consists of one template placeholder, or `undefined` for other strings. */
 export function templateFault(value: string): Fault | undefined {
   // Every such string begins with one of these characters, and most strings do not.
-  if (!/^[$<{]/.test(value) || !whole.test(value)) return undefined;
+  if (!/^[$<{]/.test(value) || !wholeTemplatePattern.test(value)) return undefined;
   return {
     code: 'template_leftover',
     message: `\`${truncate(value)}\` is a template placeholder that was not filled in; render the file before Heddle reads it, or write the value.`,

@@ -10,7 +10,7 @@ export interface Misindented {
  * Maximum length of the text before the place that is examined, in characters. Enough for one document, or for the end
  * of a longer one.
  */
-const longest = 20_000;
+const maxExaminedCharacters = 20_000;
 
 /**
  * Finds the line near an offset, in block style, whose indentation neither matches the lines around it nor follows a
@@ -18,7 +18,7 @@ const longest = 20_000;
  * fault.
  */
 export function findMisindented(text: string, near: number): Misindented | undefined {
-  const start = Math.max(0, near - longest);
+  const start = Math.max(0, near - maxExaminedCharacters);
   const begin = Math.max(start === 0 ? 0 : text.indexOf('\n', start) + 1, text.lastIndexOf('\n---', near) + 1);
   let open: number[] = [];
   let opener = true;

@@ -18,7 +18,7 @@ export interface CleanJson {
  */
 export function readJsonText(text: string): CleanJson | undefined {
   if (!/^\s*[{[]/.test(text) || text.includes('\ufeff')) return undefined;
-  const value = parsed(text);
+  const value = tryParseJson(text);
   if (value === undefined) return undefined;
   const scan = scanJson(text);
   const counts = { members: 0, nodes: 0 };
@@ -28,7 +28,7 @@ export function readJsonText(text: string): CleanJson | undefined {
     : undefined;
 }
 
-function parsed(text: string): Json | undefined {
+function tryParseJson(text: string): Json | undefined {
   try {
     return parseJson(text);
   } catch {

@@ -14,7 +14,7 @@ export function syntaxFault(error: YAMLError, text: string): PlacedFault {
   const [start] = error.pos;
   const template = templateFaultOfLine(lineAt(text, start));
   if (template !== undefined) return template;
-  const misindented = ofIndentation.includes(error.code) ? findMisindented(text, start) : undefined;
+  const misindented = indentationErrorCodes.includes(error.code) ? findMisindented(text, start) : undefined;
   if (misindented !== undefined) return indentationFault(misindented);
   switch (error.code) {
     case 'TAB_AS_INDENT':
@@ -41,7 +41,7 @@ export function syntaxFault(error: YAMLError, text: string): PlacedFault {
 }
 
 /** Error codes of the library that wrong indentation may cause. */
-const ofIndentation = [
+const indentationErrorCodes = [
   'BAD_INDENT',
   'BLOCK_AS_IMPLICIT_KEY',
   'MULTILINE_IMPLICIT_KEY',

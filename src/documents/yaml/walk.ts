@@ -16,7 +16,7 @@ export interface NodeBudget {
 
 /** One step of the path to a node. The text of the JSON pointer is built only when a fault is reported. */
 interface Path {
-  readonly up: Path | undefined;
+  readonly parent: Path | undefined;
   readonly step: string | number;
 }
 
@@ -79,7 +79,7 @@ function readMap(walk: Walk, map: YAMLMap.Parsed, up: Path | undefined, depth: n
   const seen = new Set<string>();
   for (const pair of map.items) {
     const key = readKey(walk, pair.key, up, seen);
-    const member = readNode(walk, pair.value, { up, step: key ?? '' }, depth);
+    const member = readNode(walk, pair.value, { parent: up, step: key ?? '' }, depth);
     if (key !== undefined) value[key] = member;
   }
   return value;
@@ -89,7 +89,7 @@ function readMap(walk: Walk, map: YAMLMap.Parsed, up: Path | undefined, depth: n
 function readKey(walk: Walk, node: YamlNode, up: Path | undefined, seen: Set<string>): string | undefined {
   walk.budget.left -= 1;
   const key = isScalar(node) ? String(node.value) : '';
-  const path = { up, step: key };
+  const path = { parent: up, step: key };
   checkMarks(walk, node, path);
   if (isAlias(node)) return undefined;
   const fault = keyFault(key, isScalar(node) && node.type === 'PLAIN') ?? repeated(key, seen);
@@ -108,7 +108,7 @@ function repeated(key: string, seen: ReadonlySet<string>): Fault | undefined {
 }
 
 function readList(walk: Walk, list: YAMLSeq.Parsed, up: Path | undefined, depth: number): Json {
-  return list.items.map((item, step) => readNode(walk, item, { up, step }, depth));
+  return list.items.map((item, step) => readNode(walk, item, { parent: up, step }, depth));
 }
 
 function readScalar(walk: Walk, node: Scalar.Parsed, path: Path | undefined): Json {
@@ -130,5 +130,5 @@ function refuse(walk: Walk, node: YamlNode, path: Path | undefined, fault: Fault
 }
 
 function pointerOf(path: Path | undefined): string {
-  return path === undefined ? '' : pointerTo(pointerOf(path.up), path.step);
+  return path === undefined ? '' : pointerTo(pointerOf(path.parent), path.step);
 }

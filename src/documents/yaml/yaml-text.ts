@@ -1,9 +1,9 @@
 import { isScalar, Lexer, type YAMLError, type Document as YamlDocument } from 'yaml';
 import { type Problem, sortProblems } from '../../model/problem.ts';
 import { limits } from '../limits.ts';
-import { partItems, type ReadResult, readItems } from '../objects.ts';
+import { type ReadResult, readItems, separateItems } from '../objects.ts';
 import { positionAt, positionOf } from '../position.ts';
-import { longestPath, type StatedObject, type Taken } from '../stated.ts';
+import { type ItemsResult, maxPathLength, type StatedObject } from '../stated.ts';
 import { truncate } from '../truncate.ts';
 import { conflictFault, findConflicts } from './conflict-markers.ts';
 import { syntaxFault } from './syntax.ts';
@@ -19,20 +19,20 @@ interface Reading {
 
 /** Reads a normalised text as a stream of YAML documents. Every problem has a position. */
 export function readYamlText(text: string, file: string): ReadResult {
-  return partItems(readYamlStream(text, file, readItems));
+  return separateItems(readYamlStream(text, file, readItems));
 }
 
 /** Result of reading a stream. `parsed` is absent when the text was refused before parsing. */
-type TakenStream<Item> = Taken<Item> & { readonly parsed?: ParsedYaml };
+type StreamResult<Item> = ItemsResult<Item> & { readonly parsed?: ParsedYaml };
 
 /** Reads a normalised text as a stream of YAML values. `take` converts each value to items. */
 export function readYamlStream<Item>(
   text: string,
   file: string,
-  take: (stated: StatedObject) => Taken<Item>,
+  take: (stated: StatedObject) => ItemsResult<Item>,
   options: ParseOptions = {},
-): TakenStream<Item> {
-  if (holdsMoreThan(text, limits.fileNodes)) return { documents: [], problems: [tooManyNodes(file)] };
+): StreamResult<Item> {
+  if (hasMoreValuesThan(text, limits.fileNodes)) return { documents: [], problems: [tooManyNodes(file)] };
   const conflicts = findConflicts(text);
   if (conflicts.length > 0) return { documents: [], problems: conflicts.map((at) => conflictAt(text, file, at)) };
   const parsed = parseYaml(text, options);
@@ -40,13 +40,13 @@ export function readYamlStream<Item>(
   const problems: Problem[] = [...streamProblems(reading)];
   const documents: Item[] = [];
   for (const [index, document] of parsed.documents.entries()) {
-    const result = readOne(reading, document, index, take);
+    const result = readYamlDocument(reading, document, index, take);
     // Not `push(...many)`: 100,000 arguments would overflow the stack.
     for (const problem of result.problems) problems.push(problem);
     for (const document of result.documents) documents.push(document);
     if (reading.budget.left < 0) return { documents: [], problems: [tooManyNodes(file)] };
   }
-  return { documents, problems: sortProblems(bounded(problems, file)), parsed };
+  return { documents, problems: sortProblems(limitProblems(problems, file)), parsed };
 }
 
 /** Returns the problems of the file as a whole. */
@@ -73,12 +73,12 @@ function hasDirective(document: YamlDocument.Parsed): boolean {
   return yaml.explicit === true || Object.keys(tags).length > 1;
 }
 
-function readOne<Item>(
+function readYamlDocument<Item>(
   reading: Reading,
   document: YamlDocument.Parsed,
   index: number,
-  take: (stated: StatedObject) => Taken<Item>,
-): Taken<Item> {
+  take: (stated: StatedObject) => ItemsResult<Item>,
+): ItemsResult<Item> {
   const { parsed, file } = reading;
   const root = document.contents;
   const errors = syntaxProblems(reading, document.errors);
@@ -87,13 +87,13 @@ function readOne<Item>(
   const faults: Problem[] = [];
   const value = walk(root, reading.budget, (fault, pointer, offset) => {
     if (faults.length > limits.fileProblems) return;
-    faults.push({ ...problemAt(reading, fault, offset), path: truncate(pointer, longestPath) });
+    faults.push({ ...problemAt(reading, fault, offset), path: truncate(pointer, maxPathLength) });
   });
   for (const problem of syntaxProblems(reading, document.warnings, faults)) faults.push(problem);
-  if (faults.length === 0 && isNothing(root)) return { documents: [], problems: [] };
+  if (faults.length === 0 && isEmptyDocument(root)) return { documents: [], problems: [] };
   const { line } = positionAt(parsed, root.range[0]);
   const where = (pointer: string) => positionOf(parsed, root, pointer);
-  const result = take({ value, file, line, index, pointer: '', where });
+  const result = take({ value, file, line, index, pointer: '', locate: where });
   if (faults.length === 0) return result;
   // A refused node has no value, so a second problem at the same path would only report that missing value.
   const spoiled = new Set(faults.map((fault) => fault.path));
@@ -105,7 +105,7 @@ function readOne<Item>(
  * Returns whether there is nothing between two separators, or only comments, which is not a document. A written `null`
  * or `~` is an invalid document.
  */
-function isNothing(root: unknown): boolean {
+function isEmptyDocument(root: unknown): boolean {
   return isScalar(root) && root.value === null && root.source === '';
 }
 
@@ -139,7 +139,7 @@ function problemAt(reading: Reading, fault: Fault, offset: number): Problem {
   return { ...fault, path: '', file: reading.file, line, column };
 }
 
-function bounded(problems: readonly Problem[], file: string): readonly Problem[] {
+function limitProblems(problems: readonly Problem[], file: string): readonly Problem[] {
   if (problems.length <= limits.fileProblems) return problems;
   const reported = problems.slice(0, limits.fileProblems);
   const message = `The file has more problems than these ${limits.fileProblems}; fix these first.`;
@@ -164,7 +164,7 @@ const collections: ReadonlySet<string> = new Set(['[', '{', '-', '---']);
  * Returns whether a text contains more values than `most`, without creating them: the parser needs at least 500 bytes
  * for each value. Never counts more values than there are, so that no readable text is refused.
  */
-export function holdsMoreThan(text: string, most: number): boolean {
+export function hasMoreValuesThan(text: string, most: number): boolean {
   // Each value takes at least one character.
   if (text.length <= most) return false;
   let count = 0;

@@ -1,7 +1,7 @@
 import type { SharedMutation } from '../../commit/commit-together.ts';
-import { derive, planEdits } from '../../commit/edits.ts';
+import { editDerivedFacts, planEdits } from '../../commit/edits.ts';
 import type { Call, Engine } from '../../commit/engine.ts';
-import { personEntries } from '../../db/accounts/credentials.ts';
+import { credentialEntries } from '../../db/accounts/credentials.ts';
 import type { AuditEntry } from '../../db/audit-entry.ts';
 import type { ExtraWrite } from '../../db/commit/commit-together.ts';
 import type { JsonObject } from '../../lib/json.ts';
@@ -9,10 +9,10 @@ import type { AuditEvent } from '../../model/declare/kind.ts';
 import { NotFound } from '../../model/errors.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import type { Stored } from '../../model/state/stored.ts';
-import { contextOf, refusalOf, type WriteOptions, type Written } from '../../objects/objects.ts';
+import { contextOf, errorForProblems, type WriteOptions, type WriteResult } from '../../objects/objects.ts';
 import { withCommits } from '../../objects/with-commits.ts';
 import { planCreate, type RequestOutcome } from '../../plan/requests/requests.ts';
-import { changeTogether } from './tenants/steps.ts';
+import { commitAcrossAccounts } from './tenants/steps.ts';
 
 /** Kind of the users of an account. */
 export const userKind = 'User';
@@ -39,19 +39,19 @@ export async function readNewUser(
   body: JsonObject,
   options: WriteOptions,
 ): Promise<NewUserRequest> {
-  const state = await engine.snapshots.at(call.account, call.revision);
+  const state = await engine.snapshots.atLeast(call.account, call.revision);
   const outcome = planCreate(contextOf(engine, call, state, options), engine.registry.get(userKind), body);
-  if (!outcome.ok) throw refusalOf(await withCommits(engine, call.account, outcome.problems));
+  if (!outcome.ok) throw errorForProblems(await withCommits(engine, call.account, outcome.problems));
   const { spec, name } = requireUser(outcome.next, outcome.id);
   const { email = '', role = '', auto_groups: groups = [] } = spec;
   return { id: outcome.id, email, name, role, groups, body, options };
 }
 
 /** Further writes and conditions of the commit that creates or activates a user. */
-export interface Admission {
+export interface UserAdmission {
   readonly extraWrites: readonly ExtraWrite[];
   /** Whether the commit makes the person findable by their e-mail address. */
-  readonly isFound: boolean;
+  readonly isFindable: boolean;
   /** Values that the server decides. */
   readonly derived?: JsonObject;
   /** Audit events in addition to the event of the user. */
@@ -63,21 +63,21 @@ export interface Admission {
 }
 
 /** Creates the user and their means to sign in, in one commit. */
-export async function admit(
+export async function admitUser(
   engine: Engine,
   call: Call,
   request: NewUserRequest,
-  admission: Admission,
-): Promise<Written> {
+  admission: UserAdmission,
+): Promise<WriteResult> {
   const { id, email, body, options } = request;
   const { account } = call;
   const { derived = {}, isByServer } = admission;
   let outcome: RequestOutcome | undefined;
-  const state = await changeTogether(
+  const state = await commitAcrossAccounts(
     engine,
     call,
     {
-      ...shared(account, email, id, admission),
+      ...commonMutation(account, email, id, admission),
       propose: (stateOf) => {
         admission.check?.(stateOf(account));
         const { actor, ...context } = contextOf(engine, call, stateOf(account), options);
@@ -93,20 +93,27 @@ export async function admit(
 }
 
 /** Activates an invited user, together with the other writes of `admission`. */
-export async function admitInvited(engine: Engine, call: Call, user: string, admission: Admission): Promise<void> {
+export async function activateInvitedUser(
+  engine: Engine,
+  call: Call,
+  user: string,
+  admission: UserAdmission,
+): Promise<void> {
   const { account } = call;
-  const { spec } = requireUser(await engine.snapshots.at(account, call.revision), user);
+  const { spec } = requireUser(await engine.snapshots.atLeast(account, call.revision), user);
   const email = spec.email ?? '';
-  await changeTogether(
+  await commitAcrossAccounts(
     engine,
     call,
     {
-      ...shared(account, email, user, admission),
+      ...commonMutation(account, email, user, admission),
       propose: (stateOf) => {
         const state = stateOf(account);
         admission.check?.(state);
         return {
-          [account]: planEdits(engine, state, [derive(engine, requireUser(state, user), { status: 'active' })]),
+          [account]: planEdits(engine, state, [
+            editDerivedFacts(engine, requireUser(state, user), { status: 'active' }),
+          ]),
         };
       },
     },
@@ -114,13 +121,13 @@ export async function admitInvited(engine: Engine, call: Call, user: string, adm
   );
 }
 
-function shared(
+function commonMutation(
   account: string,
   email: string,
   user: string,
-  { extraWrites, isFound, events = [] }: Admission,
+  { extraWrites, isFindable, events = [] }: UserAdmission,
 ): Pick<SharedMutation, 'accounts' | 'entries' | 'extraWrites' | 'events'> {
-  const entries = isFound ? personEntries(account, email, user) : [];
+  const entries = isFindable ? credentialEntries(account, email, user) : [];
   return { accounts: [account], entries, extraWrites: () => extraWrites, events: { [account]: events } };
 }
 

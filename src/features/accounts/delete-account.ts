@@ -5,10 +5,10 @@ import type { AuditEvent } from '../../model/declare/kind.ts';
 import { Conflict, NotAllowed, NotFound } from '../../model/errors.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import type { Stored } from '../../model/state/stored.ts';
-import { refusalOf } from '../../objects/objects.ts';
-import { isOwnMaking, withdrawn } from './tenants/removal.ts';
+import { errorForProblems } from '../../objects/objects.ts';
+import { isUnprovedTenantAccount, planInviteWithdrawal } from './tenants/removal.ts';
 import { roleInTenant } from './tenants/scope.ts';
-import { accountIn, isLinked, statusOf, tenantKind } from './tenants/steps.ts';
+import { isLinked, requireAccount, statusOf, tenantKind } from './tenants/steps.ts';
 
 /**
  * Deletes the account of the call with everything in it. Only its owners may do so. An account that manages tenants
@@ -19,11 +19,11 @@ export async function deleteAccount(engine: Engine, call: Call, id: string): Pro
   if (id !== call.account) throw new NotFound(`account ${id} not found`);
   const seen = await engine.snapshots.fresh(id);
   const keeper = keeperOf(seen);
-  const { made, invited } = await unlinkedTenants(engine, seen);
+  const { made, invited } = await findUnlinkedTenants(engine, seen);
   const committed = await engine.committer.mutateTogether({
     actor: call.actor,
     accounts: [...new Set([id, ...(keeper === undefined ? [] : [keeper]), ...made, ...invited])],
-    gone: [id, ...made],
+    deletedAccounts: [id, ...made],
     ...(keeper === undefined ? {} : { events: { [keeper]: [deletion(seen)] } }),
     propose: (stateOf) => {
       const state = stateOf(id);
@@ -35,12 +35,12 @@ export async function deleteAccount(engine: Engine, call: Call, id: string): Pro
       const pending = state.ofKind(tenantKind).filter((one) => statusOf(one) === 'pending' && made.includes(one.id));
       if (pending.length !== made.length || made.some((one) => !isLinked(stateOf(one), id)))
         throw new Conflict('refused', 'the tenants of the account changed at the same moment; try again');
-      const others = Object.assign({}, ...invited.map((one) => withdrawn(engine, stateOf(one), id)));
+      const others = Object.assign({}, ...invited.map((one) => planInviteWithdrawal(engine, stateOf(one), id)));
       if (keeper === undefined || tenant === undefined) return others;
       return { ...others, [keeper]: planEdits(engine, stateOf(keeper), [{ before: tenant }]) };
     },
   });
-  if (!committed.ok) throw refusalOf(committed.problems);
+  if (!committed.ok) throw errorForProblems(committed.problems);
   for (const account of [id, ...made]) engine.notices.publish({ what: 'gone', account });
 }
 
@@ -48,7 +48,7 @@ export async function deleteAccount(engine: Engine, call: Call, id: string): Pro
  * Returns the accounts that were created for tenants and whose domain was never proved (`made`: they are deleted too),
  * and the accounts that were only invited (`invited`).
  */
-async function unlinkedTenants(
+async function findUnlinkedTenants(
   engine: Engine,
   state: Snapshot,
 ): Promise<{ readonly made: readonly string[]; readonly invited: readonly string[] }> {
@@ -59,24 +59,25 @@ async function unlinkedTenants(
     if (status !== 'pending' && status !== 'invited') continue;
     if ((await findRevision(engine.database, tenant.id)) === undefined) continue;
     if (status === 'invited') invited.push(tenant.id);
-    else if (isOwnMaking(tenant, await engine.snapshots.fresh(tenant.id), state.account)) made.push(tenant.id);
+    else if (isUnprovedTenantAccount(tenant, await engine.snapshots.fresh(tenant.id), state.account))
+      made.push(tenant.id);
   }
   return { made, invited };
 }
 
 function keeperOf(state: Snapshot): string | undefined {
-  const { msp } = accountIn(state).derived;
+  const { msp } = requireAccount(state).derived;
   return typeof msp === 'string' ? msp : undefined;
 }
 
 /** Audit event in the account of the keeper. In the deleted account it could not be read. */
 function deletion(state: Snapshot): AuditEvent {
-  const { derived, createdAt } = accountIn(state);
+  const { derived, createdAt } = requireAccount(state);
   const meta = { account_id: state.account, domain: derived.domain ?? '', created_at: createdAt };
   return { code: 'account.delete', target: state.account, meta };
 }
 
-interface Keeping {
+interface KeeperState {
   readonly home: Snapshot;
   readonly tenant: Stored<typeof tenantKind> | undefined;
 }
@@ -85,7 +86,7 @@ interface Keeping {
  * Checked on the states that the commit writes, because a caller who was an owner a moment ago may not be an owner any
  * more.
  */
-function requireOwner(state: Snapshot, { actor, home }: Call, keeping: Keeping | undefined): void {
+function requireOwner(state: Snapshot, { actor, home }: Call, keeping: KeeperState | undefined): void {
   const user = home === undefined ? state.find('User', actor.id) : keeping?.home.find('User', actor.id);
   const role =
     home === undefined ? user?.spec.role : keeping?.tenant && roleInTenant(keeping.home, actor.id, keeping.tenant);

@@ -1,7 +1,7 @@
 import type { Invite } from '../../db/accounts/invites.ts';
-import { may } from '../../model/declare/roles.ts';
+import { mayPerform } from '../../model/declare/roles.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
-import { subjectOf } from '../../plan/checks/authorize.ts';
+import { subjectOfUser } from '../../plan/checks/authorize.ts';
 
 /**
  * Returns why an invite is no longer valid; `undefined` when it is valid. An invite for an existing user is valid for
@@ -15,6 +15,6 @@ export function inviteFault(state: Snapshot, { user, createdBy }: Pick<Invite, '
       : undefined;
   const sender = state.find('User', createdBy);
   if (sender === undefined) return undefined;
-  const isBacked = sender.spec.is_blocked !== true && may(subjectOf(sender), 'users', 'create');
+  const isBacked = sender.spec.is_blocked !== true && mayPerform(subjectOfUser(sender), 'users', 'create');
   return isBacked ? undefined : 'the sender of the invite may no longer invite users; ask for a new invite';
 }

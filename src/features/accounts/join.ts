@@ -1,16 +1,16 @@
 import { extraSettingsOf } from '../../commit/account-settings.ts';
 import { storedObject } from '../../commit/bootstrap.ts';
 import type { SharedMutation } from '../../commit/commit-together.ts';
-import { derive, planEdits } from '../../commit/edits.ts';
+import { editDerivedFacts, planEdits } from '../../commit/edits.ts';
 import type { Engine } from '../../commit/engine.ts';
 import { subjectsOf } from '../../db/accounts/identities.ts';
 import { NotAllowed } from '../../model/errors.ts';
 import { canonicalSpec } from '../../model/schema/normalize.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import { emptySnapshot, type Snapshot } from '../../model/state/snapshot.ts';
-import { refusalOf } from '../../objects/objects.ts';
+import { errorForProblems } from '../../objects/objects.ts';
 import type { Edit } from '../../plan/finish.ts';
-import { domainEntry } from './tenants/steps.ts';
+import { domainEntryKind } from './tenants/steps.ts';
 
 /** A person who signs in for the first time. */
 export interface UnknownPerson {
@@ -24,7 +24,7 @@ export interface UnknownPerson {
 }
 
 /** Result of a first sign-in. `taken`: a concurrent sign-in was faster, so the caller must look for the user again. */
-export type Joining = 'joined' | 'taken';
+export type JoinResult = 'joined' | 'taken';
 
 const kindName = 'User';
 
@@ -38,13 +38,13 @@ export async function joinAccount(
   account: string,
   person: UnknownPerson,
   admit: (state: Snapshot) => void,
-): Promise<Joining> {
+): Promise<JoinResult> {
   const state = await engine.snapshots.fresh(account);
   admit(state);
   const known = await knownUser(engine, state, person);
   if (known === 'taken') return 'taken';
   const id = known?.id ?? engine.newId();
-  return write(engine, person, id, {
+  return commitJoin(engine, person, id, {
     accounts: [account],
     identities: [identityOf(engine, account, id, person)],
     propose: (stateOf) => {
@@ -57,16 +57,16 @@ export async function joinAccount(
 }
 
 /** Creates an account with the person as its owner. `domain` is the domain of the organisation; empty when unknown. */
-export async function foundAccount(engine: Engine, person: UnknownPerson, domain: string): Promise<Joining> {
+export async function createAccountFor(engine: Engine, person: UnknownPerson, domain: string): Promise<JoinResult> {
   const [account, id] = [engine.newId(), engine.newId()];
   const founded = emptySnapshot(engine.registry, account);
   // An unproved address neither matches an existing user nor reserves the address.
   const email = person.emailVerified ? person.email : '';
   const owner = { id, name: person.name, email, idp: person.issuer, domain };
-  return write(engine, person, id, {
+  return commitJoin(engine, person, id, {
     accounts: [],
-    founded,
-    entries: domain === '' ? [] : [{ account, kind: domainEntry, value: domain, subject: account }],
+    newAccount: founded,
+    entries: domain === '' ? [] : [{ account, kind: domainEntryKind, value: domain, subject: account }],
     identities: [identityOf(engine, account, id, person)],
     propose: () => {
       const now = engine.now();
@@ -77,18 +77,18 @@ export async function foundAccount(engine: Engine, person: UnknownPerson, domain
   });
 }
 
-async function write(
+async function commitJoin(
   engine: Engine,
   { name, email }: UnknownPerson,
   id: string,
   mutation: Omit<SharedMutation, 'actor'>,
-): Promise<Joining> {
+): Promise<JoinResult> {
   const actor = { type: 'user', id, name, ...(email === '' ? {} : { email }) } as const;
   const committed = await engine.committer.mutateTogether({ ...mutation, actor });
   if (committed.ok) return 'joined';
   // A concurrent sign-in may have taken the address.
   if (committed.why === 'taken' || committed.problems.every(({ code }) => code === 'value_taken')) return 'taken';
-  throw refusalOf(committed.problems);
+  throw errorForProblems(committed.problems);
 }
 
 function identityOf(engine: Engine, account: string, user: string, { issuer, subject }: UnknownPerson) {
@@ -105,7 +105,7 @@ async function knownUser(
   person: UnknownPerson,
 ): Promise<StoredObject | 'taken' | undefined> {
   const { email, emailVerified, issuer, subject } = person;
-  const user = email === '' ? undefined : state.holderOf(kindName, 'email', email.toLowerCase());
+  const user = email === '' ? undefined : state.findByUnique(kindName, 'email', email.toLowerCase());
   if (user === undefined) return undefined;
   const others = await subjectsOf(engine.database, state.account, { issuer, user: user.id });
   if (others.includes(subject)) return 'taken';
@@ -119,11 +119,11 @@ async function knownUser(
 }
 
 function activate(engine: Engine, user: StoredObject, { issuer }: UnknownPerson): Edit {
-  return derive(engine, user, { status: 'active', idp_id: issuer });
+  return editDerivedFacts(engine, user, { status: 'active', idp_id: issuer });
 }
 
 function newUser(engine: Engine, state: Snapshot, id: string, { name, email, issuer }: UnknownPerson): StoredObject {
-  const waits = wantsApproval(state);
+  const waits = requiresApproval(state);
   const spec = { name, email, role: 'user', auto_groups: [], is_service_user: false, is_blocked: waits };
   const derived = { issued: 'api', status: 'active', idp_id: issuer, ...(waits ? { pending_approval: true } : {}) };
   const object = { id, kind: kindName, spec: canonicalSpec(engine.registry.get(kindName), spec).spec, derived };
@@ -131,6 +131,6 @@ function newUser(engine: Engine, state: Snapshot, id: string, { name, email, iss
 }
 
 /** Whether people who join without an invitation wait for approval by an administrator. */
-function wantsApproval(state: Snapshot): boolean {
+function requiresApproval(state: Snapshot): boolean {
   return extraSettingsOf(state).user_approval_required === true;
 }

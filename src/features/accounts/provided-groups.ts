@@ -6,7 +6,7 @@ import type { AuditEvent } from '../../model/declare/kind.ts';
 import { canonicalSpec } from '../../model/schema/normalize.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { asKind, type Stored } from '../../model/state/stored.ts';
-import { refusalOf } from '../../objects/objects.ts';
+import { errorForProblems } from '../../objects/objects.ts';
 import type { Edit } from '../../plan/finish.ts';
 import type { Plan } from '../../plan/plan.ts';
 
@@ -37,9 +37,9 @@ export async function provideGroups(engine: Engine, call: Call, names: readonly 
       before = state;
       return planEdits(engine, state, editsFor(engine, state, actor.id, names));
     },
-    audit: (made) => (before === undefined ? [] : groupEvents(before, made, actor.id)),
+    extraEvents: (made) => (before === undefined ? [] : groupEvents(before, made, actor.id)),
   });
-  if (!committed.ok) throw refusalOf(committed.problems);
+  if (!committed.ok) throw errorForProblems(committed.problems);
   return { ...call, revision: committed.revision ?? revision };
 }
 

@@ -1,5 +1,5 @@
 import type { Call, Engine } from '../../commit/engine.ts';
-import { attempts, storeOnce, writeUntilKnown } from '../../commit/in-doubt.ts';
+import { maxAttempts, storeOnce, writeUntilKnown } from '../../commit/in-doubt.ts';
 import { newIdFor } from '../../commit/new-id.ts';
 import { createToken, deleteToken, listTokens, readTokenHash, type TokenRow } from '../../db/accounts/tokens.ts';
 import type { AuditEntry } from '../../db/audit-entry.ts';
@@ -18,20 +18,20 @@ export interface NewToken {
   readonly hash: string;
 }
 
-const day = 24 * 60 * 60 * 1000;
+const dayMs = 24 * 60 * 60 * 1000;
 
 /**
  * Returns the tokens of a user. Users may read their own tokens; tokens of service users require the right to read
  * tokens.
  */
 export async function readTokens(engine: Engine, call: Call, user: string) {
-  await ownerFor(engine, call, user, 'read');
+  await requireTokenOwner(engine, call, user, 'read');
   return (await listTokens(engine.database, call.account, user)).map(show);
 }
 
 /** Returns one token of a user. Throws `NotFound`. */
 export async function readToken(engine: Engine, call: Call, user: string, id: string) {
-  await ownerFor(engine, call, user, 'read');
+  await requireTokenOwner(engine, call, user, 'read');
   const found = (await listTokens(engine.database, call.account, user)).find((token) => token.id === id);
   if (found === undefined) throw new NotFound(`token ${id} not found`);
   return show(found);
@@ -39,7 +39,7 @@ export async function readToken(engine: Engine, call: Call, user: string, id: st
 
 /** Throws when the caller may not create tokens for a user. */
 export async function requireTokenRight(engine: Engine, call: Call, user: string): Promise<void> {
-  await ownerFor(engine, call, user, 'create');
+  await requireTokenOwner(engine, call, user, 'create');
 }
 
 /** Creates a token for the caller or for a service user. `make` returns the value. */
@@ -51,12 +51,12 @@ export async function addToken(
   make: () => NewToken,
 ) {
   const { account } = call;
-  let state = await engine.snapshots.at(account, call.revision);
-  let owner = userFor(state, call, user, 'create');
+  let state = await engine.snapshots.atLeast(account, call.revision);
+  let owner = requireManageableUser(state, call, user, 'create');
   const { value, hash } = make();
   const at = engine.now();
   const id = newIdFor(engine, call);
-  const expiresAt = new Date(Date.parse(at) + days * day).toISOString();
+  const expiresAt = new Date(Date.parse(at) + days * dayMs).toISOString();
   const record = { account, id, user, name, hash, planOnly, createdBy: call.actor.id, createdAt: at, expiresAt };
   const row = { id, user_id: user, name, created_by: call.actor.id, last_used: null, plan_only: planOnly };
   const shown = show({ ...row, created_at: new Date(at), expires_at: new Date(expiresAt) });
@@ -68,17 +68,17 @@ export async function addToken(
   // lost.
   const find = async () => ((await readTokenHash(engine.database, account, id)) === hash ? true : undefined);
   for (let attempt = 0; !(await storeOnce({ requestId: id }, find, store)); attempt++) {
-    if (attempt === attempts) throw new Unavailable('the account kept changing during the attempts; try again');
+    if (attempt === maxAttempts) throw new Unavailable('the account kept changing during the attempts; try again');
     // The change of the account may have removed the right to create the token.
     state = await engine.snapshots.fresh(account);
-    owner = userFor(state, call, user, 'create');
+    owner = requireManageableUser(state, call, user, 'create');
   }
   return made;
 }
 
 /** Deletes a token of the caller or of a service user. Throws `NotFound`. */
 export async function removeToken(engine: Engine, call: Call, user: string, id: string): Promise<void> {
-  const owner = await ownerFor(engine, call, user, 'delete');
+  const owner = await requireTokenOwner(engine, call, user, 'delete');
   const { name } = await readToken(engine, call, user, id);
   const what = { account: call.account, user, id };
   const entry = auditEntry(call, 'delete', owner, name, engine.now());
@@ -93,16 +93,21 @@ export async function removeToken(engine: Engine, call: Call, user: string, id: 
 /**
  * Returns the user whose tokens the call is about. Throws `NotAllowed` unless the caller may do `operation` with them.
  */
-async function ownerFor(engine: Engine, call: Call, id: string, operation: Operation): Promise<Stored<'User'>> {
-  return userFor(await engine.snapshots.at(call.account, call.revision), call, id, operation);
+async function requireTokenOwner(
+  engine: Engine,
+  call: Call,
+  id: string,
+  operation: Operation,
+): Promise<Stored<'User'>> {
+  return requireManageableUser(await engine.snapshots.atLeast(call.account, call.revision), call, id, operation);
 }
 
-function userFor(state: Snapshot, call: Call, id: string, operation: Operation): Stored<'User'> {
+function requireManageableUser(state: Snapshot, call: Call, id: string, operation: Operation): Stored<'User'> {
   const user = requireUser(state, id);
   if (id === call.actor.id) return user;
   if (user.spec.is_service_user !== true)
     throw new NotAllowed('only the people themselves may manage their tokens; make a token for a service user instead');
-  if (!isManaged(state, call, operation))
+  if (!mayManageTokens(state, call, operation))
     throw new NotAllowed('only owners and admins may manage the tokens of service users');
   return user;
 }
@@ -111,7 +116,7 @@ function userFor(state: Snapshot, call: Call, id: string, operation: Operation):
  * Whether the caller may do `operation` with tokens of service users: managers may do everything, and callers who may
  * read tokens may read them.
  */
-function isManaged(state: Snapshot, { actor }: Call, operation: Operation): boolean {
+function mayManageTokens(state: Snapshot, { actor }: Call, operation: Operation): boolean {
   if (operation === 'read') return isAllowed(state, actor, 'pats', 'read');
   return isAllowed(state, actor, 'pats', operation) && isAllowed(state, actor, 'users', 'update');
 }

@@ -6,9 +6,9 @@ import { Conflict, InvalidInput, NotAllowed, NotFound } from '../../model/errors
 import { lowerToResponse } from '../../model/lower/response.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import type { Stored } from '../../model/state/stored.ts';
-import { contextOf, type WriteOptions, type Written, write } from '../../objects/objects.ts';
+import { contextOf, type WriteOptions, type WriteResult, write } from '../../objects/objects.ts';
 import { readObserved } from '../../objects/observed.ts';
-import { subjectOf } from '../../plan/checks/authorize.ts';
+import { subjectOfUser } from '../../plan/checks/authorize.ts';
 import { planDelete, planReplace } from '../../plan/requests/requests.ts';
 import { requireUser, userKind } from './admission.ts';
 
@@ -22,13 +22,13 @@ export interface ShownUser {
 export async function readCaller(engine: Engine, call: Call): Promise<ShownUser> {
   // A caller who acts in the account of a tenant is still a user of the home account, with other rights.
   const { account, revision } = call.home ?? call;
-  const state = await engine.snapshots.at(account, revision);
+  const state = await engine.snapshots.atLeast(account, revision);
   const { id, granted } = call.actor;
   const user = state.find(userKind, id);
   if (user === undefined) throw new NotFound(`user ${id} not found`);
   const observed = await readObserved(engine, engine.registry.get(userKind), account);
-  const seen = state.seen({ now: engine.now(), viewer: user.id, ...(observed === undefined ? {} : { observed }) });
-  const subject = granted === undefined ? subjectOf(user) : { role: granted, isServiceUser: false };
+  const seen = state.viewedAs({ now: engine.now(), viewer: user.id, ...(observed === undefined ? {} : { observed }) });
+  const subject = granted === undefined ? subjectOfUser(user) : { role: granted, isServiceUser: false };
   const permissions = { is_restricted: granted === undefined && isRestricted(user, state), modules: rightsOf(subject) };
   return { version: user.updatedRevision, body: { ...lowerToResponse(engine.registry, user, seen), permissions } };
 }
@@ -42,7 +42,7 @@ function isRestricted(user: Stored<'User'>, state: Snapshot): boolean {
 }
 
 /** Approves a user who waits for approval. Throws `InvalidInput` when the user does not wait for approval. */
-export async function approveUser(engine: Engine, call: Call, id: string, options: WriteOptions): Promise<Written> {
+export async function approveUser(engine: Engine, call: Call, id: string, options: WriteOptions): Promise<WriteResult> {
   const kind = engine.registry.get(userKind);
   return await write(engine, call, kind, (state) => {
     const user = requirePending(state, id);
@@ -70,8 +70,8 @@ function requirePending(state: Snapshot, id: string): Stored<'User'> {
 }
 
 /** Returns a person who has not signed in yet and may be invited again. Throws `Conflict` for other users. */
-export async function requireInvited(engine: Engine, call: Call, id: string): Promise<Stored<'User'>> {
-  const state = await engine.snapshots.at(call.account, call.revision);
+export async function requireInvitable(engine: Engine, call: Call, id: string): Promise<Stored<'User'>> {
+  const state = await engine.snapshots.atLeast(call.account, call.revision);
   const user = requireUser(state, id);
   // The invite link grants access to anyone who has it, so its role must not be above the role of the caller.
   const role = call.actor.granted ?? state.find('User', call.actor.id)?.spec.role;

@@ -1,15 +1,15 @@
 import type { Call, Engine } from '../../commit/engine.ts';
 import type { Snapshots } from '../../commit/snapshots.ts';
-import { createIdentityLookUp, type Identity, type KnownIdentity, noteLogin } from '../../db/accounts/identities.ts';
-import { createTokenLookUp, noteUses } from '../../db/accounts/tokens.ts';
+import { createIdentityLookUp, type Identity, type KnownIdentity, recordLogin } from '../../db/accounts/identities.ts';
+import { createTokenLookUp, recordTokenUses } from '../../db/accounts/tokens.ts';
 import type { Database } from '../../db/database.ts';
 import { sha256Base64 } from '../../lib/node-pure.ts';
 import { isWellFormedToken } from '../../lib/token.ts';
 import type { AuditEvent } from '../../model/declare/kind.ts';
 import { NotAllowed, Unauthenticated } from '../../model/errors.ts';
 import type { Stored } from '../../model/state/stored.ts';
-import { type Claims, createBearer } from './bearer.ts';
-import { groupNames, requireAllowed, syncGroups } from './group-sync.ts';
+import { type Claims, createTokenVerifier } from './bearer.ts';
+import { groupNames, requireAllowedGroup, syncGroups } from './group-sync.ts';
 import type { Issuer } from './issuers.ts';
 import { isOperatorToken, operatorTokenPrefix } from './operator.ts';
 import { createSignIn } from './sign-in.ts';
@@ -43,9 +43,9 @@ export interface AuthenticatorOptions {
   readonly snapshots: Snapshots;
   /** Milliseconds since 1970. */
   now(): number;
-  readonly uses?: TokenUses;
+  readonly tokenUses?: TokenUses;
   /** Authenticates people by signed tokens. Absent: there is no identity provider. */
-  readonly people?: People;
+  readonly personAuthenticator?: PersonAuthenticator;
   /** Token of the operator. Absent: every call of the operator is refused. */
   readonly operatorToken?: string | undefined;
 }
@@ -55,24 +55,24 @@ export interface AuthenticatorOptions {
  * signed tokens of people.
  */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
-  const { database, snapshots, now, uses, people, operatorToken } = options;
+  const { database, snapshots, now, tokenUses, personAuthenticator, operatorToken } = options;
   const find = createTokenLookUp(database);
   const authenticator: Authenticator = {
     async authenticate(header, account) {
       const { scheme, token } = credentialsOf(header);
       if (token.startsWith(operatorTokenPrefix)) throw new Unauthenticated(notInAccount);
-      if (scheme === 'bearer' && people !== undefined && !token.startsWith(tokenPrefix))
-        return people.authenticate(token, account);
+      if (scheme === 'bearer' && personAuthenticator !== undefined && !token.startsWith(tokenPrefix))
+        return personAuthenticator.authenticate(token, account);
       // A mistyped token is refused without a look-up.
       if (!isWellFormedToken(tokenPrefix, token)) throw new Unauthenticated('token invalid');
       const owner = await find(hashToken(token));
       if (owner === undefined) throw new Unauthenticated('token invalid');
       if (owner.expires.getTime() <= now()) throw new Unauthenticated('token expired');
-      const state = await snapshots.at(owner.account, owner.revision);
+      const state = await snapshots.atLeast(owner.account, owner.revision);
       const user = state.find('User', owner.user);
       if (user === undefined) throw new Unauthenticated('token invalid');
       requireActive(user);
-      uses?.note(owner.account, owner.token);
+      tokenUses?.record(owner.account, owner.token);
       return {
         account: owner.account,
         revision: owner.revision,
@@ -109,7 +109,7 @@ function credentialsOf(header: string | undefined): { readonly scheme: string; r
 }
 
 /** Determines the caller of a request with a signed token. */
-export interface People {
+export interface PersonAuthenticator {
   /**
    * Returns the call of a token. `account` is the account that an unknown person asks to join. Throws
    * `Unauthenticated`, `NotAllowed`, or `Unavailable` when the issuer does not answer.
@@ -117,7 +117,7 @@ export interface People {
   authenticate(token: string, account?: string): Promise<Call>;
 }
 
-export interface PeopleOptions {
+export interface PersonAuthenticatorOptions {
   readonly engine: Engine;
   readonly issuers: readonly Issuer[];
   /** Whether all new people join the only account of this server. */
@@ -127,19 +127,24 @@ export interface PeopleOptions {
 }
 
 /** Authenticates people by signed tokens, with one query. An unknown person becomes a user. */
-export function createPeople({ engine, issuers, singleAccount, now }: PeopleOptions): People {
-  const bearer = createBearer({ issuers, now });
+export function createPersonAuthenticator({
+  engine,
+  issuers,
+  singleAccount,
+  now,
+}: PersonAuthenticatorOptions): PersonAuthenticator {
+  const bearer = createTokenVerifier({ issuers, now });
   const find = createIdentityLookUp(engine.database);
-  const enter = createSignIn({ engine, singleAccount, find });
+  const enter = createSignIn({ engine, singleAccount, findIdentity: find });
   return {
     async authenticate(token, account) {
       const claims = await bearer.verify(token);
       const known = (await find(identityOf(claims))) ?? (await enter(claims, token, account));
-      const state = await engine.snapshots.at(known.account, known.revision);
+      const state = await engine.snapshots.atLeast(known.account, known.revision);
       const user = state.find('User', known.user);
       if (user === undefined) throw new Unauthenticated('token invalid');
       requireActive(user);
-      requireAllowed(state, claims);
+      requireAllowedGroup(state, claims);
       const call = callOf(known, user, claims);
       if ((known.lastLogin?.getTime() ?? Number.NEGATIVE_INFINITY) < claims.signedInAt)
         await auditLogin(engine, claims, call);
@@ -181,12 +186,12 @@ async function auditLogin(engine: Engine, { issuer, subject, signedInAt }: Claim
   const at = new Date(signedInAt).toISOString();
   const login = { account: call.account, issuer: issuer.issuer, subject, user: call.actor.id, at };
   const event: AuditEvent = { code: 'dashboard.login', target: call.actor.id, meta: { timestamp: at } };
-  await noteLogin(engine.database, login, { actor: call.actor, event, at: engine.now() });
+  await recordLogin(engine.database, login, { actor: call.actor, event, at: engine.now() });
 }
 
 /** Records when tokens are used, without a write for each request. */
 export interface TokenUses {
-  note(account: string, token: string): void;
+  record(account: string, token: string): void;
   /** Writes the recorded uses and stops. */
   close(): Promise<void>;
 }
@@ -220,7 +225,7 @@ export function createTokenUses(database: Database, options: TokenUsesOptions): 
   };
 
   return {
-    note(account, token) {
+    record(account, token) {
       const at = now();
       if (at - (written.get(token) ?? Number.NEGATIVE_INFINITY) < freshMs) return;
       // Deletes all entries when there are very many, so that tokens which are no longer used do not accumulate.
@@ -243,6 +248,6 @@ export function createTokenUses(database: Database, options: TokenUsesOptions): 
 async function write(database: Database, uses: ReadonlyMap<string, ReadonlyMap<string, number>>): Promise<void> {
   for (const [account, tokens] of uses) {
     const rows = [...tokens].map(([token, at]) => ({ token, at: new Date(at).toISOString() }));
-    await noteUses(database, account, rows).catch(() => undefined);
+    await recordTokenUses(database, account, rows).catch(() => undefined);
   }
 }

@@ -27,12 +27,12 @@ export interface Claims {
 }
 
 /** Verifies signed tokens. */
-export interface Bearer {
+export interface TokenVerifier {
   /** Returns the claims of a token. Throws `Unauthenticated`, or `Unavailable` when the issuer does not answer. */
   verify(token: string): Promise<Claims>;
 }
 
-export interface BearerOptions {
+export interface TokenVerifierOptions {
   readonly issuers: readonly Issuer[];
   /** Milliseconds since 1970. */
   now(): number;
@@ -44,12 +44,12 @@ export interface BearerOptions {
 const toleranceSeconds = 5;
 
 /** Maximum length of a token, in characters. No issuer signs a longer one, so a longer text is not even parsed. */
-const mostCharacters = 16_384;
+const maxCharacters = 16_384;
 
 /** How long a verified token is cached, in milliseconds. The limit makes the removal of a key take effect. */
-const rememberedMs = 60_000;
+const cacheMs = 60_000;
 
-interface Remembered {
+interface CachedClaims {
   readonly claims: Claims;
   readonly epoch: number;
   readonly until: number;
@@ -59,12 +59,12 @@ interface Remembered {
  * Creates a verifier for tokens of the issuers, each with its keys, audience and algorithms. Verified tokens are
  * cached.
  */
-export function createBearer({ issuers, now, capacity = 10_000 }: BearerOptions): Bearer {
+export function createTokenVerifier({ issuers, now, capacity = 10_000 }: TokenVerifierOptions): TokenVerifier {
   // The cache is keyed by hash, because tokens are secrets. A token belongs to one person in one account.
-  const remembered = new Map<string, Remembered>();
+  const remembered = new Map<string, CachedClaims>();
   return {
     async verify(token) {
-      if (token.length > mostCharacters) throw invalid();
+      if (token.length > maxCharacters) throw invalid();
       const hash = sha256Base64(token);
       const known = remembered.get(hash);
       if (known !== undefined && isStillGood(known, now())) return known.claims;
@@ -73,7 +73,7 @@ export function createBearer({ issuers, now, capacity = 10_000 }: BearerOptions)
       if (issuer === undefined) throw invalid();
       const claims = await check(issuer, token, now());
       if (remembered.size >= capacity) remembered.delete(remembered.keys().next().value ?? '');
-      const until = Math.min(claims.expiresAt, now() + rememberedMs);
+      const until = Math.min(claims.expiresAt, now() + cacheMs);
       remembered.set(hash, { claims, epoch: issuer.epoch(), until });
       return claims;
     },
@@ -85,7 +85,7 @@ function issuerNamed(issuers: readonly Issuer[], name: string): Issuer | undefin
   return issuers.find(({ issuer }) => issuer === name);
 }
 
-function isStillGood({ claims, epoch, until }: Remembered, now: number): boolean {
+function isStillGood({ claims, epoch, until }: CachedClaims, now: number): boolean {
   return now < until && epoch === claims.issuer.epoch();
 }
 
@@ -117,9 +117,9 @@ async function check(issuer: Issuer, token: string, now: number): Promise<Claims
 }
 
 /** Adds the facts that the issuer returns about the person on request, when the token has no e-mail address. */
-export async function withMore(claims: Claims, token: string): Promise<Claims> {
-  if (claims.email !== '' || claims.issuer.describe === undefined) return claims;
-  const more = await claims.issuer.describe(token);
+export async function addUserInfo(claims: Claims, token: string): Promise<Claims> {
+  if (claims.email !== '' || claims.issuer.fetchUserInfo === undefined) return claims;
+  const more = await claims.issuer.fetchUserInfo(token);
   if (more[claims.issuer.claims.user] !== claims.subject) return claims;
   return { ...claims, ...factsOf(claims.issuer, { ...claims.all, ...more }) };
 }

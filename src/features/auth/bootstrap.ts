@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ensureAccount, type FirstObject, findOwner } from '../../commit/bootstrap.ts';
+import { bootstrapAccount, type FirstObject, findOwner } from '../../commit/bootstrap.ts';
 import type { Engine } from '../../commit/engine.ts';
 import { countTokens, insertToken, listTokens } from '../../db/accounts/tokens.ts';
 import { createFile, inDataDirectory } from '../../db/embedded/disk.ts';
@@ -37,7 +37,7 @@ export async function ensureMachineOwner(
 ): Promise<{ readonly account: string } | undefined> {
   const ownerId = engine.newId();
   const actor = { type: 'system', id: 'sys', name: 'system' } as const;
-  const ensured = await ensureAccount(
+  const ensured = await bootstrapAccount(
     engine,
     actor,
     (id) => options.firstObjects(id, { id: ownerId, name: ownerName }),
@@ -57,7 +57,7 @@ export async function ensureMachineOwner(
   const state = await engine.snapshots.fresh(account);
   const owner = findOwner(state);
   if (owner === undefined) throw new Error(`the account ${account} has no owner`);
-  const token = options.token ?? (await tokenFile(options));
+  const token = options.token ?? (await ensureTokenFile(options));
   const now = engine.now();
   const expiresAt = new Date(Date.parse(now) + lifetimeDays * 86_400_000).toISOString();
   await insertToken(engine.database, {
@@ -78,7 +78,7 @@ export async function ensureMachineOwner(
   return { account };
 }
 
-const day = 86_400_000;
+const dayMs = 86_400_000;
 
 /** Number of days before its expiry at which the last token of the machine owner is reported. */
 const noticeDays = 30;
@@ -96,7 +96,7 @@ export function watchMachineToken(
     const owner = (await snapshots.fresh(account)).ofKind('User').find(({ derived }) => derived.system === 'owner');
     const tokens = owner === undefined ? [] : await listTokens(database, account, owner.id);
     const end = Math.max(...tokens.map(({ expires_at: ends }) => ends.getTime()));
-    if (owner === undefined || tokens.length === 0 || end - now() > noticeDays * day) return;
+    if (owner === undefined || tokens.length === 0 || end - now() > noticeDays * dayMs) return;
     const date = new Date(end).toISOString().slice(0, 10);
     const message =
       end > now()
@@ -109,7 +109,7 @@ export function watchMachineToken(
   let looking = start();
   const timer = setInterval(() => {
     looking = start();
-  }, day);
+  }, dayMs);
   timer.unref();
   return async () => {
     clearInterval(timer);
@@ -121,7 +121,7 @@ export function watchMachineToken(
  * Returns the token in the token file, which is created when it does not exist. The file is written before its token is
  * stored: when a start is killed between the two steps, the next start finds the file and uses its token.
  */
-async function tokenFile({ dataDir, report }: OwnerOptions): Promise<string> {
+async function ensureTokenFile({ dataDir, report }: OwnerOptions): Promise<string> {
   const path = join(dataDir, 'token');
   const token = makeToken(tokenPrefix, randomBytes(tokenRandomBytes));
   const isNew = await inDataDirectory(dataDir, async () => {

@@ -1,6 +1,6 @@
 import { settingsOf } from '../../commit/account-settings.ts';
 import type { Call, Engine } from '../../commit/engine.ts';
-import { type GroupRules, groupRules, isLetIn } from '../../model/declare/allowed-groups.ts';
+import { type GroupRules, isSignInAllowed, readGroupRules } from '../../model/declare/allowed-groups.ts';
 import { Unauthenticated } from '../../model/errors.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { hasProvidedGroups, provideGroups } from '../accounts/provided-groups.ts';
@@ -10,9 +10,10 @@ import type { Claims } from './bearer.ts';
  * Throws `Unauthenticated` for people whom the account's settings exclude: their token names none of the allowed
  * groups.
  */
-export function requireAllowed(state: Snapshot, claims: Claims): void {
+export function requireAllowedGroup(state: Snapshot, claims: Claims): void {
   if (claims.issuer.kind === 'embedded') return;
-  if (!isLetIn(groupSettings(state), (claim) => groupNames(claims, claim))) throw new Unauthenticated('token invalid');
+  if (!isSignInAllowed(groupSettings(state), (claim) => groupNames(claims, claim)))
+    throw new Unauthenticated('token invalid');
 }
 
 /**
@@ -28,16 +29,19 @@ export async function syncGroups(engine: Engine, call: Call, state: Snapshot, cl
 }
 
 function groupSettings(state: Snapshot): GroupRules {
-  return groupRules(settingsOf(state));
+  return readGroupRules(settingsOf(state));
 }
 
 /** Maximum number of groups of one person, and maximum length of a name, in characters. */
-const most = { groups: 500, characters: 255 };
+const groupLimits = { groups: 500, characters: 255 };
 
 /** Returns the names that a claim lists, without duplicates. */
 export function groupNames({ all }: Claims, claim: string): readonly string[] {
   const listed = all[claim];
   const names = Array.isArray(listed) ? listed : typeof listed === 'string' ? [listed] : [];
   const texts = names.flatMap((name) => (typeof name === 'string' ? [name.trim()] : []));
-  return [...new Set(texts.filter((name) => name !== '' && name.length <= most.characters))].slice(0, most.groups);
+  return [...new Set(texts.filter((name) => name !== '' && name.length <= groupLimits.characters))].slice(
+    0,
+    groupLimits.groups,
+  );
 }

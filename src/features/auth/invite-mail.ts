@@ -23,7 +23,7 @@ export function inviteMail({ to, name, invitedBy, account, link, expiresAt }: In
     '',
     link,
     '',
-    `The link is for you alone and works once, until ${readable(expiresAt)}.`,
+    `The link is for you alone and works once, until ${formatTime(expiresAt)}.`,
     `If you are a user of several accounts, or other accounts also use your address, sign in to the account ${account}.`,
     'If you do not expect this invitation, you need not do anything.',
     '',
@@ -36,7 +36,7 @@ function oneLine(text: string): string {
   return text.replace(/[\p{C}\s]+/gu, ' ').trim();
 }
 
-function readable(timestamp: string): string {
+function formatTime(timestamp: string): string {
   return `${timestamp.slice(0, 10)} ${timestamp.slice(11, 16)} UTC`;
 }
 

@@ -12,5 +12,5 @@ export function inviteProof(signer: Signer, token: string): string {
 export function isInviteProof(signer: Signer, token: string, proof: unknown): boolean {
   if (typeof proof !== 'string') return false;
   const [key = '', signature = ''] = proof.split('.');
-  return signer.isGenuine(token, { key, signature }) === true;
+  return signer.verify(token, { key, signature }) === true;
 }

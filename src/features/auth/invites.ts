@@ -3,6 +3,7 @@ import { storeOnce, writeUntilKnown } from '../../commit/in-doubt.ts';
 import { newIdFor } from '../../commit/new-id.ts';
 import { type NewCredentials, putCredentials } from '../../db/accounts/credentials.ts';
 import {
+  consumeInvite,
   createInvite,
   deleteInvite,
   type FoundInvite,
@@ -11,9 +12,8 @@ import {
   listInvites,
   type NewInvite,
   renewInvite,
-  spendInvite,
 } from '../../db/accounts/invites.ts';
-import { valueLost } from '../../db/repeated-requests.ts';
+import { lostValueError } from '../../db/repeated-requests.ts';
 import type { AuditEvent } from '../../model/declare/kind.ts';
 import { Conflict, InvalidInput, NotFound } from '../../model/errors.ts';
 import type { ProblemCode } from '../../model/problem-codes.ts';
@@ -21,8 +21,8 @@ import type { SpecOf } from '../../model/schema/field.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import type { inviteAcceptance, inviteRequest } from '../../operations/invites.ts';
 import {
-  admit,
-  admitInvited,
+  activateInvitedUser,
+  admitUser,
   auditEntry,
   type NewUserRequest,
   readNewUser,
@@ -32,18 +32,18 @@ import { inviteFault } from '../accounts/invite-sender.ts';
 import { inviteLink, inviteMail } from './invite-mail.ts';
 import { inviteProof, isInviteProof } from './invite-proof.ts';
 import { inviteHash, newInviteToken } from './invite-tokens.ts';
-import type { LocalPeople } from './local-people.ts';
+import type { LocalSignIn } from './local-people.ts';
 import { hashPassword } from './passwords.ts';
 
 /** Answer to the caller who invites: the body, and a notice when no mail was sent. */
-export interface Invited<T> {
+export interface InviteResult<T> {
   readonly body: T;
   readonly notice?: string;
 }
 
 /** Returns the invites of the account that create a user when accepted, oldest first. */
 export async function readInvites(engine: Engine, call: Call) {
-  requireProvider(engine);
+  requireLocalPasswords(engine);
   const now = engine.now();
   return (await listInvites(engine.database, call.account)).map((invite) => show(invite, now));
 }
@@ -51,17 +51,17 @@ export async function readInvites(engine: Engine, call: Call) {
 /** Invites a person, who becomes a user by accepting. */
 export async function makeInvite(
   engine: Engine,
-  people: LocalPeople,
+  people: LocalSignIn,
   call: Call,
   { expires_in: seconds, ...person }: SpecOf<typeof inviteRequest>,
 ) {
-  requireProvider(engine);
+  requireLocalPasswords(engine);
   const request = await readNewUser(engine, call, { ...person, is_service_user: false }, { strict: false });
   // A repeated request gets the same id, and so finds the invite that its first attempt made.
   const id = newIdFor(engine, call);
   const invited = await listInvites(engine.database, call.account);
   const present = invited.find((one) => one.email.toLowerCase() === request.email.toLowerCase());
-  if (present !== undefined) throw present.id === id ? valueLost('invite') : isInvited(request.email);
+  if (present !== undefined) throw present.id === id ? lostValueError('invite') : alreadyInvitedError(request.email);
   const { token, hash } = newInviteToken(engine);
   const { email, name, role, groups } = request;
   const createdAt = engine.now();
@@ -69,30 +69,30 @@ export async function makeInvite(
     ...{ account: call.account, id, hash, user: null, email, name, role, groups },
     ...{ createdBy: call.actor.id, createdAt, expiresAt: endOf(seconds, createdAt) },
   };
-  const notice = await announce(engine, people, call, { ...invite, token });
+  const notice = await sendInviteMail(engine, people, call, { ...invite, token });
   const entry = auditEntry(call, createdAt, event('create', id, email));
   const times = { createdAt: new Date(createdAt), expiresAt: new Date(invite.expiresAt) };
   const made = { body: { ...show({ ...invite, ...times }, createdAt), invite_token: token }, ...notice };
   const find = () => isStored(engine, hash);
   const store = () => createInvite(engine.database, invite, entry, call.sealOnce?.(made));
-  if (!(await storeOnce({ requestId: id }, find, store))) throw isInvited(email);
+  if (!(await storeOnce({ requestId: id }, find, store))) throw alreadyInvitedError(email);
   return made;
 }
 
 /** Gives an invite a new token and a new expiry. The old token becomes invalid. */
 export async function regenerateInvite(
   engine: Engine,
-  people: LocalPeople,
+  people: LocalSignIn,
   call: Call,
   id: string,
   { expires_in: seconds }: { readonly expires_in: number },
 ) {
-  requireProvider(engine);
+  requireLocalPasswords(engine);
   const present = await requireInvite(engine, call, id);
   const at = engine.now();
   const expiresAt = endOf(seconds, at);
   const { token, hash } = newInviteToken(engine);
-  const notice = await announce(engine, people, call, { ...present, expiresAt, token });
+  const notice = await sendInviteMail(engine, people, call, { ...present, expiresAt, token });
   const entry = auditEntry(call, at, event('regenerate', id, present.email));
   const renewed = { id, hash, createdBy: call.actor.id, expiresAt };
   const made = { body: { invite_token: token, invite_expires_at: expiresAt }, ...notice };
@@ -107,7 +107,7 @@ export async function regenerateInvite(
 
 /** Deletes an invite. Throws `NotFound`. */
 export async function removeInvite(engine: Engine, call: Call, id: string): Promise<void> {
-  requireProvider(engine);
+  requireLocalPasswords(engine);
   const { email } = await requireInvite(engine, call, id);
   const entry = auditEntry(call, engine.now(), event('delete', id, email));
   // The invite existed a moment ago. If a repeated attempt does not find it, the attempt in doubt has deleted it.
@@ -126,7 +126,7 @@ async function isStored(engine: Engine, hash: string): Promise<true | undefined>
 export async function readPublicInvite(engine: Engine, token: string) {
   const invite = await findByToken(engine, token);
   const { account, revision, email, name, expiresAt, createdBy } = invite;
-  const state = await engine.snapshots.at(account, revision);
+  const state = await engine.snapshots.atLeast(account, revision);
   const valid = expiresAt.toISOString() > engine.now() && inviteFault(state, invite) === undefined;
   return {
     ...{ email, name, expires_at: expiresAt.toISOString() },
@@ -148,7 +148,7 @@ export async function acceptInvite(
     throw invalid('', 'invite_expired', 'the invite has expired; ask for a new one');
   try {
     const proved = isInviteProof(engine.planEnvironment.mailSigner, token, proof);
-    await enter(engine, invite, { hash, at, proved }, inviteHash(token) ?? '');
+    await admitInvitee(engine, invite, { hash, at, proved }, inviteHash(token) ?? '');
   } catch (error) {
     // If a concurrent request has accepted the invite, the invite does not exist any more, and that is the error to
     // report.
@@ -157,14 +157,14 @@ export async function acceptInvite(
   }
 }
 
-async function enter(
+async function admitInvitee(
   engine: Engine,
   invite: FoundInvite,
   chosen: Pick<NewCredentials, 'hash' | 'at' | 'proved'>,
   tokenHash: string,
 ): Promise<void> {
   const { account, revision, email, name } = invite;
-  const state = await engine.snapshots.at(account, revision);
+  const state = await engine.snapshots.atLeast(account, revision);
   const check = (now: Snapshot): void => {
     const fault = inviteFault(now, invite);
     if (fault !== undefined) throw invalid('', 'invite_void', fault);
@@ -173,12 +173,12 @@ async function enter(
   const id = invite.user ?? engine.newId();
   const call: Call = { account, revision, actor: { type: 'user', id, name: name === '' ? email : name, email } };
   const extraWrites = [
-    spendInvite(account, tokenHash),
+    consumeInvite(account, tokenHash),
     putCredentials({ account, email, user: id, oneTime: false, ...chosen }),
   ];
   if (invite.user !== null) {
     requireUser(state, id);
-    return admitInvited(engine, call, id, { extraWrites, isFound: true, check });
+    return activateInvitedUser(engine, call, id, { extraWrites, isFindable: true, check });
   }
   const groups = invite.groups.filter((group) => state.get(group) !== undefined);
   const given = { email, name, role: invite.role, auto_groups: groups, is_service_user: false };
@@ -193,12 +193,12 @@ async function enter(
   };
   const derived = { status: 'active', invite: invite.id };
   // The inviter had the right to create the user. The person has no rights yet.
-  await admit(engine, call, request, { extraWrites, isFound: true, derived, check, isByServer: true });
+  await admitUser(engine, call, request, { extraWrites, isFindable: true, derived, check, isByServer: true });
 }
 
 /** Returns the invite of a token. Throws the same `NotFound` for malformed and for unknown tokens. */
 async function findByToken(engine: Engine, token: string): Promise<FoundInvite> {
-  requireProvider(engine);
+  requireLocalPasswords(engine);
   const hash = inviteHash(token);
   const found = hash === undefined ? undefined : await findInvite(engine.database, hash);
   if (found === undefined) throw unknown();
@@ -212,7 +212,7 @@ async function requireInvite(engine: Engine, call: Call, id: string): Promise<In
 }
 
 /** Throws `Conflict` unless passwords of this server are enabled: invites are accepted with such a password. */
-export function requireProvider({ registry }: Engine): void {
+export function requireLocalPasswords({ registry }: Engine): void {
   const { embeddedIdp, localAuthDisabled } = registry.installation;
   const why = embeddedIdp ? 'passwords are switched off' : 'its identity provider is switched off';
   if (!embeddedIdp || localAuthDisabled)
@@ -230,12 +230,12 @@ function endOf(seconds: number, now: string): string {
 /**
  * Sends the mail before anything is written. Without a mail server, returns a notice with the link to deliver instead.
  */
-async function announce(
+async function sendInviteMail(
   { planEnvironment }: Pick<Engine, 'planEnvironment'>,
-  people: LocalPeople,
+  people: LocalSignIn,
   call: Call,
   { email: to, name, expiresAt, token }: Pick<NewInvite, 'email' | 'name' | 'expiresAt'> & { readonly token: string },
-): Promise<Pick<Invited<unknown>, 'notice'>> {
+): Promise<Pick<InviteResult<unknown>, 'notice'>> {
   const link = inviteLink(people.publicUrl(), token, inviteProof(planEnvironment.mailSigner, token));
   if (people.mailer === undefined)
     return {
@@ -261,7 +261,7 @@ function show(
   };
 }
 
-function isInvited(email: string): Conflict {
+function alreadyInvitedError(email: string): Conflict {
   return new Conflict('taken', `an invite for ${email} already exists; regenerate or delete that one`);
 }
 

@@ -33,11 +33,11 @@ export interface Issuer {
   /** Whether every e-mail address counts as verified, even when the token does not state that it is. */
   readonly trustsEmail: boolean;
   /** Fetches further claims of the person to whom a token belongs. Called once, at the first sign-in. */
-  describe?(token: string): Promise<JsonObject>;
+  fetchUserInfo?(token: string): Promise<JsonObject>;
 }
 
 /** Accepted signature algorithms: those that require a private key. */
-const signatures = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
+const signatureAlgorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
 
 /** Settings of an external issuer. */
 export interface ExternalIssuer {
@@ -49,31 +49,31 @@ export interface ExternalIssuer {
   readonly claims?: Partial<ClaimNames>;
   readonly trustsEmail?: boolean;
   /**
-   * In milliseconds: how long fetched keys are used (`keysLastMs`), how soon a missing key is requested again
+   * In milliseconds: how long fetched keys are used (`maxKeyAgeMs`), how soon a missing key is requested again
    * (`cooldownMs`), and how long an answer may take (`timeoutMs`).
    */
-  readonly keysLastMs?: number;
+  readonly maxKeyAgeMs?: number;
   readonly cooldownMs?: number;
   readonly timeoutMs?: number;
 }
 
 /** Creates an issuer that is located by OpenID Connect discovery when its first token arrives. */
 export function createExternalIssuer(options: ExternalIssuer): Issuer {
-  const { issuer, audience, algorithms = signatures, claims = {}, trustsEmail = false } = options;
+  const { issuer, audience, algorithms = signatureAlgorithms, claims = {}, trustsEmail = false } = options;
   const keys = createRemoteKeys(options);
   return {
     ...{ kind: 'external', issuer, audience, algorithms, trustsEmail },
     claims: { ...standardClaims, ...claims },
     keys: keys.find,
     epoch: keys.epoch,
-    async describe(token) {
+    async fetchUserInfo(token) {
       const { userinfo } = await keys.places();
       return userinfo === undefined ? {} : await readJson(userinfo, options, { authorization: `Bearer ${token}` });
     },
   };
 }
 
-interface Places {
+interface DiscoveredUrls {
   readonly keys: URL;
   readonly userinfo: URL | undefined;
 }
@@ -85,12 +85,12 @@ type RemoteSet = ReturnType<typeof createRemoteJWKSet>;
  * signed-in people notice nothing. A key that the issuer removes is dropped at the next fetch.
  */
 function createRemoteKeys(options: ExternalIssuer) {
-  const { issuer, keysLastMs = 600_000, cooldownMs = 10_000, timeoutMs = 5000 } = options;
-  let found: Promise<Places> | undefined;
+  const { issuer, maxKeyAgeMs = 600_000, cooldownMs = 10_000, timeoutMs = 5000 } = options;
+  let found: Promise<DiscoveredUrls> | undefined;
   let set: RemoteSet | undefined;
   let [epoch, known, triedAt] = [0, '', Number.NEGATIVE_INFINITY];
 
-  const places = (): Promise<Places> => {
+  const places = (): Promise<DiscoveredUrls> => {
     found ??= discover(options).catch((error: unknown) => {
       found = undefined;
       throw error;
@@ -109,11 +109,11 @@ function createRemoteKeys(options: ExternalIssuer) {
   };
 
   const renew = async (keys: RemoteSet): Promise<void> => {
-    if (performance.now() - triedAt < keysLastMs) return;
+    if (performance.now() - triedAt < maxKeyAgeMs) return;
     // Set before the fetch, so that requests that arrive during the fetch use the known keys.
     triedAt = performance.now();
     await keys.reload().catch((error: unknown) => {
-      triedAt += cooldownMs - keysLastMs;
+      triedAt += cooldownMs - maxKeyAgeMs;
       if (keys.jwks() === undefined) throw error;
     });
   };
@@ -131,35 +131,39 @@ function createRemoteKeys(options: ExternalIssuer) {
       const key = await keys(header, token).finally(() => note(keys));
       return key;
     } catch (error) {
-      throw isAway(error) ? away(issuer, error) : error;
+      throw isUnavailable(error) ? unavailableError(issuer, error) : error;
     }
   };
   return { find, places, epoch: () => epoch };
 }
 
 /** Reads the addresses of the issuer's keys and user information. Throws `Unavailable`. */
-async function discover(options: ExternalIssuer): Promise<Places> {
+async function discover(options: ExternalIssuer): Promise<DiscoveredUrls> {
   const { issuer } = options;
   const document = await readJson(new URL(`${issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`), options);
   if (document['issuer'] !== issuer)
-    throw away(issuer, new Error(`its discovery document names the issuer ${JSON.stringify(document['issuer'])}`));
-  const keys = placeIn(document, 'jwks_uri', issuer);
-  if (keys === undefined) throw away(issuer, new Error('its discovery document names no usable `jwks_uri`'));
-  return { keys, userinfo: placeIn(document, 'userinfo_endpoint', issuer) };
+    throw unavailableError(
+      issuer,
+      new Error(`its discovery document names the issuer ${JSON.stringify(document['issuer'])}`),
+    );
+  const keys = urlIn(document, 'jwks_uri', issuer);
+  if (keys === undefined)
+    throw unavailableError(issuer, new Error('its discovery document names no usable `jwks_uri`'));
+  return { keys, userinfo: urlIn(document, 'userinfo_endpoint', issuer) };
 }
 
 /**
  * Returns an address in the issuer's discovery document; `undefined` when it is unusable. An issuer with HTTPS must
  * name only HTTPS addresses.
  */
-function placeIn(document: JsonObject, name: string, issuer: string): URL | undefined {
+function urlIn(document: JsonObject, name: string, issuer: string): URL | undefined {
   const url = URL.parse(String(document[name]));
   if (url === null || !['https:', 'http:'].includes(url.protocol)) return undefined;
   return issuer.startsWith('https:') && url.protocol !== 'https:' ? undefined : url;
 }
 
 /** Maximum size of an issuer's answer, in bytes. */
-const mostBytes = 1_000_000;
+const maxResponseBytes = 1_000_000;
 
 /** Reads a JSON object. Returns `{}` when the token does not permit the request, which is not an error. */
 async function readJson(
@@ -168,7 +172,7 @@ async function readJson(
   headers: Readonly<Record<string, string>> = {},
 ): Promise<JsonObject> {
   try {
-    const asked = { url, headers: { accept: 'application/json', ...headers }, timeoutMs, maxBytes: mostBytes };
+    const asked = { url, headers: { accept: 'application/json', ...headers }, timeoutMs, maxBytes: maxResponseBytes };
     const { status, body } = await outbound.send('sign_in', { ...asked, namedBy: 'operator' });
     const isGood = status >= 200 && status < 300;
     if (!isGood && status < 500 && 'authorization' in headers) return {};
@@ -177,31 +181,31 @@ async function readJson(
     if (!isObject(value)) throw new Error(`${url.href} answers no JSON object`);
     return value;
   } catch (error) {
-    throw away(issuer, error);
+    throw unavailableError(issuer, error);
   }
 }
 
 /** Fetches keys in the same way as everything else of an issuer. */
 function fetchThrough({ outbound, timeoutMs = 5000 }: ExternalIssuer): FetchImplementation {
   return async (url, { headers }) => {
-    const asked = { url: new URL(url), headers: Object.fromEntries(headers), timeoutMs, maxBytes: mostBytes };
+    const asked = { url: new URL(url), headers: Object.fromEntries(headers), timeoutMs, maxBytes: maxResponseBytes };
     const { status, body } = await outbound.send('sign_in', { ...asked, namedBy: 'operator' });
     return new Response(new Uint8Array(body), { status });
   };
 }
 
-const awayCodes = ['ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID', 'ERR_JOSE_GENERIC'];
+const unavailableCodes = ['ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID', 'ERR_JOSE_GENERIC'];
 
 /**
  * Whether an error means that the issuer is unavailable: the connection failed, the answer was late, or it contained no
  * keys.
  */
-function isAway(error: unknown): boolean {
+function isUnavailable(error: unknown): boolean {
   if (error instanceof OutboundFailure || error instanceof TypeError) return true;
-  return awayCodes.includes(codeOf(error) ?? '');
+  return unavailableCodes.includes(codeOf(error) ?? '');
 }
 
-function away(issuer: string, cause: unknown): Unavailable {
+function unavailableError(issuer: string, cause: unknown): Unavailable {
   if (cause instanceof Unavailable) return cause;
   const reason = cause instanceof Error ? cause.message : '';
   return new Unavailable(

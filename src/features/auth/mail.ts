@@ -27,7 +27,7 @@ export function createMailer(settings: MailSettings): Mailer {
       try {
         await transport.send({ to: [to], subject, text });
       } catch (error) {
-        throw error instanceof MailFailure ? explain(error, transport.host, to) : error;
+        throw error instanceof MailFailure ? toCallerError(error, transport.host, to) : error;
       }
     },
     close: () => transport.close(),
@@ -35,7 +35,7 @@ export function createMailer(settings: MailSettings): Mailer {
 }
 
 /** Returns the error for the caller, with advice on what to do. */
-function explain(error: MailFailure, host: string, to: string): Error {
+function toCallerError(error: MailFailure, host: string, to: string): Error {
   if (error.refusal === 'addresses') {
     const message = `the mail server ${host} does not accept the address ${to}; correct it. Nothing was created`;
     return new InvalidInput(message, { problems: [{ code: 'email_refused', path: '/email', message }] });

@@ -1,35 +1,35 @@
 import type { Call, Engine } from '../../commit/engine.ts';
 import { storeOnce } from '../../commit/in-doubt.ts';
-import { hasLeftover, keepCredentials, putCredentials } from '../../db/accounts/credentials.ts';
+import { hasLeftoverCredentials, putCredentials, reassignCredentials } from '../../db/accounts/credentials.ts';
 import { findInvite, putInvite } from '../../db/accounts/invites.ts';
-import { putValues } from '../../db/commit/kept-values.ts';
+import { putKeptValues } from '../../db/commit/kept-values.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { createObject, type WriteOptions, type Written } from '../../objects/objects.ts';
+import { createObject, type WriteOptions, type WriteResult } from '../../objects/objects.ts';
 import {
-  type Admission,
-  admit,
+  admitUser,
   auditEntry,
   type NewUserRequest,
   readNewUser,
+  type UserAdmission,
   userKind,
 } from '../accounts/admission.ts';
-import { requireInvited } from '../accounts/users.ts';
+import { requireInvitable } from '../accounts/users.ts';
 import { inviteLink, inviteMail } from './invite-mail.ts';
 import { inviteProof } from './invite-proof.ts';
 import { newInviteToken } from './invite-tokens.ts';
-import { requireProvider } from './invites.ts';
-import type { LocalPeople } from './local-people.ts';
+import { requireLocalPasswords } from './invites.ts';
+import type { LocalSignIn } from './local-people.ts';
 import { hashPassword } from './passwords.ts';
 
 /** A user that was created, with a notice for the caller who created it. */
-export interface MadeUser extends Written {
+export interface MadeUser extends WriteResult {
   readonly notice?: string;
 }
 
-const day = 24 * 60 * 60 * 1000;
+const dayMs = 24 * 60 * 60 * 1000;
 
 /** Lifetime of the invitation that is sent for a new user, in milliseconds. */
-const invitationMs = 3 * day;
+const invitationMs = 3 * dayMs;
 
 /**
  * Creates a user. A service user needs nothing more. A person is invited by mail, or gets a password for the first
@@ -37,7 +37,7 @@ const invitationMs = 3 * day;
  */
 export async function createUser(
   engine: Engine,
-  people: LocalPeople,
+  people: LocalSignIn,
   call: Call,
   body: JsonObject,
   options: WriteOptions,
@@ -52,22 +52,22 @@ export async function createUser(
   }
   // Errors are reported before a password is hashed or a mail is sent.
   const request = await readNewUser(engine, call, body, options);
-  if (await hasLeftover(engine.database, call.account, request.email)) {
-    const extraWrites = [keepCredentials(call.account, request.email, request.id)];
-    const made = await admit(engine, call, request, { extraWrites, isFound: true });
+  if (await hasLeftoverCredentials(engine.database, call.account, request.email)) {
+    const extraWrites = [reassignCredentials(call.account, request.email, request.id)];
+    const made = await admitUser(engine, call, request, { extraWrites, isFindable: true });
     return {
       ...made,
       notice: 'no mail was sent; the user is already known on this server and signs in with their existing password',
     };
   }
-  if (people.mailer === undefined) return await withPassword(engine, people, call, request);
+  if (people.mailer === undefined) return await createWithPassword(engine, people, call, request);
   const { extraWrites } = await inviteByMail(engine, people, call, request);
-  return await admit(engine, call, request, { extraWrites: [extraWrites], isFound: false });
+  return await admitUser(engine, call, request, { extraWrites: [extraWrites], isFindable: false });
 }
 
-async function withPassword(
+async function createWithPassword(
   engine: Engine,
-  people: LocalPeople,
+  people: LocalSignIn,
   call: Call,
   request: NewUserRequest,
 ): Promise<MadeUser> {
@@ -78,14 +78,14 @@ async function withPassword(
   const notice = `no mail was sent because no mail server is configured; give the user the password and the address ${people.publicUrl()}/signin/account, and the account ${call.account} to sign in to if other accounts also use their address`;
   const output = { id: user, kind: userKind, key: email, field: 'password', value: password };
   const kept = call.sealOnce?.({ outputs: [output], notice });
-  const extraWrites = [putCredentials(credentials), ...(kept === undefined ? [] : [putValues(call.account, kept)])];
-  const made = await admit(engine, call, request, { extraWrites, isFound: true });
+  const extraWrites = [putCredentials(credentials), ...(kept === undefined ? [] : [putKeptValues(call.account, kept)])];
+  const made = await admitUser(engine, call, request, { extraWrites, isFindable: true });
   return { ...made, outputs: { password }, notice };
 }
 
 /** An invitation of a user that is not written yet. */
-interface Invitation {
-  readonly extraWrites: Admission['extraWrites'][number];
+interface PreparedInvitation {
+  readonly extraWrites: UserAdmission['extraWrites'][number];
   readonly link: string;
   /** Hash of the invite token. */
   readonly hash: string;
@@ -97,10 +97,10 @@ interface Invitation {
  */
 async function inviteByMail(
   engine: Engine,
-  people: LocalPeople,
+  people: LocalSignIn,
   call: Call,
   { id: user, email, name }: Pick<NewUserRequest, 'id' | 'email' | 'name'>,
-): Promise<Invitation> {
+): Promise<PreparedInvitation> {
   const { token, hash } = newInviteToken(engine);
   const at = engine.now();
   const expiresAt = new Date(Date.parse(at) + invitationMs).toISOString();
@@ -121,14 +121,14 @@ async function inviteByMail(
  * Invites a user again who has not signed in yet. Without a mail server, returns the link, which the caller must
  * deliver.
  */
-export async function inviteAgain(
+export async function resendInvitation(
   engine: Engine,
-  people: LocalPeople,
+  people: LocalSignIn,
   call: Call,
   id: string,
 ): Promise<{ readonly link?: string }> {
-  const user = await requireInvited(engine, call, id);
-  requireProvider(engine);
+  const user = await requireInvitable(engine, call, id);
+  requireLocalPasswords(engine);
   const { email } = user.spec;
   const { extraWrites, link, hash } = await inviteByMail(engine, people, call, {
     id,
@@ -144,15 +144,15 @@ export async function inviteAgain(
 }
 
 // Without characters that look alike, because people read the password aloud.
-const letters = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789';
-const passwordCharacters = 16;
+const passwordAlphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789';
+const passwordLength = 16;
 
 /** Returns a generated password, in which every character is equally likely. */
 function makePassword(random: (bytes: number) => Uint8Array): string {
-  const limit = 256 - (256 % letters.length);
+  const limit = 256 - (256 % passwordAlphabet.length);
   let text = '';
-  while (text.length < passwordCharacters)
-    for (const byte of random(passwordCharacters))
-      if (byte < limit && text.length < passwordCharacters) text += letters[byte % letters.length];
+  while (text.length < passwordLength)
+    for (const byte of random(passwordLength))
+      if (byte < limit && text.length < passwordLength) text += passwordAlphabet[byte % passwordAlphabet.length];
   return text;
 }

@@ -36,7 +36,7 @@ export async function ensureOperatorToken({
   if (token !== undefined) return requireWellFormed(token, 'HEDDLE_OPERATOR_TOKEN');
   const path = join(dataDir, operatorTokenFile);
   try {
-    const made = await makeFile(dataDir, path);
+    const made = await createTokenFile(dataDir, path);
     if (made === undefined) return requireWellFormed((await readFile(path, 'utf8')).trim(), `the file ${path}`);
     report('info', `wrote the operator's token to ${path}`);
     return made;
@@ -51,7 +51,7 @@ export async function ensureOperatorToken({
 }
 
 /** Creates the file with a new token. Returns `undefined` when the file exists. */
-async function makeFile(dataDir: string, path: string): Promise<string | undefined> {
+async function createTokenFile(dataDir: string, path: string): Promise<string | undefined> {
   const token = makeToken(operatorTokenPrefix, randomBytes(tokenRandomBytes));
   await mkdir(dataDir, { recursive: true, mode: 0o700 }).catch(() => undefined);
   return (await createFile(path, `${token}\n`)) ? token : undefined;

@@ -1,8 +1,8 @@
 import type { Engine } from '../../commit/engine.ts';
-import { type Credentials, findCredentials, mostCandidates } from '../../db/accounts/credentials.ts';
+import { type Credentials, findCredentials, maxCandidates } from '../../db/accounts/credentials.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { verifyPassword } from './passwords.ts';
-import { personIn, type SignInAttempt, type SignInLimits } from './sign-in-limits.ts';
+import { accountPersonKey, type SignInAttempt, type SignInLimits } from './sign-in-limits.ts';
 
 /** A user for whom the password is right. */
 export interface PasswordMatch {
@@ -38,8 +38,8 @@ export async function checkPassword(
   { address, person, password, account }: PasswordAttempt,
 ): Promise<PasswordSignIn> {
   const email = person.trim();
-  const guess = { address, person: account === undefined ? email : personIn(account, email) };
-  const seconds = guesses.begin(guess);
+  const guess = { address, person: account === undefined ? email : accountPersonKey(account, email) };
+  const seconds = guesses.beginAttempt(guess);
   if (seconds > 0) return { result: 'later', seconds };
   const candidates = await findCredentials(engine.database, email, account);
   const isRight = await verifyEach(engine, candidates, password);
@@ -48,7 +48,7 @@ export async function checkPassword(
   if (first === undefined) return { result: 'wrong' };
   // Otherwise an account could create a user with another person's address, and its client would be remembered as that
   // person's.
-  guesses.right(guess, { remember: candidates.length === 1 || first.credentials.proved });
+  guesses.recordSuccess(guess, { remember: candidates.length === 1 || first.credentials.proved });
   return { result: 'right', matches: [first, ...more] };
 }
 
@@ -58,7 +58,7 @@ function verifyEach(
   candidates: readonly Credentials[],
   password: string,
 ): Promise<readonly boolean[]> {
-  const hashes = Array.from({ length: mostCandidates }, (_, at) => candidates[at]?.hash);
+  const hashes = Array.from({ length: maxCandidates }, (_, at) => candidates[at]?.hash);
   return Promise.all(hashes.map((hash) => verifyPassword(engine, hash, password)));
 }
 
@@ -66,6 +66,6 @@ async function withUser(
   { snapshots }: Pick<Engine, 'snapshots'>,
   credentials: Credentials,
 ): Promise<PasswordMatch | undefined> {
-  const user = (await snapshots.at(credentials.account, credentials.revision)).find('User', credentials.user);
+  const user = (await snapshots.atLeast(credentials.account, credentials.revision)).find('User', credentials.user);
   return user && { credentials, user };
 }

@@ -48,10 +48,10 @@ function format({ memory, passes, parallelism }: PasswordCost, salt: Buffer, tag
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${bare(salt)}$${bare(tag)}`;
 }
 
-const form = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([\w+/]+)\$([\w+/]+)$/;
+const hashPattern = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([\w+/]+)\$([\w+/]+)$/;
 
 function parse(stored: string): Stored {
-  const [, memory, passes, parallelism, salt = '', tag = ''] = form.exec(stored) ?? [];
+  const [, memory, passes, parallelism, salt = '', tag = ''] = hashPattern.exec(stored) ?? [];
   if (memory === undefined) throw new Error('a stored password is no argon2id text');
   return {
     ...{ memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) },
@@ -63,21 +63,21 @@ const argon2Of = promisify<'argon2id', Argon2Parameters, Buffer>(argon2);
 
 async function derive(password: string, salt: Buffer, { memory, passes, parallelism }: PasswordCost, length: number) {
   const parameters = { message: password, nonce: salt, parallelism, tagLength: length, memory, passes };
-  return await inTurn(() => argon2Of('argon2id', parameters));
+  return await runLimited(() => argon2Of('argon2id', parameters));
 }
 
 /**
  * Maximum number of concurrent and of waiting hashes. Hashing uses the thread pool of the process, which file access
  * and name resolution need too.
  */
-const together = 2;
-const mostWaiting = 200;
+const maxRunning = 2;
+const maxWaiting = 200;
 let running = 0;
 const waiting: (() => void)[] = [];
 
-async function inTurn<Value>(work: () => Promise<Value>): Promise<Value> {
-  if (running >= together) {
-    if (waiting.length >= mostWaiting) throw new Unavailable('too many people sign in at once; try again in a moment');
+async function runLimited<Value>(work: () => Promise<Value>): Promise<Value> {
+  if (running >= maxRunning) {
+    if (waiting.length >= maxWaiting) throw new Unavailable('too many people sign in at once; try again in a moment');
     // Work that ends passes its slot to the next one.
     await new Promise<void>((resolve) => waiting.push(resolve));
   } else running += 1;

@@ -1,19 +1,19 @@
 import type { Call, Engine } from '../../commit/engine.ts';
-import { hasPeople, putCredentials, requireFirst } from '../../db/accounts/credentials.ts';
-import { findOperatorAccount, hadPeople } from '../../db/accounts/operator.ts';
+import { hasSignInUsers, putCredentials, requireFirstSignInUser } from '../../db/accounts/credentials.ts';
+import { findOperatorAccount, hasEverHadSignInUsers } from '../../db/accounts/operator.ts';
 import { putToken } from '../../db/accounts/tokens.ts';
 import { makeToken, tokenRandomBytes } from '../../lib/token.ts';
 import type { AuditEvent } from '../../model/declare/kind.ts';
 import { Conflict, Unauthenticated, Unavailable } from '../../model/errors.ts';
-import { admit, type NewUserRequest } from '../accounts/admission.ts';
+import { admitUser, type NewUserRequest } from '../accounts/admission.ts';
 import { hashToken, tokenPrefix } from './authenticate.ts';
-import { requireProvider } from './invites.ts';
+import { requireLocalPasswords } from './invites.ts';
 import { hashPassword } from './passwords.ts';
 
 /** Returns whether the server still waits for its first person. */
 export async function isSetupRequired({ registry, database }: Engine): Promise<boolean> {
   const { embeddedIdp, localAuthDisabled } = registry.installation;
-  return embeddedIdp && !localAuthDisabled && !(await hasPeople(database));
+  return embeddedIdp && !localAuthDisabled && !(await hasSignInUsers(database));
 }
 
 /** Request to create the first person. */
@@ -26,18 +26,18 @@ interface FirstPerson {
   readonly pat_expire_in: number;
 }
 
-const day = 24 * 60 * 60 * 1000;
+const dayMs = 24 * 60 * 60 * 1000;
 
 /**
  * Creates the first person, an owner. Of concurrent calls, only one succeeds. Throws `Conflict` when there are people
  * already. When all people were deleted, strangers may not set the server up again: `mayReopen` returns whether the
  * caller is trusted, and `Unauthenticated` is thrown for other callers.
  */
-export async function setUp(engine: Engine, person: FirstPerson, mayReopen: () => Promise<boolean>) {
-  requireProvider(engine);
+export async function setUpServer(engine: Engine, person: FirstPerson, mayReopen: () => Promise<boolean>) {
+  requireLocalPasswords(engine);
   // The order matters: a person who is created between the two queries must not count as deleted.
-  const isReopened = await hadPeople(engine.database);
-  if (await hasPeople(engine.database)) throw done();
+  const isReopened = await hasEverHadSignInUsers(engine.database);
+  if (await hasSignInUsers(engine.database)) throw alreadySetUpError();
   if (isReopened && !(await mayReopen())) throw new Unauthenticated(closed);
   const found = await findOperatorAccount(engine.database);
   if (found === undefined)
@@ -52,7 +52,7 @@ export async function setUp(engine: Engine, person: FirstPerson, mayReopen: () =
   const credentials = { account, email, user: id, hash: await hashPassword(engine, password), oneTime: false, at };
   const extraWrites = [
     putCredentials(credentials),
-    requireFirst(account, id),
+    requireFirstSignInUser(account, id),
     ...(token === undefined ? [] : [putToken(token.record)]),
   ];
   const meta = { name: 'setup', is_service_user: 'false', user_name: name };
@@ -70,9 +70,9 @@ export async function setUp(engine: Engine, person: FirstPerson, mayReopen: () =
   };
   try {
     const derived = { status: 'active' };
-    await admit(engine, call, request, { extraWrites, isFound: true, derived, events, isByServer: true });
+    await admitUser(engine, call, request, { extraWrites, isFindable: true, derived, events, isByServer: true });
   } catch (error) {
-    if (error instanceof Conflict && (await hasPeople(engine.database))) throw done();
+    if (error instanceof Conflict && (await hasSignInUsers(engine.database))) throw alreadySetUpError();
     throw error;
   }
   return { user_id: id, email, ...(token === undefined ? {} : { personal_access_token: token.value }) };
@@ -84,7 +84,7 @@ function newToken(
   days: number,
 ) {
   const value = makeToken(tokenPrefix, planEnvironment.random(tokenRandomBytes));
-  const expiresAt = new Date(Date.parse(at) + days * day).toISOString();
+  const expiresAt = new Date(Date.parse(at) + days * dayMs).toISOString();
   const times = { createdAt: at, expiresAt };
   const record = { account, id: newId(), user, name: 'setup', hash: hashToken(value), createdBy: user, ...times };
   return { value, record };
@@ -93,6 +93,6 @@ function newToken(
 const closed =
   "this server was set up before, and all its people were deleted; to set it up again, send the operator's token or the token of the machine owner";
 
-function done(): Conflict {
+function alreadySetUpError(): Conflict {
   return new Conflict('precondition', 'this server is set up already; sign in, or ask an owner to invite you');
 }

@@ -13,9 +13,9 @@ export interface SignInAttempt {
  */
 export interface SignInLimits {
   /** Counts a guess before it is checked. Returns 0, or the seconds to wait before the next attempt. */
-  begin(guess: SignInAttempt): number;
+  beginAttempt(guess: SignInAttempt): number;
   /** Uncounts a guess that was right. With `remember`, the address counts as one of this person's afterwards. */
-  right(guess: SignInAttempt, options?: { readonly remember: boolean }): void;
+  recordSuccess(guess: SignInAttempt, options?: { readonly remember: boolean }): void;
 }
 
 /** Limit of guesses by one address at many people. */
@@ -26,14 +26,14 @@ const perPair = { perMinute: 2, burst: 10 };
 const perPerson = { perMinute: 5, burst: 50 };
 
 /** Number of pairs of person and address that are remembered as having signed in. */
-const mostKnown = 100_000;
+const maxKnownPairs = 100_000;
 
 /** Creates the limits. `now` returns milliseconds of a monotonic clock. */
 export function createSignInLimits(now: () => number = () => performance.now()): SignInLimits {
   const [addresses, pairs, people] = [createBuckets(perAddress), createBuckets(perPair), createBuckets(perPerson)];
   const known = new Set<string>();
   return {
-    begin(guess) {
+    beginAttempt(guess) {
       const { person, pair } = namesOf(guess);
       const time = now();
       const taken: (readonly [Buckets, string])[] = [];
@@ -52,7 +52,7 @@ export function createSignInLimits(now: () => number = () => performance.now()):
       }
       return 0;
     },
-    right(guess, { remember } = { remember: true }) {
+    recordSuccess(guess, { remember } = { remember: true }) {
       const { person, pair } = namesOf(guess);
       pairs.giveBack(pair);
       addresses.giveBack(guess.address);
@@ -60,7 +60,7 @@ export function createSignInLimits(now: () => number = () => performance.now()):
       if (!remember) return;
       known.delete(pair);
       known.add(pair);
-      if (known.size > mostKnown) known.delete(known.values().next().value ?? '');
+      if (known.size > maxKnownPairs) known.delete(known.values().next().value ?? '');
     },
   };
 }
@@ -69,7 +69,7 @@ export function createSignInLimits(now: () => number = () => performance.now()):
  * Returns the name under which guesses at the user of one account are counted. They do not count for users of other
  * accounts with the same address.
  */
-export function personIn(account: string, email: string): string {
+export function accountPersonKey(account: string, email: string): string {
   return `${account} ${email}`;
 }
 

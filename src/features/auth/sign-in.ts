@@ -4,16 +4,16 @@ import { accountsOfEmail, type IdentityLookUp, type KnownIdentity } from '../../
 import { findOperatorAccount } from '../../db/accounts/operator.ts';
 import { canonicalDomain } from '../../lib/net/domain.ts';
 import { NotAllowed, Unauthenticated, Unavailable } from '../../model/errors.ts';
-import { foundAccount, type Joining, joinAccount, type UnknownPerson } from '../accounts/join.ts';
-import { domainEntry } from '../accounts/tenants/steps.ts';
-import { type Claims, withMore } from './bearer.ts';
-import { requireAllowed } from './group-sync.ts';
+import { createAccountFor, type JoinResult, joinAccount, type UnknownPerson } from '../accounts/join.ts';
+import { domainEntryKind } from '../accounts/tenants/steps.ts';
+import { addUserInfo, type Claims } from './bearer.ts';
+import { requireAllowedGroup } from './group-sync.ts';
 
 export interface SignInOptions {
   readonly engine: Engine;
   /** Whether all people join the only account of this server. */
   readonly singleAccount: boolean;
-  readonly find: IdentityLookUp;
+  readonly findIdentity: IdentityLookUp;
 }
 
 /**
@@ -23,10 +23,10 @@ export interface SignInOptions {
 type SignIn = (claims: Claims, token: string, requested?: string) => Promise<KnownIdentity>;
 
 /** Value by which a person chooses an account of their own. */
-export const ownAccount = 'new';
+export const newAccountChoice = 'new';
 
 /** Number of times that concurrent sign-ins may be faster before a sign-in gives up. */
-const attempts = 5;
+const maxAttempts = 5;
 
 /** Creates the sign-in of people without a user. Concurrent requests of one person share the first sign-in. */
 export function createSignIn(options: SignInOptions): SignIn {
@@ -54,31 +54,33 @@ async function signIn(
   const { issuer, subject } = claims;
   // Every person who signs in at this server has a user already.
   if (issuer.kind === 'embedded') throw new Unauthenticated('token invalid');
-  const person = await withMore(claims, token);
-  for (let attempt = 0; attempt < attempts; attempt++) {
-    await enter(options, person, requested);
-    const known = await options.find({ issuer: issuer.issuer, subject, embedded: false });
+  const person = await addUserInfo(claims, token);
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    await joinOrCreateAccount(options, person, requested);
+    const known = await options.findIdentity({ issuer: issuer.issuer, subject, embedded: false });
     if (known !== undefined) return known;
   }
   throw new Unavailable('too many people are signing in for the first time at the moment; try again');
 }
 
-async function enter(
+async function joinOrCreateAccount(
   { engine, singleAccount }: SignInOptions,
   claims: Claims,
   requested: string | undefined,
-): Promise<Joining> {
+): Promise<JoinResult> {
   const { issuer, subject, email, emailVerified } = claims;
   const name = claims.name || email || subject;
   const person: UnknownPerson = { issuer: issuer.issuer, subject, email, emailVerified, name };
   const domain = domainOf(claims);
-  const account = singleAccount ? await onlyAccount(engine) : await findDestination(engine, person, domain, requested);
-  if (account === undefined) return foundAccount(engine, person, domain);
-  return joinAccount(engine, account, person, (state) => requireAllowed(state, claims));
+  const account = singleAccount
+    ? await findSharedAccount(engine)
+    : await findDestination(engine, person, domain, requested);
+  if (account === undefined) return createAccountFor(engine, person, domain);
+  return joinAccount(engine, account, person, (state) => requireAllowedGroup(state, claims));
 }
 
 /** Returns the account that all people join. */
-async function onlyAccount({ database }: Engine): Promise<string> {
+async function findSharedAccount({ database }: Engine): Promise<string> {
   const operator = await findOperatorAccount(database);
   if (operator !== undefined) return operator.account;
   throw new NotAllowed(
@@ -93,16 +95,16 @@ async function findDestination(
   domain: string,
   requested: string | undefined,
 ): Promise<string | undefined> {
-  const ofDomain = domain === '' ? undefined : await findEntry(database, domainEntry, domain);
+  const ofDomain = domain === '' ? undefined : await findEntry(database, domainEntryKind, domain);
   // An account that invites people of another organisation must not get them before the account of that organisation
   // does.
-  if (ofDomain !== undefined || !emailVerified || requested === ownAccount) return ofDomain;
+  if (ofDomain !== undefined || !emailVerified || requested === newAccountChoice) return ofDomain;
   const claiming = await accountsOfEmail(database, email.toLowerCase(), requested);
   if (requested !== undefined && claiming.includes(requested)) return requested;
   // Any account can enter any address, so which account did so first does not show where the person wants to be.
   if (claiming.length > 1)
     throw new NotAllowed(
-      `several accounts have a user with the address ${email} (${claiming.join(', ')}); send the request once with \`?account=ID\`, where ID is the account to join (its invitation names the account, which may be another one), or with \`?account=${ownAccount}\` for an account of your own`,
+      `several accounts have a user with the address ${email} (${claiming.join(', ')}); send the request once with \`?account=ID\`, where ID is the account to join (its invitation names the account, which may be another one), or with \`?account=${newAccountChoice}\` for an account of your own`,
     );
   return claiming[0];
 }
@@ -118,7 +120,7 @@ function domainOf({ domain, email, emailVerified }: Claims): string {
 }
 
 /** Domains in which anyone can get an address, so that they belong to no organisation. */
-const providers: ReadonlySet<string> = new Set([
+const mailProviderDomains: ReadonlySet<string> = new Set([
   ...['gmail.com', 'googlemail.com', 'outlook.com', 'outlook.de', 'outlook.fr', 'hotmail.com', 'hotmail.co.uk'],
   ...['hotmail.fr', 'hotmail.de', 'hotmail.it', 'hotmail.es', 'live.com', 'live.nl', 'msn.com', 'passport.com'],
   ...['yahoo.com', 'yahoo.co.uk', 'yahoo.co.in', 'yahoo.co.jp', 'yahoo.fr', 'yahoo.de', 'yahoo.es', 'yahoo.it'],
@@ -135,5 +137,5 @@ const providers: ReadonlySet<string> = new Set([
 ]);
 
 function isMailProvider(domain: string): boolean {
-  return providers.has(domain);
+  return mailProviderDomains.has(domain);
 }

@@ -1,6 +1,6 @@
 import type { Engine } from '../../commit/engine.ts';
 import { watchAccessTests } from './access/watch-tests.ts';
-import { type RetentionLoop, runRetention } from './history/retention.ts';
+import { type RetentionLoopOptions, runRetention } from './history/retention.ts';
 
 /**
  * Compacts changes that are older than the kept history, and writes events when access tests begin to fail. Returns a
@@ -8,7 +8,7 @@ import { type RetentionLoop, runRetention } from './history/retention.ts';
  */
 export function startUpkeep(
   engine: Engine,
-  retention: RetentionLoop['retention'],
+  retention: RetentionLoopOptions['retention'],
   report: (level: 'warn' | 'error', what: string, error: unknown) => void,
 ): () => Promise<void> {
   const stopRetention = runRetention({

@@ -2,10 +2,10 @@ import type { CommittedRevision, Engine } from '../../commit/engine.ts';
 import type { Notice } from '../../commit/notices.ts';
 import { type Report, reportOnce } from '../../commit/report-once.ts';
 import { runInBackground } from '../../telemetry/context.ts';
-import { createHeldWork, type HeldWork, type HeldWorkOptions, type Job, ownerName } from './held-work.ts';
+import { createJobRunner, type Job, type JobRunner, type JobRunnerOptions, ownerName } from './held-work.ts';
 
 /** Options of work that falls due. */
-export interface DueWorkOptions extends Pick<HeldWorkOptions, 'leaseSeconds' | 'leases'> {
+export interface DueWorkOptions extends Pick<JobRunnerOptions, 'leaseSeconds' | 'leases'> {
   readonly engine: Engine;
   /**
    * Interval of looking for work that no notice announces, such as work of servers that are gone, in milliseconds.
@@ -17,36 +17,36 @@ export interface DueWorkOptions extends Pick<HeldWorkOptions, 'leaseSeconds' | '
   readonly report: Report<'warn' | 'error'>;
 }
 
-const usualPollMs = 5000;
-const usualGatherMs = 200;
+const defaultPollMs = 5000;
+const defaultGatherMs = 200;
 
 /** Definition of one kind of work. */
-export interface WorkParts extends Pick<HeldWorkOptions, 'atOnce'> {
+export interface WorkDefinition extends Pick<JobRunnerOptions, 'atOnce'> {
   /** Name of the work in reports. */
   readonly name: string;
   /** Returns the name of one job in reports. Absent: the name of the work. */
   nameOf?(job: Job): string;
   /**
    * Records jobs that are not recorded as work yet. Called before the first look, and again before the look after
-   * `DueWork.adopt`.
+   * `DueWork.requestMissingJobs`.
    */
-  adopt?(): Promise<unknown>;
+  createMissingJobs?(): Promise<unknown>;
   /** Looks for work that is due, and starts it. */
-  look(work: DueWork): Promise<void>;
+  poll(work: DueWork): Promise<void>;
   /** Notices soon after which it looks for work. */
   readonly notices: readonly Notice['what'][];
   /** Called with each revision that this server commits. */
-  hear?(committed: CommittedRevision, work: DueWork): void;
+  onRevision?(committed: CommittedRevision, work: DueWork): void;
 }
 
 /** Work that falls due repeatedly. Each of its jobs is done by one server at a time. */
-export interface DueWork extends Pick<HeldWork, 'start'> {
+export interface DueWork extends Pick<JobRunner, 'start'> {
   /** Name of this server. */
   readonly owner: string;
   /** Looks for work within this number of milliseconds, but not before commits are collected. */
-  lookWithin(ms: number): void;
-  /** Has `WorkParts.adopt` called again, before a look that follows soon. */
-  adopt(): void;
+  pollWithin(ms: number): void;
+  /** Has `WorkDefinition.createMissingJobs` called again, before a look that follows soon. */
+  requestMissingJobs(): void;
   /** Looks for due work at once and then repeatedly. Returns a function that stops this and waits for running jobs. */
   run(): () => Promise<void>;
 }
@@ -55,28 +55,28 @@ export interface DueWork extends Pick<HeldWork, 'start'> {
  * Creates work for the jobs of all accounts. Any number of servers may do it: each job is done by the server that has
  * its lease. Jobs can be started before `run` is called.
  */
-export function createDueWork(options: DueWorkOptions, parts: WorkParts): DueWork {
-  const { engine, pollMs = usualPollMs, gatherMs = usualGatherMs } = options;
-  const { name, nameOf = () => name, atOnce, notices, hear } = parts;
+export function createDueWork(options: DueWorkOptions, parts: WorkDefinition): DueWork {
+  const { engine, pollMs = defaultPollMs, gatherMs = defaultGatherMs } = options;
+  const { name, nameOf = () => name, atOnce, notices, onRevision } = parts;
   const report = reportOnce(options.report);
   const failed = (what: string, error: unknown): void =>
     report('error', `${what}: ${error instanceof Error ? error.message : String(error)}; it is tried again`);
   const owner = ownerName(engine);
-  let looks: Looks | undefined;
-  const lookWithin = (ms: number): void => looks?.within(Math.max(ms, gatherMs));
+  let looks: Poller | undefined;
+  const lookWithin = (ms: number): void => looks?.pollWithin(Math.max(ms, gatherMs));
   const soon = (): void => lookWithin(0);
-  const jobs = createHeldWork({
+  const jobs = createJobRunner({
     ...{ engine, owner, atOnce, leaseSeconds: options.leaseSeconds, leases: options.leases },
     failed: (job, error) => failed(nameOf(job), error),
     ended: soon,
   });
-  const adoption = createAdoption(parts);
+  const adoption = trackMissingJobs(parts);
   const look = async (): Promise<void> => {
     await adoption.settle();
-    await parts.look(work);
+    await parts.poll(work);
   };
   const listen = (): readonly (() => unknown)[] => {
-    const listener = (committed: CommittedRevision): void => hear?.(committed, work);
+    const listener = (committed: CommittedRevision): void => onRevision?.(committed, work);
     engine.listeners.add(listener);
     return [
       () => engine.listeners.delete(listener),
@@ -85,13 +85,13 @@ export function createDueWork(options: DueWorkOptions, parts: WorkParts): DueWor
     ];
   };
   const work: DueWork = {
-    ...{ owner, start: jobs.start, lookWithin },
-    adopt() {
+    ...{ owner, start: jobs.start, pollWithin: lookWithin },
+    requestMissingJobs() {
       adoption.request();
       soon();
     },
     run() {
-      const looking = keepLooking(() => look().catch((error: unknown) => failed(name, error)), { pollMs, gatherMs });
+      const looking = startPolling(() => look().catch((error: unknown) => failed(name, error)), { pollMs, gatherMs });
       looks = looking;
       const ends = listen();
       return async () => {
@@ -103,9 +103,9 @@ export function createDueWork(options: DueWorkOptions, parts: WorkParts): DueWor
   return work;
 }
 
-/** Tracks whether `adopt` must be called. */
-function createAdoption({ adopt }: Pick<WorkParts, 'adopt'>) {
-  let isPending = adopt !== undefined;
+/** Tracks whether `createMissingJobs` must be called. */
+function trackMissingJobs({ createMissingJobs }: Pick<WorkDefinition, 'createMissingJobs'>) {
+  let isPending = createMissingJobs !== undefined;
   return {
     request(): void {
       isPending = true;
@@ -115,7 +115,7 @@ function createAdoption({ adopt }: Pick<WorkParts, 'adopt'>) {
       // Reset before the call: a request that arrives during the call needs another one.
       isPending = false;
       try {
-        await adopt?.();
+        await createMissingJobs?.();
       } catch (error) {
         isPending = true;
         throw error;
@@ -125,18 +125,18 @@ function createAdoption({ adopt }: Pick<WorkParts, 'adopt'>) {
 }
 
 /** A loop that looks repeatedly, and sooner on request. */
-interface Looks {
+interface Poller {
   /** Looks within this number of milliseconds. */
-  within(ms: number): void;
+  pollWithin(ms: number): void;
   /** Ends the loop and waits for a running look. */
   stop(): Promise<void>;
 }
 
 /** Delays of the next look: without a request, and after a request that arrived during a look. */
-type LookTimes = Required<Pick<DueWorkOptions, 'pollMs' | 'gatherMs'>>;
+type PollDelays = Required<Pick<DueWorkOptions, 'pollMs' | 'gatherMs'>>;
 
 /** Looks at once and then repeatedly, one look at a time. `look` must not throw. */
-function keepLooking(look: () => Promise<void>, { pollMs, gatherMs }: LookTimes): Looks {
+function startPolling(look: () => Promise<void>, { pollMs, gatherMs }: PollDelays): Poller {
   let timer: { readonly at: number; readonly handle: NodeJS.Timeout } | undefined;
   let looking: Promise<void> | undefined;
   let isDue = false;
@@ -159,7 +159,7 @@ function keepLooking(look: () => Promise<void>, { pollMs, gatherMs }: LookTimes)
   };
   within(0);
   return {
-    within,
+    pollWithin: within,
     async stop() {
       stopped = true;
       clearTimeout(timer?.handle);

@@ -11,7 +11,7 @@ export interface Job {
 }
 
 /** A job that this server is doing. */
-export interface Hold {
+export interface RunningJob {
   readonly account: string;
   readonly lease: Lease;
   /** Aborted when the server stops, or the lease is lost. */
@@ -19,14 +19,14 @@ export interface Hold {
 }
 
 /** Options of doing jobs. */
-export interface HeldWorkOptions {
+export interface JobRunnerOptions {
   readonly engine: Pick<Engine, 'database'>;
   /** Name of this server in leases, for people who inspect them. */
   readonly owner: string;
   /** Lifetime of a lease, in seconds. When this server is gone, another server continues after this time. */
   readonly leaseSeconds: number;
   /** Renews leases while this thread is busy. Absent: they are not renewed then. */
-  readonly leases?: Pick<LeaseKeeper, 'hold' | 'letGo'> | undefined;
+  readonly leases?: Pick<LeaseKeeper, 'hold' | 'release'> | undefined;
   /**
    * Maximum number of jobs at once, in total and per account. Counterparts that never answer hold up only jobs of their
    * account.
@@ -38,13 +38,13 @@ export interface HeldWorkOptions {
 }
 
 /** Jobs that this server runs. */
-export interface HeldWork {
+export interface JobRunner {
   /**
    * Starts a job. Returns `undefined` when this server runs the job already, runs too many jobs, or stops. The promise
    * resolves when the job is done and the lease is released, whatever the result. It also resolves, without a call of
    * `work`, when another server holds the lease.
    */
-  start(job: Job, work: (hold: Hold) => Promise<void>): Promise<void> | undefined;
+  start(job: Job, work: (hold: RunningJob) => Promise<void>): Promise<void> | undefined;
   /** Stops the running jobs and waits for them. */
   stop(): Promise<void>;
 }
@@ -55,7 +55,7 @@ export function ownerName({ newId }: Pick<Engine, 'newId'>): string {
 }
 
 /** Creates a runner that does several jobs at once, each under its lease. */
-export function createHeldWork(options: HeldWorkOptions): HeldWork {
+export function createJobRunner(options: JobRunnerOptions): JobRunner {
   const { atOnce, failed, ended } = options;
   const running = new Map<string, Promise<void>>();
   const stopping = new AbortController();
@@ -82,10 +82,10 @@ export function createHeldWork(options: HeldWorkOptions): HeldWork {
 }
 
 async function underLease(
-  { engine, owner, leaseSeconds: seconds, leases }: HeldWorkOptions,
+  { engine, owner, leaseSeconds: seconds, leases }: JobRunnerOptions,
   { account, lease: name }: Job,
   stopping: AbortSignal,
-  work: (hold: Hold) => Promise<void>,
+  work: (hold: RunningJob) => Promise<void>,
 ): Promise<void> {
   const lease = await takeLease(engine.database, { account, name, owner, seconds });
   if (lease === undefined) return;
@@ -102,7 +102,7 @@ async function underLease(
     await work({ account, lease, signal: AbortSignal.any([stopping, lost.signal]) });
   } finally {
     clearInterval(timer);
-    leases?.letGo(lease);
+    leases?.release(lease);
     // A lease that cannot be released expires by itself.
     await releaseLease(engine.database, lease).catch(() => undefined);
   }

@@ -1,11 +1,11 @@
 /** Days before a secret expires at which a warning event is written. */
-const secretWarnings = [7, 30] as const;
+const warningDays = [7, 30] as const;
 
 const dayMs = 24 * 60 * 60 * 1000;
 
 /** Returns whether a secret expires so soon that a warning is due. */
 export function endsSoon(ends: string, now: string): boolean {
-  return daysLeft(ends, now) <= Math.max(...secretWarnings);
+  return daysLeft(ends, now) <= Math.max(...warningDays);
 }
 
 /**
@@ -13,7 +13,7 @@ export function endsSoon(ends: string, now: string): boolean {
  * was given, `null` for none.
  */
 export function dueWarning(ends: string, now: string, warned: number | null): number | undefined {
-  const days = secretWarnings.find((one) => daysLeft(ends, now) <= one);
+  const days = warningDays.find((one) => daysLeft(ends, now) <= one);
   return days === undefined || (warned !== null && warned <= days) ? undefined : days;
 }
 

@@ -1,5 +1,5 @@
 import type { Engine } from '../../commit/engine.ts';
-import { endOfEvents } from '../../db/logs/events.ts';
+import { readStreamExtent } from '../../db/logs/events.ts';
 
 /** Callbacks for the events of one account. */
 export interface AccountWatcher {
@@ -44,7 +44,7 @@ export function createAccountWatch(engine: Pick<Engine, 'database' | 'notices'>)
     polling = true;
     for (const account of watchers.keys()) {
       // When the database is not reachable, the next round queries it again. The watchers notice the outage themselves.
-      const mark = await endOfEvents(engine.database, account).then(
+      const mark = await readStreamExtent(engine.database, account).then(
         (found) => (found === undefined ? 'gone' : JSON.stringify(found.end)),
         () => seen.get(account),
       );

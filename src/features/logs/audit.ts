@@ -4,7 +4,7 @@ import type { JsonObject } from '../../lib/json.ts';
 import { activities, isActivityCode } from '../../model/declare/activities.ts';
 
 /** Maximum number of events in one answer. */
-const longest = 10_000;
+const maxEvents = 10_000;
 
 /** A page of audit events, and where the log begins if older events were deleted. */
 export interface AuditPage {
@@ -16,7 +16,7 @@ export interface AuditPage {
 /** Returns audit events of the account, newest first: those before the event number `before` when it is given. */
 export async function readAuditEvents(engine: Engine, call: Call, before?: number): Promise<AuditPage> {
   const { rows, deletedTo } = await listAuditEvents(engine.database, call.account, {
-    limit: longest,
+    limit: maxEvents,
     ...(before === undefined ? {} : { before }),
   });
   const events = rows.map(
@@ -43,5 +43,5 @@ export async function readAuditEvents(engine: Engine, call: Call, before?: numbe
       ...(request === null ? {} : { request_id: request }),
     }),
   );
-  return { events, ...(rows.length < longest && deletedTo > 0 ? { deletedTo } : {}) };
+  return { events, ...(rows.length < maxEvents && deletedTo > 0 ? { deletedTo } : {}) };
 }

@@ -1,8 +1,8 @@
 import type { Call, Engine } from '../../commit/engine.ts';
-import { type Cursor, type Extent, endOfEvents, eventsAfter } from '../../db/logs/events.ts';
+import { readEventsAfter, readStreamExtent, type StreamExtent, type StreamPosition } from '../../db/logs/events.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { Conflict, InvalidInput, NotFound } from '../../model/errors.ts';
-import { readableNames } from '../../objects/object-list.ts';
+import { createKindNameReadCheck } from '../../objects/object-list.ts';
 
 /** An event as it is sent. `id` is its position in the stream, after which a reader can continue. */
 export interface AccountEvent {
@@ -29,47 +29,47 @@ const pageSize = 500;
  * are no longer kept.
  */
 export async function readEvents(engine: Engine, { account }: Call, after: string | undefined): Promise<EventReader> {
-  const found = await endOfEvents(engine.database, account);
+  const found = await readStreamExtent(engine.database, account);
   if (found === undefined) throw new NotFound(`account ${account} not found`);
-  let place = after === undefined ? found.end : parsePlace(after);
+  let place = after === undefined ? found.end : parseCursor(after);
   requireKept(place, found);
   return {
     async next(reader) {
-      const rows = await eventsAfter(engine.database, account, place, pageSize);
+      const rows = await readEventsAfter(engine.database, account, place, pageSize);
       place = rows.at(-1) ?? place;
       if (rows.length === 0) return undefined;
       const call = await reader();
-      const isReadable = readableNames(await engine.snapshots.at(account, call.revision), call);
+      const isReadable = createKindNameReadCheck(await engine.snapshots.atLeast(account, call.revision), call);
       const seen = rows.filter(({ type, data }) => type !== 'change' || isReadable(String(data['kind'])));
-      return seen.map(({ revision, seq, type, data }) => ({ id: textOf({ revision, seq }), type, data }));
+      return seen.map(({ revision, seq, type, data }) => ({ id: formatCursor({ revision, seq }), type, data }));
     },
   };
 }
 
 /** Throws `Conflict` (`gone`) when events after the position are no longer kept. They must not be skipped silently. */
-function requireKept(place: Cursor, { oldest, deleted }: Extent): void {
-  const first = [{ revision: oldest - 1, seq: lastChange }, ...(deleted === undefined ? [] : [deleted])].reduce(
+function requireKept(place: StreamPosition, { oldest, deleted }: StreamExtent): void {
+  const first = [{ revision: oldest - 1, seq: revisionEventSeq }, ...(deleted === undefined ? [] : [deleted])].reduce(
     (one, other) => (isBefore(one, other) ? other : one),
   );
   if (place.revision >= oldest - 1 && (deleted === undefined || !isBefore(place, deleted))) return;
   throw new Conflict(
     'gone',
-    `the events after event ${textOf(place)} are no longer kept: events can be followed from ${textOf(first)} on; read the state again, then continue from there or, without \`after\`, from now on`,
+    `the events after event ${formatCursor(place)} are no longer kept: events can be followed from ${formatCursor(first)} on; read the state again, then continue from there or, without \`after\`, from now on`,
   );
 }
 
 /** Sequence number of the event of a revision itself, which follows the events of its changes. */
-const lastChange = 999_999;
+const revisionEventSeq = 999_999;
 
-function isBefore(one: Cursor, other: Cursor): boolean {
+function isBefore(one: StreamPosition, other: StreamPosition): boolean {
   return one.revision < other.revision || (one.revision === other.revision && one.seq < other.seq);
 }
 
-function textOf({ revision, seq }: Cursor): string {
+function formatCursor({ revision, seq }: StreamPosition): string {
   return `${revision}:${seq}`;
 }
 
-function parsePlace(text: string): Cursor {
+function parseCursor(text: string): StreamPosition {
   const [, revision, seq] = /^(\d{1,15}):(\d{1,15})$/.exec(text) ?? [];
   if (revision !== undefined && seq !== undefined) return { revision: Number(revision), seq: Number(seq) };
   throw new InvalidInput(

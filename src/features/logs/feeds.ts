@@ -4,14 +4,14 @@ import type { Json } from '../../lib/json.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { createIntake, type Report } from './ingest.ts';
-import { createListings, type Listing } from './listings.ts';
+import { createListedValuesCache, type ListedValues } from './listings.ts';
 import type { FeedRetention } from './maintenance.ts';
 import { type RefusedRecord, readProxyReport } from './proxy-report.ts';
-import { trafficNamesOf, whyNot } from './traffic-names.ts';
+import { createTrafficNames, trafficRefusalOf } from './traffic-names.ts';
 import { readTrafficReport } from './traffic-report.ts';
 
 /** A report: its records, and the name of the batch. */
-export interface Reported {
+export interface IncomingReport {
   readonly account: string;
   readonly reporter: string;
   readonly batch: string;
@@ -21,18 +21,18 @@ export interface Reported {
 /** Stores reports of proxies and peers. */
 export interface Feeds {
   /** Stores requests that proxies handled. Returns the records that were refused. */
-  takeRequests(reported: Reported): Promise<readonly RefusedRecord[]>;
+  storeRequests(reported: IncomingReport): Promise<readonly RefusedRecord[]>;
   /** Stores traffic of a peer if the account's settings want it stored. */
-  takeTraffic(
+  storeTraffic(
     of: Snapshot,
     peer: Stored<'Peer'>,
-    reported: Omit<Reported, 'account' | 'reporter'>,
-  ): Promise<TakenTraffic>;
+    reported: Omit<IncomingReport, 'account' | 'reporter'>,
+  ): Promise<TrafficReportResult>;
   close(): Promise<void>;
 }
 
 /** Result of a report of traffic. */
-export interface TakenTraffic {
+export interface TrafficReportResult {
   readonly refused: readonly RefusedRecord[];
   /** Reason why no record was stored. Absent when the report was accepted. */
   readonly dropped?: string;
@@ -44,27 +44,27 @@ const day = 86_400_000;
 export function createFeeds(engine: Engine, kept: FeedRetention): Feeds {
   const { database, now } = engine;
   const intake = createIntake(database);
-  const listings = createListings(database, now);
-  const store = async (report: Report, listing: Listing): Promise<void> => {
+  const listings = createListedValuesCache(database, now);
+  const store = async (report: Report, listing: ListedValues): Promise<void> => {
     if (report.rows.length === 0) return;
     await intake.take(report);
     listing.noteListed(report.values);
   };
   return {
-    async takeRequests(reported) {
+    async storeRequests(reported) {
       const span = { now: Date.parse(now()), keptMs: kept.proxy * day };
       const listing = await listings.of(proxyFeed, reported.account);
       const { report, refused } = readProxyReport(reported, span, listing);
       await store(report, listing);
       return refused;
     },
-    async takeTraffic(state, peer, reported) {
-      const dropped = whyNot(engine, state, peer);
+    async storeTraffic(state, peer, reported) {
+      const dropped = trafficRefusalOf(engine, state, peer);
       if (dropped !== undefined) return { refused: [], dropped };
       const span = { now: Date.parse(now()), keptMs: kept.traffic * day };
       const of = { ...reported, account: state.account, reporter: peer.id };
       const listing = await listings.of(trafficFeed, state.account);
-      const { report, refused } = readTrafficReport(of, span, listing, await trafficNamesOf(engine, state, peer));
+      const { report, refused } = readTrafficReport(of, span, listing, await createTrafficNames(engine, state, peer));
       await store(report, listing);
       return { refused };
     },

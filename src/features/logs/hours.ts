@@ -71,7 +71,11 @@ export function rangeAtOffset(
 }
 
 /** Returns the range of the newest hours that together have at most `most` matching records, but at least one hour. */
-export function newestWith(hourRanges: readonly HourRange[], fits: (of: HourRange) => number, most: number): Range {
+export function newestRangeWithin(
+  hourRanges: readonly HourRange[],
+  fits: (of: HourRange) => number,
+  most: number,
+): Range {
   let sum = 0;
   let from = hourRanges[0]?.from ?? new Date(0);
   for (const [at, hourRange] of hourRanges.entries()) {
@@ -83,7 +87,7 @@ export function newestWith(hourRanges: readonly HourRange[], fits: (of: HourRang
 }
 
 /** Returns `count` times that are spread over the records of the hours. */
-export function spreadMoments(hourRanges: readonly HourRange[], count: number): readonly Date[] {
+export function spreadTimes(hourRanges: readonly HourRange[], count: number): readonly Date[] {
   const total = sumOf(hourRanges, 'all');
   const moments: Date[] = [];
   let before = 0;

@@ -32,19 +32,19 @@ export interface IntakeLimits {
    * Maximum number of waiting rows, shared evenly by the accounts that have any. An account without waiting rows is
    * never refused, so an account that sends much cannot block it.
    */
-  readonly waiting: number;
+  readonly maxWaitingRows: number;
   /** Maximum number of statements that run at once. It leaves connections for all other work. */
-  readonly lanes: number;
+  readonly maxConcurrentStatements: number;
   /** Maximum number of rows that one statement stores, unless a single report has more. */
-  readonly together: number;
+  readonly maxRowsPerStatement: number;
 }
 
-const usual: IntakeLimits = { waiting: 50_000, lanes: 4, together: 5_000 };
+const defaultLimits: IntakeLimits = { maxWaitingRows: 50_000, maxConcurrentStatements: 4, maxRowsPerStatement: 5_000 };
 /**
  * Maximum number of attempts. Two servers that update the counts of the same hours can deadlock; then one of them tries
  * again.
  */
-const attempts = 5;
+const maxAttempts = 5;
 
 interface Waiting {
   readonly report: Report;
@@ -57,7 +57,11 @@ interface Waiting {
  * combined in one statement.
  */
 export function createIntake(database: Database, limits: Partial<IntakeLimits> = {}): Intake {
-  const { waiting: atMost, lanes, together: mostTogether } = { ...usual, ...limits };
+  const {
+    maxWaitingRows: atMost,
+    maxConcurrentStatements,
+    maxRowsPerStatement: mostTogether,
+  } = { ...defaultLimits, ...limits };
   const queues = new Map<string, Waiting[]>();
   /** Keys of the queues that wait for their turn. */
   const turns: string[] = [];
@@ -73,7 +77,7 @@ export function createIntake(database: Database, limits: Partial<IntakeLimits> =
     else turns.push(key);
   };
   const begin = (): void => {
-    while (running.size < lanes && turns.length > 0) {
+    while (running.size < maxConcurrentStatements && turns.length > 0) {
       const served = serve(turns.shift() ?? '').finally(() => {
         running.delete(served);
         begin();
@@ -126,16 +130,16 @@ function takeNext(queue: Waiting[], most: number): readonly Waiting[] {
 /** Stores reports in one statement and settles the promises of their callers. */
 async function store(database: Database, waiting: readonly Waiting[], known: Set<string>): Promise<void> {
   try {
-    const write = together(waiting.map(({ report }) => report));
-    await partitionsFor(database, write, known);
-    await persistently(database, write);
+    const write = combineReports(waiting.map(({ report }) => report));
+    await ensurePartitions(database, write, known);
+    await writeWithRetry(database, write);
     for (const { resolve } of waiting) resolve();
   } catch (error) {
     for (const { reject } of waiting) reject(error);
   }
 }
 
-function together(reports: readonly Report[]): FeedWrite {
+function combineReports(reports: readonly Report[]): FeedWrite {
   const [first] = reports;
   if (first === undefined) throw new Error('nothing waits');
   const unique = new Map(reports.map((report) => [`${report.reporter} ${report.batch}`, report]));
@@ -155,7 +159,7 @@ function together(reports: readonly Report[]): FeedWrite {
 }
 
 /** Creates the partitions that the rows need. `known` remembers the partitions that exist. */
-async function partitionsFor(database: Database, { feed, rows }: FeedWrite, known: Set<string>): Promise<void> {
+async function ensurePartitions(database: Database, { feed, rows }: FeedWrite, known: Set<string>): Promise<void> {
   const weeks = new Set(rows.map((row) => weekOf(Date.parse(String(row['timestamp'])))));
   const missing = [...weeks].filter((week) => !known.has(`${feed.name} ${week}`));
   if (missing.length === 0) return;
@@ -163,13 +167,13 @@ async function partitionsFor(database: Database, { feed, rows }: FeedWrite, know
   for (const week of missing) known.add(`${feed.name} ${week}`);
 }
 
-async function persistently(database: Database, write: FeedWrite): Promise<void> {
+async function writeWithRetry(database: Database, write: FeedWrite): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       await writeFeed(database, write);
       return;
     } catch (error) {
-      if (attempt === attempts || codeOf(error) !== '40P01') throw error;
+      if (attempt === maxAttempts || codeOf(error) !== '40P01') throw error;
     }
   }
 }

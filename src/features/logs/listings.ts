@@ -1,5 +1,5 @@
 import type { Database } from '../../db/database.ts';
-import { readListed } from '../../db/logs/feed-read.ts';
+import { readListedValues } from '../../db/logs/feed-read.ts';
 import type { Feed } from '../../db/logs/feeds.ts';
 import type { Report } from './ingest.ts';
 
@@ -8,11 +8,11 @@ import type { Report } from './ingest.ts';
 // must not make the lists endless: above a limit, new values are not listed, and their records are found by terms.
 
 /** The listed values of an account's records. */
-export interface Listing {
+export interface ListedValues {
   /** Returns whether a value is listed. Lists a new value if the limit of the field allows it. */
-  has(field: string, key: number): boolean;
+  ensureListed(field: string, key: number): boolean;
   /** Returns whether the value must be written to the list, because it is new or was not seen today. */
-  wants(field: string, key: number): boolean;
+  mustWrite(field: string, key: number): boolean;
   /** Marks the values as written to the list. */
   noteListed(values: Report['values']): void;
 }
@@ -21,28 +21,32 @@ export interface Listing {
  * Maximum number of listed values of an account, by field. Fields that can have few values only are absent: they have
  * no limit.
  */
-export type ListedAtMost = Readonly<Record<string, number>>;
+export type MaxListedValues = Readonly<Record<string, number>>;
 
-const usual: ListedAtMost = { slice: 5000, path: 5000, source_ip: 10_000, end: 10_000 };
+const defaultMaxListed: MaxListedValues = { slice: 5000, path: 5000, source_ip: 10_000, end: 10_000 };
 /** Maximum number of accounts whose listed values this process caches. */
-const keptAtMost = 200;
+const maxCachedAccounts = 200;
 
 /** The listed values of all accounts, by feed and account. */
-export interface Listings {
-  of(feed: Feed, account: string): Promise<Listing>;
+export interface ListedValuesCache {
+  of(feed: Feed, account: string): Promise<ListedValues>;
 }
 
-interface Kept {
+interface CachedListing {
   readonly day: string;
-  readonly listing: Promise<Listing>;
+  readonly listing: Promise<ListedValues>;
 }
 
 /**
  * Creates the cache of listed values. Each list is read again every day, because retention deletes values that have not
  * been seen for long.
  */
-export function createListings(database: Database, now: () => string, atMost: ListedAtMost = usual): Listings {
-  const kept = new Map<string, Kept>();
+export function createListedValuesCache(
+  database: Database,
+  now: () => string,
+  atMost: MaxListedValues = defaultMaxListed,
+): ListedValuesCache {
+  const kept = new Map<string, CachedListing>();
   return {
     of(feed, account) {
       const name = `${feed.name} ${account}`;
@@ -53,7 +57,7 @@ export function createListings(database: Database, now: () => string, atMost: Li
       kept.delete(name);
       kept.set(name, current);
       for (const oldest of kept.keys()) {
-        if (kept.size <= keptAtMost) break;
+        if (kept.size <= maxCachedAccounts) break;
         kept.delete(oldest);
       }
       current.listing.catch(() => kept.delete(name));
@@ -67,8 +71,8 @@ async function readListing(
   feed: Feed,
   account: string,
   day: string,
-  atMost: ListedAtMost,
-): Promise<Listing> {
+  atMost: MaxListedValues,
+): Promise<ListedValues> {
   /** Whether a key was written to the list today, by field and key. */
   const fields = new Map<string, Map<number, boolean>>();
   const keysOf = (field: string): Map<number, boolean> => {
@@ -76,16 +80,17 @@ async function readListing(
     fields.set(field, keys);
     return keys;
   };
-  for (const { field, key, today } of await readListed(database, feed, account, day)) keysOf(field).set(key, today);
+  for (const { field, key, today } of await readListedValues(database, feed, account, day))
+    keysOf(field).set(key, today);
   return {
-    has(field, key) {
+    ensureListed(field, key) {
       const keys = keysOf(field);
       if (keys.has(key)) return true;
       if (keys.size >= (atMost[field] ?? Number.POSITIVE_INFINITY)) return false;
       keys.set(key, false);
       return true;
     },
-    wants: (field, key) => keysOf(field).get(key) !== true,
+    mustWrite: (field, key) => keysOf(field).get(key) !== true,
     noteListed(values) {
       for (const { field, key } of values) keysOf(field).set(key, true);
     },

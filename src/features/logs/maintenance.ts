@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Engine } from '../../commit/engine.ts';
 import type { Database } from '../../db/database.ts';
 import { agedAuditLogs, deleteAgedEvents } from '../../db/logs/audit-retention.ts';
-import { dropBefore, forgetBatches, makePartitionsAhead } from '../../db/logs/feed-partitions.ts';
+import { deleteBatchesBefore, dropPartitionsBefore, makePartitionsAhead } from '../../db/logs/feed-partitions.ts';
 import { feeds } from '../../db/logs/feeds.ts';
 
 /** Number of days for which records are kept, by feed. */
@@ -21,8 +21,8 @@ const batchDays = 3;
 export async function maintainFeeds(database: Database, kept: FeedRetention, now: number): Promise<readonly string[]> {
   await makePartitionsAhead(database, now);
   const dropped: string[] = [];
-  for (const feed of feeds) dropped.push(...(await dropBefore(database, feed, now - kept[feed.name] * day)));
-  await forgetBatches(database, now - batchDays * day);
+  for (const feed of feeds) dropped.push(...(await dropPartitionsBefore(database, feed, now - kept[feed.name] * day)));
+  await deleteBatchesBefore(database, now - batchDays * day);
   return dropped;
 }
 
@@ -30,7 +30,7 @@ export async function maintainFeeds(database: Database, kept: FeedRetention, now
  * Deletes audit events older than `days`, account by account, and returns the number of deleted events. Events that a
  * delivery has not passed yet, or has set aside, are kept.
  */
-export async function shortenAuditLogs(
+export async function pruneAuditLogs(
   { database, observer }: Pick<Engine, 'database' | 'observer'>,
   days: number,
   signal?: AbortSignal,
@@ -50,9 +50,9 @@ export async function shortenAuditLogs(
 }
 
 /** Options of the loop that maintains the logs. */
-export interface LogLoop {
+export interface LogLoopOptions {
   readonly engine: Pick<Engine, 'database' | 'observer'>;
-  readonly kept: FeedRetention;
+  readonly retention: FeedRetention;
   /** Number of days for which audit events are kept. Absent: they are kept forever. */
   readonly auditDays: number | undefined;
   now(): number;
@@ -60,25 +60,25 @@ export interface LogLoop {
   failed(what: string, error: unknown): void;
 }
 
-const rounds = 3_600_000;
+const roundMs = 3_600_000;
 
 /**
  * Maintains the logs at once and then hourly. Returns a function that stops the loop after the step that is running.
  */
-export function runLogLoop({ engine, kept, auditDays, now, failed }: LogLoop): () => Promise<void> {
+export function runLogLoop({ engine, retention, auditDays, now, failed }: LogLoopOptions): () => Promise<void> {
   const stopping = new AbortController();
   const { signal } = stopping;
   const loop = async (): Promise<void> => {
     while (!signal.aborted) {
-      await maintainFeeds(engine.database, kept, now()).catch((error) =>
+      await maintainFeeds(engine.database, retention, now()).catch((error) =>
         failed('the partitions of logs could not be maintained', error),
       );
       if (auditDays !== undefined)
-        await shortenAuditLogs(engine, auditDays, signal).catch((error) =>
+        await pruneAuditLogs(engine, auditDays, signal).catch((error) =>
           failed('old audit events could not be deleted', error),
         );
       // Stopping the loop aborts the wait.
-      await wait(rounds * (0.9 + Math.random() * 0.2), undefined, { signal, ref: false }).catch(() => {});
+      await wait(roundMs * (0.9 + Math.random() * 0.2), undefined, { signal, ref: false }).catch(() => {});
     }
   };
   const ended = loop();

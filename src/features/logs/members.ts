@@ -1,38 +1,38 @@
 import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
 
 /** Reads the members of a reported value, and collects the faults in them. */
-export interface Members {
+export interface MemberReader {
   readonly faults: readonly string[];
   /** Returns a string of at most `longest` characters, empty when it is absent. */
   text(name: string, longest: number): string;
   /** Returns a string that must be present and not empty. */
-  needed(name: string, longest: number): string;
+  requiredText(name: string, longest: number): string;
   /** Returns an integer of at least 0, and 0 when it is absent. */
   count(name: string, most?: number): number;
   /** Returns one of the words, and the first one when it is absent. */
-  word<const Word extends string>(name: string, words: readonly [Word, ...Word[]]): Word;
+  oneOf<const Word extends string>(name: string, words: readonly [Word, ...Word[]]): Word;
   /** Returns a time, in milliseconds since 1970. */
   time(name: string): number;
   /** Returns a map of strings, `undefined` when it is absent. */
-  texts(name: string): Readonly<Record<string, string>> | undefined;
+  textMap(name: string): Readonly<Record<string, string>> | undefined;
   /** Returns a list of at most `most` items, empty when it is absent. */
   list(name: string, most: number): readonly Json[];
   /** Adds a fault. */
-  refuse(fault: string): void;
+  addFault(fault: string): void;
 }
 
 /** A time in the format of RFC 3339, with its time zone. */
-const moment = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/;
-const mostEntries = 20;
+const timePattern = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/;
+const maxEntries = 20;
 
 /** Creates a reader for a value that should be an object. */
-export function readMembers(value: unknown): Members {
+export function createMemberReader(value: unknown): MemberReader {
   const object: JsonObject = isObject(value) ? (value as JsonObject) : {};
   const faults: string[] = isObject(value) ? [] : ['must be an object'];
   const refuse = (fault: string): void => void faults.push(fault);
-  const members: Members = {
+  const members: MemberReader = {
     faults,
-    refuse,
+    addFault: refuse,
     text(name, longest) {
       const text = object[name] ?? '';
       if (typeof text !== 'string') refuse(`\`${name}\` must be a text`);
@@ -40,7 +40,7 @@ export function readMembers(value: unknown): Members {
       else return text;
       return '';
     },
-    needed(name, longest) {
+    requiredText(name, longest) {
       const before = faults.length;
       const text = members.text(name, longest);
       if (text === '' && faults.length === before) refuse(`\`${name}\` is required`);
@@ -52,7 +52,7 @@ export function readMembers(value: unknown): Members {
       refuse(`\`${name}\` must be a whole number from 0${most === Number.MAX_SAFE_INTEGER ? '' : ` to ${most}`}`);
       return 0;
     },
-    word(name, words) {
+    oneOf(name, words) {
       const value = object[name] ?? words[0];
       const found = words.find((word) => word === value);
       if (found === undefined) refuse(`\`${name}\` must be one of ${words.filter((word) => word !== '').join(', ')}`);
@@ -60,7 +60,7 @@ export function readMembers(value: unknown): Members {
     },
     time(name) {
       const text = object[name];
-      const time = typeof text === 'string' && moment.test(text) ? Date.parse(text) : Number.NaN;
+      const time = typeof text === 'string' && timePattern.test(text) ? Date.parse(text) : Number.NaN;
       if (Number.isNaN(time)) refuse(`\`${name}\` must be a time such as 2026-03-01T10:00:00Z`);
       return Number.isNaN(time) ? 0 : time;
     },
@@ -70,13 +70,13 @@ export function readMembers(value: unknown): Members {
       refuse(`\`${name}\` must be a list of at most ${most} items`);
       return [];
     },
-    texts(name) {
+    textMap(name) {
       const value = object[name];
       if (value === undefined || value === null) return undefined;
       const entries = isObject(value) ? Object.entries(value) : [];
-      const isSound = isObject(value) && entries.length <= mostEntries && entries.every(isShortText);
+      const isSound = isObject(value) && entries.length <= maxEntries && entries.every(isShortText);
       if (!isSound)
-        refuse(`\`${name}\` must be an object of at most ${mostEntries} texts, each of at most 1024 characters`);
+        refuse(`\`${name}\` must be an object of at most ${maxEntries} texts, each of at most 1024 characters`);
       return isSound ? (value as Readonly<Record<string, string>>) : undefined;
     },
   };
@@ -88,18 +88,18 @@ function isShortText([name, value]: readonly [string, unknown]): boolean {
 }
 
 /** Maximum time that the clock of a reporter may be ahead, in milliseconds. */
-const aheadMs = 10 * 60_000;
+const maxClockSkewMs = 10 * 60_000;
 
 /** Time span from which records are accepted: the retention, and a few minutes in the future. */
-export interface Span {
+export interface AcceptedTimes {
   readonly now: number;
   readonly keptMs: number;
 }
 
 /** Adds a fault when a time is outside of the span from which records are accepted. */
-export function checkTime(members: Members, name: string, time: number, { now, keptMs }: Span): void {
+export function checkTime(members: MemberReader, name: string, time: number, { now, keptMs }: AcceptedTimes): void {
   if (members.faults.length > 0) return;
-  if (time > now + aheadMs)
-    members.refuse(`\`${name}\` is more than 10 minutes in the future; set the clock of the reporter`);
-  if (time < now - keptMs) members.refuse(`\`${name}\` is older than the period for which records are kept`);
+  if (time > now + maxClockSkewMs)
+    members.addFault(`\`${name}\` is more than 10 minutes in the future; set the clock of the reporter`);
+  if (time < now - keptMs) members.addFault(`\`${name}\` is older than the period for which records are kept`);
 }

@@ -3,8 +3,8 @@ import { countRecords, readHours, readRecords, sampleShares } from '../../db/log
 import type { Condition, Feed, Range } from '../../db/logs/feeds.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { SortOrder } from '../../model/declare/list-words.ts';
-import { allSlice } from './count-slices.ts';
-import { type HourRange, hourRangesOf, newestWith, rangeAtOffset, spreadMoments, sumOf } from './hours.ts';
+import { allRecordsSliceKey } from './count-slices.ts';
+import { type HourRange, hourRangesOf, newestRangeWithin, rangeAtOffset, spreadTimes, sumOf } from './hours.ts';
 
 /** Limits at which a page is read in another way. */
 export interface PageLimits {
@@ -16,7 +16,7 @@ export interface PageLimits {
   readonly scannedAtMost: number;
 }
 
-const usual: PageLimits = { exactUpTo: 100_000, sortedAtMost: 100_000, scannedAtMost: 30_000 };
+const defaultLimits: PageLimits = { exactUpTo: 100_000, sortedAtMost: 100_000, scannedAtMost: 30_000 };
 
 /** The matching records in two disjoint parts: records of slices, which the roll-ups count, and all others. */
 export interface Split {
@@ -26,7 +26,7 @@ export interface Split {
 }
 
 /** Query for a page of a feed. */
-export interface Question {
+export interface PageQuery {
   readonly feed: Feed;
   readonly account: string;
   readonly range: Range;
@@ -62,17 +62,17 @@ interface Total {
 }
 
 /** Reads a page. The cost depends on the page, not on the number of stored records. */
-export async function readPage(database: Database, question: Question): Promise<Page> {
-  const counted = await totalOf(database, question);
+export async function readPage(database: Database, question: PageQuery): Promise<Page> {
+  const counted = await countTotal(database, question);
   const { total, isEstimate } = counted;
-  if (question.sort[0] !== 'timestamp') return sortedPage(database, question, counted);
+  if (question.sort[0] !== 'timestamp') return readSortedPage(database, question, counted);
   if (question.offset >= total || question.limit === 0) return { records: [], total, isEstimate };
-  return { records: await timePage(database, question, counted), total, isEstimate };
+  return { records: await readPageByTime(database, question, counted), total, isEstimate };
 }
 
-async function totalOf(database: Database, question: Question): Promise<Total> {
+async function countTotal(database: Database, question: PageQuery): Promise<Total> {
   const { slices, split, conditions, range } = question;
-  const hours = await readHours(database, question, allSlice, slices ?? split?.slices ?? []);
+  const hours = await readHours(database, question, allRecordsSliceKey, slices ?? split?.slices ?? []);
   const hourRanges = hourRangesOf(hours, range);
   if (slices !== undefined) {
     const exact = await recount(database, question, hourRanges);
@@ -80,10 +80,10 @@ async function totalOf(database: Database, question: Question): Promise<Total> {
   }
   const all = sumOf(hourRanges, 'all');
   if (conditions.length === 0 || all === 0) return { total: 0, isEstimate: false, hourRanges };
-  if (split === undefined) return { ...(await matchingOf(database, question, hourRanges, all)), hourRanges };
+  if (split === undefined) return { ...(await countMatching(database, question, hourRanges, all)), hourRanges };
   const [ofSlices, others] = await Promise.all([
     recount(database, { ...question, conditions: [split.ofSlices] }, hourRanges),
-    matchingOf(database, { ...question, conditions: [split.others] }, hourRanges, all),
+    countMatching(database, { ...question, conditions: [split.others] }, hourRanges, all),
   ]);
   return { ...others, total: sumOf(ofSlices, 'selected') + others.total, hourRanges };
 }
@@ -91,7 +91,7 @@ async function totalOf(database: Database, question: Question): Promise<Total> {
 /** Returns the hours with exact counts, also for the hours of which only a part is in the range. */
 function recount(
   database: Database,
-  question: Question,
+  question: PageQuery,
   hourRanges: readonly HourRange[],
 ): Promise<readonly HourRange[]> {
   const counted = hourRanges.map(async (hourRange) => {
@@ -106,15 +106,15 @@ function recount(
  * Returns the number of records that match conditions without a roll-up: counted, or estimated from a sample when there
  * are many.
  */
-async function matchingOf(
+async function countMatching(
   database: Database,
-  selection: Question,
+  selection: PageQuery,
   hourRanges: readonly HourRange[],
   all: number,
 ): Promise<Omit<Total, 'hourRanges'>> {
   const { exactUpTo } = limitsOf(selection);
   if (all <= 1.5 * exactUpTo) return { total: await countRecords(database, selection, all + 1e6), isEstimate: false };
-  const { mean, atLeast } = meanOf(await sampleShares(database, selection, spreadMoments(hourRanges, 32), 200));
+  const { mean, atLeast } = meanOf(await sampleShares(database, selection, spreadTimes(hourRanges, 32), 200));
   const estimate = Math.max(exactUpTo + 1, Math.round(mean * all));
   // Counting up to the limit, only to learn that there are more records, costs most when many records match.
   if (atLeast * all > exactUpTo) return { total: estimate, isEstimate: true };
@@ -130,60 +130,60 @@ function meanOf(shares: readonly number[]): { readonly mean: number; readonly at
   return { mean, atLeast: mean - 4 * Math.sqrt(variance / count) };
 }
 
-async function timePage(database: Database, question: Question, counted: Total): Promise<readonly JsonObject[]> {
+async function readPageByTime(database: Database, question: PageQuery, counted: Total): Promise<readonly JsonObject[]> {
   const { slices, order, limit, offset } = question;
   const { scannedAtMost } = limitsOf(question);
   const ordered = order === 'desc' ? counted.hourRanges : counted.hourRanges.toReversed();
-  if (slices === undefined) return matchingPage(database, question, counted);
+  if (slices === undefined) return readMatchingPage(database, question, counted);
   const atOffset = rangeAtOffset(ordered, offset, limit);
   if (atOffset === undefined) return [];
   const there = { ...question, range: atOffset };
   const needed = (atOffset.offset + limit) * (atOffset.all / Math.max(1, atOffset.selected));
   const how = needed <= scannedAtMost ? { scan: atOffset.all + limit } : findBy(question);
-  return readRecords(database, there, { ...question, offset: atOffset.offset, how });
+  return readRecords(database, there, { ...question, offset: atOffset.offset, strategy: how });
 }
 
 /** Scans by time when that is expected to find the page soon, else uses the indexes of the conditions. */
-async function matchingPage(
+async function readMatchingPage(
   database: Database,
-  question: Question,
+  question: PageQuery,
   { total, hourRanges }: Total,
 ): Promise<readonly JsonObject[]> {
   const { exactUpTo, scannedAtMost } = limitsOf(question);
   const all = sumOf(hourRanges, 'all');
   const needed = Math.ceil((question.offset + question.limit) * (all / Math.max(1, total)) * 2);
-  if (needed <= Math.max(scannedAtMost, total * scannedForFound(question))) {
+  if (needed <= Math.max(scannedAtMost, total * scannedPerIndexFind(question))) {
     const scan = Math.max(scannedAtMost, needed);
-    const records = await readRecords(database, question, { ...question, how: { scan } });
+    const records = await readRecords(database, question, { ...question, strategy: { scan } });
     if (records.length === question.limit || scan >= all) return records;
   }
   const isTooMuch = total > exactUpTo && !question.isIndexed;
   const how = isTooMuch ? ({ scan: all + exactUpTo } as const) : findBy(question);
-  return readRecords(database, question, { ...question, how });
+  return readRecords(database, question, { ...question, strategy: how });
 }
 
 /**
  * Returns the number of consecutive records that a scan skips in the time that an index needs to find one matching
  * record.
  */
-function scannedForFound({ isIndexed }: Question): number {
+function scannedPerIndexFind({ isIndexed }: PageQuery): number {
   return isIndexed ? 0.5 : 8;
 }
 
-function findBy({ isIndexed }: Question): 'narrow' | 'find' {
+function findBy({ isIndexed }: PageQuery): 'narrow' | 'find' {
   return isIndexed ? 'narrow' : 'find';
 }
 
 /** Sorts by another column than the time: all matching records, or only the newest when there are too many. */
-async function sortedPage(database: Database, question: Question, counted: Total): Promise<Page> {
+async function readSortedPage(database: Database, question: PageQuery, counted: Total): Promise<Page> {
   const { total, isEstimate, hourRanges } = counted;
   const { sortedAtMost } = limitsOf(question);
-  const read = (of: Question) => readRecords(database, of, { ...of, how: 'sort' });
+  const read = (of: PageQuery) => readRecords(database, of, { ...of, strategy: 'sort' });
   if (total <= sortedAtMost && !isEstimate)
     return { records: question.offset >= total ? [] : await read(question), total, isEstimate };
   const share = total / Math.max(1, sumOf(hourRanges, 'all'));
   const fits = ({ all, selected }: HourRange) => (question.slices === undefined ? all * share : selected);
-  const range = newestWith(hourRanges, fits, sortedAtMost);
+  const range = newestRangeWithin(hourRanges, fits, sortedAtMost);
   const within = { ...question, range };
   const known =
     question.slices &&
@@ -198,6 +198,6 @@ async function sortedPage(database: Database, question: Question, counted: Total
   return { records, total: looked, isEstimate: false, sortedFrom: range.from };
 }
 
-function limitsOf({ limits = usual }: Question): PageLimits {
+function limitsOf({ limits = defaultLimits }: PageQuery): PageLimits {
   return limits;
 }

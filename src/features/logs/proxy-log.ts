@@ -2,7 +2,7 @@ import type { Call, Engine } from '../../commit/engine.ts';
 import { likeText } from '../../db/logs/feed-read.ts';
 import { type Condition, proxyFeed, type Range } from '../../db/logs/feeds.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
-import { plainAddress } from '../../lib/net/address.ts';
+import { unmappedAddress } from '../../lib/net/address.ts';
 import type { RequestResult, SortOrder } from '../../model/declare/list-words.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import type { ProxyLogSort } from '../../operations/proxy-events.ts';
@@ -10,24 +10,24 @@ import {
   allOf,
   allTime,
   anyOf,
-  beginningWith,
+  beginsWith,
+  containsPart,
   emptyPage,
-  hasRest,
+  equalsAnyKey,
+  equalsAnyText,
+  equalsNoKey,
   hasTerms,
+  hasUnlistedValues,
   type KnownSlice,
-  keysWith,
-  knownSlices,
   type Log,
-  notOfKeys,
-  ofKeys,
-  ofTexts,
+  readSlices,
+  readValuesContaining,
   type SelectedSlices,
-  slicesWith,
-  withPart,
+  selectSlices,
 } from './conditions.ts';
-import { allSlice, anyValue, type Slice, sliceKey } from './count-slices.ts';
+import { allRecordsSliceKey, type Slice, sliceKey, unlistedValue } from './count-slices.ts';
 import { type Page, type PageLimits, readPage, type Split } from './pages.ts';
-import { type Persons, userIdsOf, usersNamed } from './people.ts';
+import { findUserIdsByText, type UserFilter, userIdsOf } from './people.ts';
 
 /** Query for the log of the reverse proxies. */
 export interface ProxyLogQuery extends Partial<Range> {
@@ -36,7 +36,7 @@ export interface ProxyLogQuery extends Partial<Range> {
   readonly host?: string;
   /** Part of the path. */
   readonly path?: string;
-  readonly user: Persons;
+  readonly user: UserFilter;
   readonly method?: string;
   readonly status?: RequestResult;
   readonly status_code?: number;
@@ -69,12 +69,12 @@ export async function readProxyLog(
   limits?: PageLimits,
 ): Promise<Page> {
   const log: Log = { database: engine.database, feed: proxyFeed, account: call.account };
-  const slices = await slicesWith(log, askedSlice(query), valuesOf);
+  const slices = await selectSlices(log, requestedSlice(query), valuesOf);
   if (slices === 'none') return emptyPage;
-  const selected = await othersOf(log, query, await engine.snapshots.at(call.account, call.revision));
+  const selected = await otherConditionsOf(log, query, await engine.snapshots.atLeast(call.account, call.revision));
   if (selected === 'none') return emptyPage;
   const { conditions: others, split } = selected;
-  const counted = slices === undefined ? [allSlice] : slices.counted;
+  const counted = slices === undefined ? [allRecordsSliceKey] : slices.counted;
   return readPage(engine.database, {
     ...{ feed: proxyFeed, account: call.account },
     range: { from: query.from ?? allTime.from, to: query.to ?? allTime.to },
@@ -104,38 +104,41 @@ function isIndexed(
 }
 
 /** Returns the conditions that are not about slices, `none` when no record can match. */
-async function othersOf(log: Log, query: ProxyLogQuery, state: Snapshot): Promise<Others | 'none'> {
+async function otherConditionsOf(log: Log, query: ProxyLogQuery, state: Snapshot): Promise<OtherConditions | 'none'> {
   const users = userIdsOf(state, query.user);
   if (users?.length === 0) return 'none';
   const { source_ip, path, search } = query;
-  const found = search === undefined ? undefined : await searchFor(log, search, usersNamed(state, search));
+  const found =
+    search === undefined ? undefined : await searchConditionFor(log, search, findUserIdsByText(state, search));
   const conditions = [
-    ...(users === undefined ? [] : [ofTexts('user_id', users)]),
-    ...(source_ip === undefined ? [] : [ofTexts('source_ip', [plainAddress(source_ip) ?? source_ip])]),
-    ...(path === undefined ? [] : [anyOf([await ofListedPaths(log, path), await ofOtherPaths(log, path)])]),
+    ...(users === undefined ? [] : [equalsAnyText('user_id', users)]),
+    ...(source_ip === undefined ? [] : [equalsAnyText('source_ip', [unmappedAddress(source_ip) ?? source_ip])]),
+    ...(path === undefined
+      ? []
+      : [anyOf([await listedPathContains(log, path), await unlistedPathContains(log, path)])]),
     ...(found === undefined ? [] : [found.condition]),
   ];
   return { conditions, split: found?.split };
 }
 
-interface Others {
+interface OtherConditions {
   readonly conditions: readonly Condition[];
   /** The search in two parts. Absent when the roll-ups count no part of it. */
   readonly split: Split | undefined;
 }
 
-async function ofListedPaths(log: Log, part: string): Promise<Condition> {
-  return ofKeys(
+async function listedPathContains(log: Log, part: string): Promise<Condition> {
+  return equalsAnyKey(
     'path_key',
-    (await keysWith(log, 'path', part)).map(({ key }) => key),
+    (await readValuesContaining(log, 'path', part)).map(({ key }) => key),
   );
 }
 
 /** Returns the condition that a path that is not listed contains a part. */
-async function ofOtherPaths(log: Log, part: string): Promise<Condition> {
-  if (!(await hasRest(log))) return anyOf([]);
-  const ofRest = ofKeys('path_key', [0]);
-  if (hasTerms(part)) return allOf([ofRest, withPart(log, ['path'], part)]);
+async function unlistedPathContains(log: Log, part: string): Promise<Condition> {
+  if (!(await hasUnlistedValues(log))) return anyOf([]);
+  const ofRest = equalsAnyKey('path_key', [0]);
+  if (hasTerms(part)) return allOf([ofRest, containsPart(log, ['path'], part)]);
   return allOf([ofRest, (bind) => `path ilike ${bind(likeText(part))}`]);
 }
 
@@ -143,51 +146,51 @@ async function ofOtherPaths(log: Log, part: string): Promise<Condition> {
  * Returns the condition of a free-text search: the text is a part of the request's id, host, path or address, or of a
  * user's name or e-mail address.
  */
-async function searchFor(log: Log, text: string, users: readonly string[]): Promise<Found> {
+async function searchConditionFor(log: Log, text: string, users: readonly string[]): Promise<SearchCondition> {
   const lower = text.toLowerCase();
   const [slices, paths, addresses] = await Promise.all([
-    knownSlices(log),
-    ofListedPaths(log, text),
-    keysWith(log, 'source_ip', text),
+    readSlices(log),
+    listedPathContains(log, text),
+    readValuesContaining(log, 'source_ip', text),
   ]);
-  const isOfHost = ({ slice: { host = '' } }: KnownSlice) => host !== anyValue && host.includes(lower);
+  const isOfHost = ({ slice: { host = '' } }: KnownSlice) => host !== unlistedValue && host.includes(lower);
   const others = anyOf([
     paths,
-    ofTexts(
+    equalsAnyText(
       'source_ip',
       addresses.map(({ value }) => value),
     ),
-    ...(users.length === 0 ? [] : [ofTexts('user_id', users)]),
+    ...(users.length === 0 ? [] : [equalsAnyText('user_id', users)]),
     ...(hasTerms(text)
-      ? [withPart(log, ['id', 'host', 'path', 'source_ip'], text)]
+      ? [containsPart(log, ['id', 'host', 'path', 'source_ip'], text)]
       : // So little is looked for in ids at their beginning only.
-        [beginningWith(log, 'id', text), await ofOtherPaths(log, text)]),
+        [beginsWith(log, 'id', text), await unlistedPathContains(log, text)]),
   ]);
-  return ofHostsOr(slices.filter(isOfHost), others);
+  return matchHostsOr(slices.filter(isOfHost), others);
 }
 
-interface Found {
+interface SearchCondition {
   readonly condition: Condition;
   readonly split?: Split;
 }
 
 /** Maximum number of hosts for which it is faster to read their counts than to count their records. */
-const countedHosts = 32;
+const maxCountedHosts = 32;
 
 /** Returns the condition for records of these hosts, and all other records that match `condition`. */
-function ofHostsOr(slices: readonly KnownSlice[], condition: Condition): Found {
+function matchHostsOr(slices: readonly KnownSlice[], condition: Condition): SearchCondition {
   if (slices.length === 0) return { condition };
   const keys = slices.map(({ key }) => key);
-  const ofSlices = ofKeys('slice', keys);
+  const ofSlices = equalsAnyKey('slice', keys);
   const either = anyOf([ofSlices, condition]);
   const counted = [...new Set(slices.map(({ slice: { host = '' } }) => sliceKey({ host })))];
-  if (counted.length > countedHosts) return { condition: either };
-  const others = allOf([notOfKeys('slice', keys), condition]);
+  if (counted.length > maxCountedHosts) return { condition: either };
+  const others = allOf([equalsNoKey('slice', keys), condition]);
   return { condition: either, split: { slices: counted, ofSlices, others } };
 }
 
 /** Returns the part of the query that is about slices. */
-function askedSlice({ host, method, status, status_code }: ProxyLogQuery): Slice {
+function requestedSlice({ host, method, status, status_code }: ProxyLogQuery): Slice {
   return {
     ...(host === undefined ? {} : { host: host.toLowerCase() }),
     ...(method === undefined ? {} : { method: method.toUpperCase() }),

@@ -1,14 +1,14 @@
 import { proxyFeed } from '../../db/logs/feeds.ts';
 import type { Json, JsonObject } from '../../lib/json.ts';
-import { plainAddress } from '../../lib/net/address.ts';
+import { unmappedAddress } from '../../lib/net/address.ts';
 import { serviceModes } from '../../model/declare/service-words.ts';
-import { anyValue, partsOf, type Slice } from './count-slices.ts';
+import { countedSliceKeys, type Slice, unlistedValue } from './count-slices.ts';
 import type { Report } from './ingest.ts';
-import type { Listing } from './listings.ts';
-import { checkTime, type Members, readMembers, type Span } from './members.ts';
+import type { ListedValues } from './listings.ts';
+import { type AcceptedTimes, checkTime, createMemberReader, type MemberReader } from './members.ts';
 import { statusOf } from './proxy-log.ts';
-import { beginnings, saltOf, termsOf, wholeTerms } from './terms.ts';
-import { gatherValues } from './values.ts';
+import { prefixTerms, saltOf, termsOf, wholeTerms } from './terms.ts';
+import { createValueCollector } from './values.ts';
 
 /** A record that was refused: its index in the report, and the reason. */
 export interface RefusedRecord {
@@ -17,13 +17,13 @@ export interface RefusedRecord {
 }
 
 /** Result of parsing a report: the accepted records, and the refused ones. */
-export interface ReadReport {
+export interface ParsedReport {
   readonly report: Report;
   readonly refused: readonly RefusedRecord[];
 }
 
 /** A report: its account, its reporter, the name of its batch, and its records. */
-export interface ReportOf {
+export interface IncomingReport {
   readonly account: string;
   readonly reporter: string;
   readonly batch: string;
@@ -31,40 +31,44 @@ export interface ReportOf {
 }
 
 /** Methods that are counted separately also when the host is not listed. */
-const usualMethods = ['', 'GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'CONNECT', 'TRACE'];
+const countedMethods = ['', 'GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'CONNECT', 'TRACE'];
 const protocols = ['', ...serviceModes] as const;
 /**
  * Maximum lengths of values that clients chose; longer values are cut. They are attacks or mistakes, and their
  * beginning is enough to tell which.
  */
-const longest = { path: 4096, host: 255, method: 32 } as const;
-const longestSent = 65_536;
+const maxLengths = { path: 4096, host: 255, method: 32 } as const;
+const maxReportedLength = 65_536;
 
 /** Parses the requests that a proxy reports. A faulty record does not affect the other records. */
-export function readProxyReport({ records, ...of }: ReportOf, span: Span, listing: Listing): ReadReport {
+export function readProxyReport(
+  { records, ...of }: IncomingReport,
+  span: AcceptedTimes,
+  listing: ListedValues,
+): ParsedReport {
   const rows: JsonObject[] = [];
   const refused: RefusedRecord[] = [];
   const parts = new Map<number, readonly number[]>();
-  const listed = gatherValues(listing);
+  const listed = createValueCollector(listing);
   const salt = saltOf(of.account);
   for (const [index, record] of records.entries()) {
-    const members = readMembers(record);
+    const members = createMemberReader(record);
     const row = readRecord(members, `${of.batch}-${index}`, span);
     if (members.faults.length > 0) {
       refused.push({ index, reason: members.faults.join('; ') });
       continue;
     }
     const full: Slice = { host: row.host, method: row.method, status_code: String(row.status_code) };
-    const own = listed.keep('slice', JSON.stringify(full));
-    const slice = own === undefined ? restOf(full) : full;
-    const key = own ?? listed.always('slice', JSON.stringify(slice));
-    if (!parts.has(key)) parts.set(key, partsOf(slice, [{ status: statusOf(row.status_code) }]));
-    const path = listed.keep('path', row.path);
-    const source = row.source_ip === '' ? 0 : listed.keep('source_ip', row.source_ip);
+    const own = listed.addIfListed('slice', JSON.stringify(full));
+    const slice = own === undefined ? unlistedSliceOf(full) : full;
+    const key = own ?? listed.addAlways('slice', JSON.stringify(slice));
+    if (!parts.has(key)) parts.set(key, countedSliceKeys(slice, [{ status: statusOf(row.status_code) }]));
+    const path = listed.addIfListed('path', row.path);
+    const source = row.source_ip === '' ? 0 : listed.addIfListed('source_ip', row.source_ip);
     const unlisted = [...(own === undefined ? [row.host] : []), ...(path === undefined ? [row.path] : [])];
     if (source === undefined) unlisted.push(row.source_ip);
-    if (unlisted.length > 0) listed.always('rest', 'rest');
-    const terms = [...beginnings(salt, row.id), ...termsOf(salt, [row.id, ...unlisted])];
+    if (unlisted.length > 0) listed.addAlways('rest', 'rest');
+    const terms = [...prefixTerms(salt, row.id), ...termsOf(salt, [row.id, ...unlisted])];
     if (own === undefined) terms.push(...wholeTerms(salt, { host: row.host, method: row.method }));
     rows.push({ ...row, slice: key, path_key: path ?? 0, terms });
   }
@@ -72,17 +76,18 @@ export function readProxyReport({ records, ...of }: ReportOf, span: Span, listin
 }
 
 /** Returns the slice for a record whose exact slice is not listed. */
-function restOf({ method = '', status_code = '' }: Slice): Slice {
-  return { host: anyValue, method: usualMethods.includes(method) ? method : anyValue, status_code };
+function unlistedSliceOf({ method = '', status_code = '' }: Slice): Slice {
+  return { host: unlistedValue, method: countedMethods.includes(method) ? method : unlistedValue, status_code };
 }
 
-function readRecord(members: Members, id: string, span: Span) {
+function readRecord(members: MemberReader, id: string, span: AcceptedTimes) {
   const time = members.time('timestamp');
   checkTime(members, 'timestamp', time, span);
   const given = members.text('source_ip', 45);
-  const source = plainAddress(given);
-  if (given !== '' && source === undefined) members.refuse('`source_ip` must be an IP address');
-  const sent = (name: keyof typeof longest) => members.text(name, longestSent).slice(0, longest[name]).toWellFormed();
+  const source = unmappedAddress(given);
+  if (given !== '' && source === undefined) members.addFault('`source_ip` must be an IP address');
+  const sent = (name: keyof typeof maxLengths) =>
+    members.text(name, maxReportedLength).slice(0, maxLengths[name]).toWellFormed();
   return {
     timestamp: new Date(time).toISOString(),
     id: members.text('id', 100) || id,
@@ -101,7 +106,7 @@ function readRecord(members: Members, id: string, span: Span) {
     subdivision_code: members.text('subdivision_code', 10),
     bytes_upload: members.count('bytes_upload'),
     bytes_download: members.count('bytes_download'),
-    protocol: members.word('protocol', protocols),
-    metadata: members.texts('metadata') ?? null,
+    protocol: members.oneOf('protocol', protocols),
+    metadata: members.textMap('metadata') ?? null,
   };
 }

@@ -6,19 +6,19 @@ import {
   allOf,
   allTime,
   anyOf,
+  containsPart,
   emptyPage,
-  hasRest,
+  equalsAnyKey,
+  equalsAnyText,
   hasTerms,
-  keysWith,
+  hasUnlistedValues,
   type Log,
-  ofKeys,
-  ofTexts,
-  slicesWith,
-  withPart,
+  readValuesContaining,
+  selectSlices,
 } from './conditions.ts';
-import { allSlice, type Slice } from './count-slices.ts';
+import { allRecordsSliceKey, type Slice } from './count-slices.ts';
 import { type Page, readPage } from './pages.ts';
-import { usersNamed } from './people.ts';
+import { findUserIdsByText } from './people.ts';
 
 /** Query for the log of traffic. */
 export interface TrafficQuery extends Partial<Range> {
@@ -39,19 +39,19 @@ export interface TrafficQuery extends Partial<Range> {
 /** Reads a page of the traffic that peers reported, newest first. */
 export async function readTraffic(engine: Engine, call: Call, query: TrafficQuery): Promise<Page> {
   const log: Log = { database: engine.database, feed: trafficFeed, account: call.account };
-  const slices = await slicesWith(log, askedSlice(query), valuesOf);
+  const slices = await selectSlices(log, requestedSlice(query), valuesOf);
   if (slices === 'none') return emptyPage;
   const others: Condition[] = [];
   for (const name of ['reporter_id', 'source_id', 'destination_id', 'user_id'] as const) {
     const value = query[name];
-    if (value !== undefined) others.push(ofTexts(name, [value]));
+    if (value !== undefined) others.push(equalsAnyText(name, [value]));
   }
   const { search } = query;
   if (search !== undefined) {
-    const state = await engine.snapshots.at(call.account, call.revision);
-    others.push(await searchFor(log, search, usersNamed(state, search)));
+    const state = await engine.snapshots.atLeast(call.account, call.revision);
+    others.push(await searchConditionFor(log, search, findUserIdsByText(state, search)));
   }
-  const counted = slices === undefined ? [allSlice] : slices.counted;
+  const counted = slices === undefined ? [allRecordsSliceKey] : slices.counted;
   return readPage(engine.database, {
     ...{ feed: trafficFeed, account: call.account },
     range: { from: query.from ?? allTime.from, to: query.to ?? allTime.to },
@@ -72,31 +72,35 @@ export async function readTraffic(engine: Engine, call: Call, query: TrafficQuer
  * Returns the condition of a free-text search: the text is a part of the name or address of an end, including its port,
  * or one of the users matches.
  */
-async function searchFor(log: Log, text: string, users: readonly string[]): Promise<Condition> {
+async function searchConditionFor(log: Log, text: string, users: readonly string[]): Promise<Condition> {
   // The list contains addresses without their ports.
   const part = text.replace(/:\d*$/, '');
-  const [known, isRest] = await Promise.all([keysWith(log, 'end', part), hasRest(log)]);
+  const [known, isRest] = await Promise.all([readValuesContaining(log, 'end', part), hasUnlistedValues(log)]);
   const keys = known.map(({ key }) => key);
   const ends = ['source', 'destination'] as const;
   const listed = ends.map((end) => {
-    const isEnd = ofKeys(`${end}_key`, keys);
-    return part === text ? isEnd : allOf([isEnd, hasText(end, text)]);
+    const isEnd = equalsAnyKey(`${end}_key`, keys);
+    return part === text ? isEnd : allOf([isEnd, endContains(end, text)]);
   });
-  const rest = ends.map((end) => allOf([ofKeys(`${end}_key`, [0]), hasText(end, text)]));
-  const others = hasTerms(part) ? allOf([withPart(log, ends.map(textOf), part), anyOf(rest)]) : anyOf(rest);
-  return anyOf([...listed, ...(isRest ? [others] : []), ...(users.length === 0 ? [] : [ofTexts('user_id', users)])]);
+  const rest = ends.map((end) => allOf([equalsAnyKey(`${end}_key`, [0]), endContains(end, text)]));
+  const others = hasTerms(part) ? allOf([containsPart(log, ends.map(endText), part), anyOf(rest)]) : anyOf(rest);
+  return anyOf([
+    ...listed,
+    ...(isRest ? [others] : []),
+    ...(users.length === 0 ? [] : [equalsAnyText('user_id', users)]),
+  ]);
 }
 
-function hasText(end: string, text: string): Condition {
-  return (bind) => `${textOf(end)} ilike ${bind(likeText(text))}`;
+function endContains(end: string, text: string): Condition {
+  return (bind) => `${endText(end)} ilike ${bind(likeText(text))}`;
 }
 
-function textOf(end: string): string {
+function endText(end: string): string {
   return `((record -> '${end}' ->> 'name') || ' ' || ${end}_address)`;
 }
 
 /** Returns the part of the query that is about slices. */
-function askedSlice({ protocol, type, connection_type, direction }: TrafficQuery): Slice {
+function requestedSlice({ protocol, type, connection_type, direction }: TrafficQuery): Slice {
   return {
     ...(protocol === undefined ? {} : { protocol: String(protocol) }),
     ...(connection_type === undefined ? {} : { connection_type }),

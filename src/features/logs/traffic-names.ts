@@ -16,7 +16,7 @@ interface TrafficSettings {
 }
 
 /** Returns why the traffic of a peer is not stored, `undefined` when it is stored. */
-export function whyNot(engine: Engine, state: Snapshot, peer: Stored<'Peer'>): string | undefined {
+export function trafficRefusalOf(engine: Engine, state: Snapshot, peer: Stored<'Peer'>): string | undefined {
   const { enabled, groups } = trafficSettingsOf(state);
   if (engine.planEnvironment.edition !== 'hosted') return 'traffic is stored in the hosted edition only';
   if (!enabled) return '`network_traffic_logs_enabled` of the account is off';
@@ -25,9 +25,13 @@ export function whyNot(engine: Engine, state: Snapshot, peer: Stored<'Peer'>): s
 }
 
 /** Creates the look-up of the objects that the traffic of a peer refers to. */
-export async function trafficNamesOf(engine: Engine, state: Snapshot, reporter: Stored<'Peer'>): Promise<TrafficNames> {
-  const observed = observedIn(await engine.presence.at(state.account));
-  const seen = state.seen({ now: engine.now(), viewer: '', observed });
+export async function createTrafficNames(
+  engine: Engine,
+  state: Snapshot,
+  reporter: Stored<'Peer'>,
+): Promise<TrafficNames> {
+  const observed = observedIn(await engine.presence.read(state.account));
+  const seen = state.viewedAs({ now: engine.now(), viewer: '', observed });
   const ends = new Map<string, KnownEnd | undefined>();
   const endOf = (peer: Stored<'Peer'>): KnownEnd => {
     const shown = lowerToResponse(engine.registry, peer, seen);
@@ -43,7 +47,7 @@ export async function trafficNamesOf(engine: Engine, state: Snapshot, reporter: 
     counters: trafficSettingsOf(state).counters,
     peerAt(address) {
       if (ends.has(address)) return ends.get(address);
-      const peer = state.holderOf('Peer', 'ip', address) ?? state.holderOf('Peer', 'ipv6', address);
+      const peer = state.findByUnique('Peer', 'ip', address) ?? state.findByUnique('Peer', 'ipv6', address);
       const end = peer === undefined ? undefined : endOf(peer);
       ends.set(address, end);
       return end;

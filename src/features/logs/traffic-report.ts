@@ -1,13 +1,13 @@
 import { trafficFeed } from '../../db/logs/feeds.ts';
 import type { Json, JsonObject } from '../../lib/json.ts';
-import { plainAddress } from '../../lib/net/address.ts';
-import { trafficWords } from '../../operations/network-traffic.ts';
-import { partsOf, type Slice } from './count-slices.ts';
-import type { Listing } from './listings.ts';
-import { checkTime, type Members, readMembers, type Span } from './members.ts';
-import type { ReadReport, RefusedRecord, ReportOf } from './proxy-report.ts';
+import { unmappedAddress } from '../../lib/net/address.ts';
+import { trafficEnums } from '../../operations/network-traffic.ts';
+import { countedSliceKeys, type Slice } from './count-slices.ts';
+import type { ListedValues } from './listings.ts';
+import { type AcceptedTimes, checkTime, createMemberReader, type MemberReader } from './members.ts';
+import type { IncomingReport, ParsedReport, RefusedRecord } from './proxy-report.ts';
 import { saltOf, termsOf } from './terms.ts';
-import { gatherValues } from './values.ts';
+import { createValueCollector } from './values.ts';
 
 /** Looks up the objects that traffic refers to. */
 export interface TrafficNames {
@@ -40,44 +40,44 @@ export interface KnownEnd {
   readonly user: Person;
 }
 
-const mostEvents = 100;
+const maxEvents = 100;
 
 /** Parses the traffic that a peer reports. A faulty record does not affect the other records. */
 export function readTrafficReport(
-  { records, ...of }: ReportOf,
-  span: Span,
-  listing: Listing,
+  { records, ...of }: IncomingReport,
+  span: AcceptedTimes,
+  listing: ListedValues,
   names: TrafficNames,
-): ReadReport {
+): ParsedReport {
   const rows: JsonObject[] = [];
   const refused: RefusedRecord[] = [];
   const parts = new Map<number, readonly number[]>();
-  const listed = gatherValues(listing);
+  const listed = createValueCollector(listing);
   const salt = saltOf(of.account);
   for (const [index, record] of records.entries()) {
-    const members = readMembers(record);
+    const members = createMemberReader(record);
     const { ends, slice, ...row } = readRecord(members, of.reporter, span, names);
     if (members.faults.length > 0) {
       refused.push({ index, reason: members.faults.join('; ') });
       continue;
     }
-    const key = listed.always('slice', JSON.stringify(slice));
-    const [source, destination] = ends.map((end) => listed.keep('end', end));
+    const key = listed.addAlways('slice', JSON.stringify(slice));
+    const [source, destination] = ends.map((end) => listed.addIfListed('end', end));
     const unlisted = ends.filter((_, at) => [source, destination][at] === undefined);
-    if (unlisted.length > 0) listed.always('rest', 'rest');
+    if (unlisted.length > 0) listed.addAlways('rest', 'rest');
     const types = (slice['types'] ?? '').split(' ').map((type) => ({ type }));
-    if (!parts.has(key)) parts.set(key, partsOf(slice, types));
+    if (!parts.has(key)) parts.set(key, countedSliceKeys(slice, types));
     const terms = unlisted.length === 0 ? null : termsOf(salt, unlisted);
-    rows.push({ ...row, source_key: source ?? 0, destination_key: destination ?? 0, slice: key, terms: terms });
+    rows.push({ ...row, source_key: source ?? 0, destination_key: destination ?? 0, slice: key, terms });
   }
   return { report: { feed: trafficFeed, ...of, rows, parts, values: listed.values() }, refused };
 }
 
-function readRecord(members: Members, reporter: string, span: Span, names: TrafficNames) {
-  const flow = members.needed('flow_id', 100);
+function readRecord(members: MemberReader, reporter: string, span: AcceptedTimes, names: TrafficNames) {
+  const flow = members.requiredText('flow_id', 100);
   const [start, end] = [members.time('window_start'), members.time('window_end')];
   checkTime(members, 'window_end', end, span);
-  if (start > end) members.refuse('`window_start` must not be after `window_end`');
+  if (start > end) members.addFault('`window_start` must not be after `window_end`');
   const source = readEnd(members, 'source', names);
   const destination = readEnd(members, 'destination', names);
   const events = readEvents(members);
@@ -88,8 +88,8 @@ function readRecord(members: Members, reporter: string, span: Span, names: Traff
   const user = ofSource.id === '' ? names.reporter : ofSource;
   const words = {
     protocol: members.count('protocol', 255),
-    direction: members.word('direction', trafficWords.direction),
-    connection_type: members.word('connection_type', trafficWords.connection_type),
+    direction: members.oneOf('direction', trafficEnums.direction),
+    connection_type: members.oneOf('connection_type', trafficEnums.connection_type),
   };
   const types = [...new Set(events.map(({ type }) => type))].sort();
   const record: JsonObject = {
@@ -112,22 +112,22 @@ function readRecord(members: Members, reporter: string, span: Span, names: Traff
     ...{ destination_id: to.id, destination_address: to.address },
     ...{ user_id: user.id, ...words, types, record },
     slice: { ...words, protocol: String(words.protocol), types: types.join(' ') } satisfies Slice,
-    ends: [nameOf(from), nameOf(to)],
+    ends: [searchTextOf(from), searchTextOf(to)],
   };
 }
 
 /** Returns the text by which an end is searched: its name and its address, without the port. */
-function nameOf({ name, address }: { readonly name: string; readonly address: string }): string {
+function searchTextOf({ name, address }: { readonly name: string; readonly address: string }): string {
   return `${name} ${address.replace(/:\d+$/, '')}`;
 }
 
 /** Reads a reported end and adds the data of the peer or target behind it. */
-function readEnd(members: Members, name: 'source' | 'destination', names: TrafficNames) {
-  const given = members.needed(`${name}_ip`, 45);
+function readEnd(members: MemberReader, name: 'source' | 'destination', names: TrafficNames) {
+  const given = members.requiredText(`${name}_ip`, 45);
   const port = members.count(`${name}_port`, 65_535);
   // Peers are looked up by the canonical form of their addresses.
-  const address = plainAddress(given) ?? '';
-  if (given !== '' && address === '') members.refuse(`\`${name}_ip\` must be an IP address`);
+  const address = unmappedAddress(given) ?? '';
+  if (given !== '' && address === '') members.addFault(`\`${name}_ip\` must be an IP address`);
   const host = address.includes(':') ? `[${address}]` : address;
   const target = names.targetOf(members.text(`${name}_resource_id`, 64));
   const unknown: KnownEnd = {
@@ -139,15 +139,15 @@ function readEnd(members: Members, name: 'source' | 'destination', names: Traffi
   return { ...known, address: `${host}:${port}` };
 }
 
-function readEvents(members: Members): readonly { readonly type: string; readonly timestamp: string }[] {
-  const listed = members.list('events', mostEvents);
+function readEvents(members: MemberReader): readonly { readonly type: string; readonly timestamp: string }[] {
+  const listed = members.list('events', maxEvents);
   const events = listed.map((item: Json) => {
-    const event = readMembers(item);
-    const type = event.word('type', trafficWords.type);
+    const event = createMemberReader(item);
+    const type = event.oneOf('type', trafficEnums.type);
     const time = event.time('timestamp');
-    for (const fault of event.faults) members.refuse(`\`events\`: ${fault}`);
+    for (const fault of event.faults) members.addFault(`\`events\`: ${fault}`);
     return { type, timestamp: new Date(time).toISOString() };
   });
-  if (listed.length === 0) members.refuse('`events` must have at least one event');
+  if (listed.length === 0) members.addFault('`events` must have at least one event');
   return events;
 }

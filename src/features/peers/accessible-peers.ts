@@ -7,7 +7,7 @@ import type { StoredObject } from '../../model/state/object.ts';
 import { isAllowed } from '../../plan/checks/authorize.ts';
 
 /** Peers to which a peer may open a connection, and the state by which answers show them. */
-export interface Accessible {
+export interface AccessiblePeers {
   readonly peers: readonly StoredObject[];
   readonly state: State;
 }
@@ -16,16 +16,16 @@ export interface Accessible {
  * Returns the peers to which a peer may open a connection, in the order of their ids. For callers who may not read
  * peers, the list is empty unless the peer is their own. Throws `NotFound`.
  */
-export async function readAccessiblePeers(engine: Engine, call: Call, id: string): Promise<Accessible> {
-  const state = await engine.snapshots.at(call.account, call.revision);
+export async function readAccessiblePeers(engine: Engine, call: Call, id: string): Promise<AccessiblePeers> {
+  const state = await engine.snapshots.atLeast(call.account, call.revision);
   const kind = engine.registry.get('Peer');
   const peer = state.get(id);
   if (peer === undefined || peer.kind !== kind.name) throw new NotFound(`peer ${id} not found`);
-  const observed = observedIn(await engine.presence.at(call.account));
-  const seen = state.seen({ now: engine.now(), viewer: call.actor.id, observed });
+  const observed = observedIn(await engine.presence.read(call.account));
+  const seen = state.viewedAs({ now: engine.now(), viewer: call.actor.id, observed });
   const isVisible =
     isAllowed(state, call.actor, kind.module, 'read') || kind.isOwn?.(peer, call.actor.id, state) === true;
   if (!isVisible) return { peers: [], state: seen };
-  const { sure } = accessiblePeers(await engine.access.of(state), id);
+  const { sure } = accessiblePeers(await engine.access.current(state), id);
   return { peers: sure.flatMap((other) => state.get(other) ?? []), state: seen };
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { type CityResponse, Reader } from 'mmdb-lib';
-import { inSlices } from '../../commit/slices.ts';
-import { isTurn } from '../../lib/steps.ts';
+import { runNowOrInSlices } from '../../commit/slices.ts';
+import { shouldYield } from '../../lib/steps.ts';
 
 /** A city, as answers show it. */
 export interface City {
@@ -12,16 +12,16 @@ export interface City {
 /** Returns the cities of a country, given by its two-letter code, sorted by name. */
 export type Cities = (country: string) => Promise<readonly City[]>;
 
-type Found = ReadonlyMap<string, readonly City[]>;
+type CitiesByCountry = ReadonlyMap<string, readonly City[]>;
 
 /**
  * Creates the list of the cities in a location database (MaxMind format). The first request reads the whole file, which
  * takes seconds for a large one.
  */
 export function createCities(file: string): Cities {
-  let found: Promise<Found> | undefined;
+  let found: Promise<CitiesByCountry> | undefined;
   return async (country) => {
-    found ??= readFile(file).then((bytes) => inSlices(citiesIn(bytes)));
+    found ??= readFile(file).then((bytes) => runNowOrInSlices(citiesIn(bytes)));
     // A failure is not cached: the next request reads the file again.
     found.catch(() => {
       found = undefined;
@@ -30,12 +30,12 @@ export function createCities(file: string): Cities {
   };
 }
 
-function* citiesIn(bytes: Buffer): Generator<undefined, Found> {
+function* citiesIn(bytes: Buffer): Generator<undefined, CitiesByCountry> {
   const reader = new Reader<CityResponse>(bytes);
   const countries = new Map<string, Map<number, string>>();
   let at = 0;
   for (const address of addressesIn(bytes, reader)) {
-    if (isTurn(at++)) yield undefined;
+    if (shouldYield(at++)) yield undefined;
     const place = address === undefined ? null : reader.get(address);
     const [country, id, name] = [place?.country?.iso_code, place?.city?.geoname_id, place?.city?.names?.en];
     if (country === undefined || id === undefined || name === undefined) continue;
@@ -73,7 +73,7 @@ function* addressesIn(bytes: Buffer, { metadata }: Reader<CityResponse>): Genera
         waiting.push({ node: target, address: there, depth: depth + 1 });
       } else if (target > nodeCount && !seen.has(target)) {
         seen.add(target);
-        yield textOf(there, bits);
+        yield formatAddress(there, bits);
       }
     }
   }
@@ -89,7 +89,7 @@ function recordAt(bytes: Buffer, recordSize: number, node: number, side: 0 | 1):
   return high * 2 ** 24 + bytes.readUIntBE(start + side * 4, 3);
 }
 
-function textOf(address: bigint, bits: number): string {
+function formatAddress(address: bigint, bits: number): string {
   const part = (at: number, size: number) =>
     Number((address >> BigInt(bits - size * (at + 1))) & ((1n << BigInt(size)) - 1n));
   if (bits === 32) return [0, 1, 2, 3].map((at) => part(at, 8)).join('.');

@@ -1,7 +1,7 @@
 import type { Engine } from '../../commit/engine.ts';
 import type { LeaseKeeper } from '../../db/leases/lease-keeper.ts';
 import { type Lease, releaseLease, renewLease, takeLease } from '../../db/leases/leases.ts';
-import type { StatusUpdate } from '../../db/peers/peer-status.ts';
+import type { PeerStatusUpdate } from '../../db/peers/peer-status.ts';
 import type { JsonObject } from '../../lib/json.ts';
 
 /** Records in the database which peers are connected to this server. */
@@ -24,18 +24,20 @@ export interface ConnectionTrackerOptions {
    * Renews leases in another thread, even while this thread is busy. Absent: this thread renews them, because an
    * embedded database has only one server.
    */
-  readonly leases?: Pick<LeaseKeeper, 'hold' | 'letGo'> | undefined;
+  readonly leases?: Pick<LeaseKeeper, 'hold' | 'release'> | undefined;
   /** Time after which other servers consider the peers of a silent server disconnected, in seconds. */
   readonly leaseSeconds?: number;
   /** Wait before a failed write is tried again, in milliseconds. */
-  readonly againMs?: number;
+  readonly retryMs?: number;
 }
 
 /** Peers of one account that are connected to this server, by their stream. */
-interface Room {
+interface AccountConnections {
   readonly streams: Map<string, string>;
   lease: Promise<Lease | undefined>;
 }
+
+type ConnectedPeer = Pick<PeerStatusUpdate, 'peer' | 'place'>;
 
 /**
  * Creates a connection tracker. A server holds a lease for each account while peers of the account are connected to it.
@@ -43,23 +45,23 @@ interface Room {
  * stored or no longer true.
  */
 export function createConnectionTracker(options: ConnectionTrackerOptions): ConnectionTracker {
-  const { engine, server, failed, leases, leaseSeconds = 60, againMs = 1000 } = options;
-  const rooms = new Map<string, Room>();
+  const { engine, server, failed, leases, leaseSeconds = 60, retryMs = 1000 } = options;
+  const rooms = new Map<string, AccountConnections>();
   const writing = new Set<Promise<void>>();
   let closed = false;
 
   const held = createServerLeases({ engine, server, seconds: leaseSeconds, keeper: leases });
-  const write = async (account: string, update: StatusUpdate, isTrue: () => boolean): Promise<void> => {
+  const write = async (account: string, update: PeerStatusUpdate, isTrue: () => boolean): Promise<void> => {
     while (isTrue()) {
       try {
         if (update.connected === true) await rooms.get(account)?.lease;
         // If the peer disconnected while the lease was taken, `gone` stores that.
-        if (isTrue()) await engine.presence.note(account, update);
+        if (isTrue()) await engine.presence.record(account, update);
         return;
       } catch (error) {
         failed(error);
         if (closed) return;
-        await new Promise((resolve) => setTimeout(resolve, againMs).unref());
+        await new Promise((resolve) => setTimeout(resolve, retryMs).unref());
       }
     }
   };
@@ -67,10 +69,10 @@ export function createConnectionTracker(options: ConnectionTrackerOptions): Conn
     writing.add(work);
     void work.finally(() => writing.delete(work));
   };
-  const enter = (account: string, room: Room, update: Pick<StatusUpdate, 'peer' | 'place'>, stream: string): void =>
+  const enter = (account: string, room: AccountConnections, update: ConnectedPeer, stream: string): void =>
     start(write(account, { ...update, stream, server, connected: true }, () => room.streams.has(stream)));
 
-  const renew = async (account: string, room: Room): Promise<void> => {
+  const renew = async (account: string, room: AccountConnections): Promise<void> => {
     const lease = await room.lease.catch(() => undefined);
     if (lease !== undefined && (await held.renew(lease))) return;
     // Other servers may have considered all peers of this server disconnected.
@@ -81,7 +83,7 @@ export function createConnectionTracker(options: ConnectionTrackerOptions): Conn
   const timer = setInterval(() => {
     for (const [account, room] of rooms) {
       if (room.streams.size > 0) start(renew(account, room).catch(failed));
-      else start(leave(rooms, account, held));
+      else start(dropEmptyAccount(rooms, account, held));
     }
   }, leaseSeconds * 333);
   timer.unref();
@@ -109,7 +111,7 @@ export function createConnectionTracker(options: ConnectionTrackerOptions): Conn
       await settle();
       for (const [account, room] of rooms) {
         const lease = await room.lease.catch(() => undefined);
-        if (lease !== undefined) await held.giveBack(lease);
+        if (lease !== undefined) await held.release(lease);
         rooms.delete(account);
       }
     },
@@ -117,11 +119,15 @@ export function createConnectionTracker(options: ConnectionTrackerOptions): Conn
 }
 
 /** Drops a room without peers and stops renewing its lease, unless a peer has joined the account in the meantime. */
-async function leave(rooms: Map<string, Room>, account: string, held: ServerLeases): Promise<void> {
+async function dropEmptyAccount(
+  rooms: Map<string, AccountConnections>,
+  account: string,
+  held: ServerLeases,
+): Promise<void> {
   const room = rooms.get(account);
   rooms.delete(account);
   const lease = await room?.lease.catch(() => undefined);
-  if (lease !== undefined && !rooms.has(account)) held.letGo(lease);
+  if (lease !== undefined && !rooms.has(account)) held.stopRenewing(lease);
 }
 
 /** Leases, one for each account, by which other servers see that the peers of this server are connected. */
@@ -130,9 +136,9 @@ export interface ServerLeases {
   /** Returns whether the lease was still held. */
   renew(lease: Lease): Promise<boolean>;
   /** Stops renewing the lease, so that it expires. */
-  letGo(lease: Lease): void;
+  stopRenewing(lease: Lease): void;
   /** Releases the lease at once. If that fails, the lease expires. */
-  giveBack(lease: Lease): Promise<void>;
+  release(lease: Lease): Promise<void>;
 }
 
 /**
@@ -143,7 +149,7 @@ export interface ServerLeaseOptions {
   readonly engine: Engine;
   readonly server: string;
   readonly seconds: number;
-  readonly keeper: Pick<LeaseKeeper, 'hold' | 'letGo'> | undefined;
+  readonly keeper: Pick<LeaseKeeper, 'hold' | 'release'> | undefined;
 }
 
 /** Creates the server leases. No lease is held at first. */
@@ -155,9 +161,9 @@ function createServerLeases({ engine, server, seconds, keeper }: ServerLeaseOpti
       return lease;
     },
     renew: (lease) => renewLease(engine.database, lease, seconds),
-    letGo: (lease) => keeper?.letGo(lease),
-    async giveBack(lease) {
-      keeper?.letGo(lease);
+    stopRenewing: (lease) => keeper?.release(lease),
+    async release(lease) {
+      keeper?.release(lease);
       await releaseLease(engine.database, lease).catch(() => undefined);
     },
   };

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type CityResponse, Reader } from 'mmdb-lib';
 import type { JsonObject } from '../../lib/json.ts';
-import { plainAddress } from '../../lib/net/address.ts';
+import { unmappedAddress } from '../../lib/net/address.ts';
 
 /** Returns the location of a public address, as far as it is known. */
 type Locate = (address: string) => JsonObject;
@@ -13,7 +13,7 @@ export const locateNowhere: Locate = () => ({});
  * Opens a location database in the MaxMind format (such as GeoLite2 City). Throws when the file cannot be read or has
  * another format.
  */
-export function openPlaces(file: string): Locate {
+export function openLocationDatabase(file: string): Locate {
   let reader: Reader<CityResponse>;
   try {
     reader = new Reader<CityResponse>(readFileSync(file));
@@ -27,7 +27,7 @@ export function openPlaces(file: string): Locate {
   }
   return (address) => {
     try {
-      return placeOf(reader.get(plainAddress(address) ?? address));
+      return placeOf(reader.get(unmappedAddress(address) ?? address));
     } catch {
       // The database cannot look up some addresses, such as those with a zone. Their location is unknown.
       return {};

@@ -1,13 +1,13 @@
-import { nothingObserved, type ObservedPeers, type PeerFacts } from '../../access/ruleset/facts.ts';
+import { noObservations, type ObservedPeers, type PeerFacts } from '../../access/ruleset/facts.ts';
 import type { ObservedPeersSource } from '../../commit/access-images.ts';
 import { isOffline, type PeerStatus, type Presence, type PresenceImage } from '../../commit/presence.ts';
 import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
 
 /** Maximum number of accounts whose last observations of peers are remembered. */
-const mostAccounts = 1000;
+const maxAccounts = 1000;
 
 /** Creates the source of the observations of peers that access depends on. */
-export function createObservedPeers(presence: Pick<Presence, 'at'>, most = mostAccounts): ObservedPeersSource {
+export function createObservedPeers(presence: Pick<Presence, 'read'>, most = maxAccounts): ObservedPeersSource {
   const known = new WeakMap<ReadonlyMap<string, PeerStatus>, ObservedPeers>();
   const last = new Map<string, ObservedPeers>();
   const factsIn = (account: string, { peers, deciding }: PresenceImage): ObservedPeers => {
@@ -21,26 +21,26 @@ export function createObservedPeers(presence: Pick<Presence, 'at'>, most = mostA
     return observedPeers;
   };
   return {
-    async of(account, hosts = []) {
-      const image = await presence.at(account);
-      if (image.peers.size === 0 && image.deciding.size === 0) return nothingObserved;
+    async read(account, hosts = []) {
+      const image = await presence.read(account);
+      if (image.peers.size === 0 && image.deciding.size === 0) return noObservations;
       return withOffline(factsIn(account, image), image, hosts);
     },
     async verdicts(account) {
-      const { peers, deciding } = await presence.at(account);
-      return { deciding, of: { get: (peer) => peers.get(peer)?.verdicts } };
+      const { peers, deciding } = await presence.read(account);
+      return { deciding, problemsByPeer: { get: (peer) => peers.get(peer)?.verdicts } };
     },
   };
 }
 
-const variants = new WeakMap<ObservedPeers, Map<string, ObservedPeers>>();
+const offlineVariants = new WeakMap<ObservedPeers, Map<string, ObservedPeers>>();
 
 /** Adds those of the `hosts` that are offline now. Returns the same object for equal content. */
 function withOffline(observedPeers: ObservedPeers, { peers, now }: PresenceImage, hosts: readonly string[]) {
   const offline = hosts.filter((id) => isOffline(peers.get(id), now)).sort();
   if (offline.length === 0) return observedPeers;
-  const known = variants.get(observedPeers) ?? new Map<string, ObservedPeers>();
-  variants.set(observedPeers, known);
+  const known = offlineVariants.get(observedPeers) ?? new Map<string, ObservedPeers>();
+  offlineVariants.set(observedPeers, known);
   const key = offline.join();
   const present = known.get(key) ?? { ...observedPeers, offline: new Set(offline) };
   known.set(key, present);
@@ -58,32 +58,34 @@ function read(
   deciding: ReadonlyMap<string, string>,
   before: ObservedPeers | undefined,
 ): ObservedPeers {
-  const facts = new Map([...peers].map(([id, status]) => [id, knownFacts(status)]));
+  const facts = new Map([...peers].map(([id, status]) => [id, cachedFactsOf(status)]));
   const of = new Map([...peers].flatMap(([id, { verdicts }]) => (verdicts === undefined ? [] : [[id, verdicts]])));
   const isKnown =
     before !== undefined &&
     deciding === before.verdicts.deciding &&
     sameValues(facts, before.facts) &&
-    sameValues(of, before.verdicts.of);
+    sameValues(of, before.verdicts.problemsByPeer);
   // Peers that wait for an approval, or whose login has expired, are not observed: that is stored in the objects.
-  return isKnown ? before : { facts, waiting: noPeers, expired: noPeers, offline: noPeers, verdicts: { deciding, of } };
+  return isKnown
+    ? before
+    : { facts, waiting: noPeers, expired: noPeers, offline: noPeers, verdicts: { deciding, problemsByPeer: of } };
 }
 
 function sameValues<Value>(one: ReadonlyMap<string, Value>, other: ReadonlyMap<string, Value>): boolean {
   return one.size === other.size && [...one].every(([id, value]) => other.get(id) === value);
 }
 
-const made = new WeakMap<JsonObject, { readonly place: JsonObject; readonly value: PeerFacts }>();
+const factsCache = new WeakMap<JsonObject, { readonly place: JsonObject; readonly value: PeerFacts }>();
 
 /**
  * Returns the facts of a peer. They are computed once, as long as the peer reports the same facts from the same
  * location.
  */
-function knownFacts(status: PeerStatus): PeerFacts {
-  const present = made.get(status.facts);
+function cachedFactsOf(status: PeerStatus): PeerFacts {
+  const present = factsCache.get(status.facts);
   if (present?.place === status.place) return present.value;
   const value = factsOf(status);
-  made.set(status.facts, { place: status.place, value });
+  factsCache.set(status.facts, { place: status.place, value });
   return value;
 }
 

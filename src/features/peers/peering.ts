@@ -1,17 +1,17 @@
 import type { Call, Engine } from '../../commit/engine.ts';
 import type { Json, JsonObject } from '../../lib/json.ts';
-import { plainAddress } from '../../lib/net/address.ts';
-import { readPublicKey, tunnelSpelling } from '../../lib/public-key.ts';
+import { unmappedAddress } from '../../lib/net/address.ts';
+import { readPublicKey, toStandardBase64 } from '../../lib/public-key.ts';
 import { InvalidInput, NotAllowed, NotFound, Unauthenticated } from '../../model/errors.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import type { Stored } from '../../model/state/stored.ts';
-import type { Found } from '../../objects/objects.ts';
+import type { ObjectWithState } from '../../objects/objects.ts';
 import { type Challenge, type Challenges, createChallenges } from './enrolment/challenges.ts';
 import { enrol } from './enrolment/enrol.ts';
 import type { Enrolled } from './enrolment/enrolment.ts';
 import { readFacts } from './enrolment/facts.ts';
-import { createGuard, type Guard } from './enrolment/guard.ts';
-import { requireOwnPeer, requireUserIn, signInPeer } from './enrolment/login.ts';
+import { type AgentGuard, createAgentGuard } from './enrolment/guard.ts';
+import { requireActiveUser, requireOwnPeer, signInPeer } from './enrolment/login.ts';
 import { checkProof } from './enrolment/proof.ts';
 import type { ProvenRequest } from './enrolment/proof-text.ts';
 import { type IssuedSession, issueSession, readSession } from './enrolment/sessions.ts';
@@ -70,9 +70,9 @@ export interface Peering {
   /** Stores the facts that a peer reports about itself. */
   report(agent: Agent, facts: Json): Promise<void>;
   /** Exposes a local service of a peer through the reverse proxy, for a limited time. */
-  expose(agent: Agent, body: JsonObject): Promise<Found>;
+  expose(agent: Agent, body: JsonObject): Promise<ObjectWithState>;
   /** Extends an exposed service. */
-  renewExposed(agent: Agent, service: string): Promise<Found>;
+  renewExposed(agent: Agent, service: string): Promise<ObjectWithState>;
   /** Ends an exposed service. */
   withdraw(agent: Agent, service: string): Promise<void>;
 }
@@ -80,16 +80,16 @@ export interface Peering {
 /** Creates the operations for agents. */
 export function createPeering(options: PeeringOptions): Peering {
   const { engine, now } = options;
-  const guard = createGuard(engine.database);
+  const guard = createAgentGuard(engine.database);
   const challenges = createChallenges(engine.planEnvironment);
   return {
     challenge: () => challenges.make(now()),
-    enrol: (request, call) => letIn(options, { guard, challenges }, request, call),
+    enrol: (request, call) => enrolMachine(options, { guard, challenges }, request, call),
     login: (request, call) => logIn(options, guard, request, call),
     authenticate: (request) => authenticate(options, guard, request),
     async report({ account, peer, place }, given) {
       const facts = readOwnFacts(given, peer.spec.signing_key ?? '', now());
-      await engine.presence.note(account, { peer: peer.id, facts, place });
+      await engine.presence.record(account, { peer: peer.id, facts, place });
     },
     expose: async (agent, body) => exposeService(engine, agent, readExposure(body)),
     renewExposed: (agent, service) => renewExposure(engine, agent, service),
@@ -97,9 +97,9 @@ export function createPeering(options: PeeringOptions): Peering {
   };
 }
 
-async function letIn(
+async function enrolMachine(
   options: PeeringOptions,
-  { guard, challenges }: { readonly guard: Guard; readonly challenges: Challenges },
+  { guard, challenges }: { readonly guard: AgentGuard; readonly challenges: Challenges },
   request: AgentRequest,
   call?: Call,
 ): Promise<PeerSession> {
@@ -108,31 +108,36 @@ async function letIn(
     ...{ body: request.content ?? {}, proof, place: placeOf(options, request) },
     ...(call === undefined ? {} : { call }),
     checkTunnel: (answer, keys) => challenges.check(answer, keys, options.now()),
-    findKey: (hash) => guard.find('setup-key', hash),
-    useNonce: (account) => guard.useBefore(account, proof),
+    findKey: (hash) => guard.findEntry('setup-key', hash),
+    useNonce: (account) => guard.useNonceBeforeCommit(account, proof),
   });
   return openSession(options, joined);
 }
 
-async function logIn(options: PeeringOptions, guard: Guard, request: AgentRequest, call?: Call): Promise<PeerSession> {
+async function logIn(
+  options: PeeringOptions,
+  guard: AgentGuard,
+  request: AgentRequest,
+  call?: Call,
+): Promise<PeerSession> {
   const { engine, now } = options;
   const proof = checkProof(request.proof, request, now());
   const { content = {} } = request;
   const tunnel = readPublicKey(String(content['wg_pub_key'] ?? '')) ?? '';
-  const found = await guard.find('peer-key', tunnelSpelling(tunnel));
+  const found = await guard.findEntry('peer-key', toStandardBase64(tunnel));
   if (found === undefined) throw new NotFound('a peer with this key is not found; enrol first');
   const { account, subject } = found;
   const read = async (): Promise<Enrolled> => {
     const state = await engine.snapshots.fresh(account);
-    return { peer: peerIn(state, subject, proof.key), state };
+    return { peer: requirePeer(state, subject, proof.key), state };
   };
   const seen = await read();
-  await guard.use(account, proof);
-  requireUserIn(seen.state, seen.peer);
+  await guard.useNonce(account, proof);
+  requireActiveUser(seen.state, seen.peer);
   if (call === undefined) requireLogin(seen.peer);
   else requireOwnPeer(seen.peer, call);
   const facts = content['facts'] === undefined ? undefined : readOwnFacts(content['facts'], proof.key, now());
-  await engine.presence.note(account, {
+  await engine.presence.record(account, {
     ...{ peer: subject, place: placeOf(options, request) },
     ...(call === undefined ? {} : { signedIn: true }),
     ...(facts === undefined ? {} : { facts }),
@@ -141,23 +146,23 @@ async function logIn(options: PeeringOptions, guard: Guard, request: AgentReques
   return openSession(options, { account, ...after });
 }
 
-async function authenticate(options: PeeringOptions, guard: Guard, request: AgentRequest): Promise<Agent> {
+async function authenticate(options: PeeringOptions, guard: AgentGuard, request: AgentRequest): Promise<Agent> {
   const { engine, now } = options;
   const session = readSession(engine.planEnvironment, request.authorization, now());
   const proof = checkProof(request.proof, request, now());
   if (proof.key !== session.key) throw new Unauthenticated('the session belongs to another key');
-  await guard.use(session.account, proof);
+  await guard.useNonce(session.account, proof);
   const state = await engine.snapshots.fresh(session.account).catch((error: unknown) => {
     throw error instanceof NotFound ? new Unauthenticated('the account of the peer is gone') : error;
   });
-  const peer = peerIn(state, session.peer, session.key);
-  requireUserIn(state, peer);
+  const peer = requirePeer(state, session.peer, session.key);
+  requireActiveUser(state, peer);
   requireLogin(peer);
   return { account: session.account, peer, state, place: placeOf(options, request) };
 }
 
 function placeOf({ locate }: PeeringOptions, { address }: AgentRequest): JsonObject {
-  return { connection_ip: plainAddress(address) ?? address, ...locate(address) };
+  return { connection_ip: unmappedAddress(address) ?? address, ...locate(address) };
 }
 
 function openSession({ engine, now }: PeeringOptions, to: Omit<PeerSession, 'session'>): PeerSession {
@@ -173,7 +178,7 @@ function readOwnFacts(given: Json, key: string, now: number): JsonObject {
 }
 
 /** Returns the peer if it has this signing key, else throws. A machine with another key learns nothing more. */
-function peerIn(state: Snapshot, id: string, key: string): Stored<'Peer'> {
+function requirePeer(state: Snapshot, id: string, key: string): Stored<'Peer'> {
   const peer = state.find('Peer', id);
   if (peer === undefined) throw new Unauthenticated('the peer was deleted; enrol again with a new key pair');
   if (peer.spec.signing_key !== key) throw new Unauthenticated('the proof was not signed with the key of the peer');

@@ -3,18 +3,18 @@ import { storedObject } from '../../commit/bootstrap.ts';
 import { planEdits } from '../../commit/edits.ts';
 import type { Call, Engine } from '../../commit/engine.ts';
 import type { Lease } from '../../db/leases/leases.ts';
-import { forgetProxies, type ProxyOf, readLivingProxies } from '../../db/proxy/proxies.ts';
+import { deleteProxies, type ProxyRef, readActiveProxies } from '../../db/proxy/proxies.ts';
 import { type Json, parseJson } from '../../lib/json.ts';
 import { Conflict } from '../../model/errors.ts';
 import { canonicalSpec } from '../../model/schema/normalize.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import type { Stored } from '../../model/state/stored.ts';
-import { refusalOf } from '../../objects/objects.ts';
+import { errorForProblems } from '../../objects/objects.ts';
 import type { Edit } from '../../plan/finish.ts';
-import { clock } from './upkeep/peers.ts';
+import { systemActor } from './upkeep/peers.ts';
 
 /** A reverse proxy that joins the mesh. */
-export interface ProxyPlace {
+export interface JoiningProxy {
   /** Name that the proxy gives itself. */
   readonly name: string;
   readonly cluster: string;
@@ -26,7 +26,7 @@ export interface ProxyPlace {
 const kindName = 'ProxyPeer';
 
 /** Adds a proxy to the mesh, where it stays until it is removed. Throws `Conflict` when a peer has the same key. */
-export async function placeProxy(engine: Engine, call: Call, place: ProxyPlace): Promise<Stored<'ProxyPeer'>> {
+export async function addProxyToMesh(engine: Engine, call: Call, place: JoiningProxy): Promise<Stored<'ProxyPeer'>> {
   const id = engine.newId();
   const state = await commit(engine, call, (before) => editsFor(engine, before, place, id));
   const [proxy] = state.lookUp(kindName, 'name', place.name);
@@ -48,33 +48,33 @@ function removalsOf(state: Snapshot, isLeaving: (place: Stored<'ProxyPeer'>) => 
 }
 
 /** Time after which a silent proxy is removed from the mesh, in seconds. */
-const silenceSeconds = 600;
+const maxSilenceSeconds = 600;
 
 /**
  * Removes from the mesh the proxies that were silent for too long, or whose token has ended. The changes are made under
  * the caller's lease. Returns their names. A proxy that returns has to register again.
  */
-export async function removeVanished(engine: Engine, account: string, lease: Lease): Promise<readonly string[]> {
+export async function removeVanishedProxies(engine: Engine, account: string, lease: Lease): Promise<readonly string[]> {
   const state = await engine.snapshots.fresh(account);
   if (state.countOf(kindName) === 0) return [];
   // Read after the state: every proxy that has a peer in the state is stored by then.
-  const living = await readLivingProxies(engine.database, account, silenceSeconds);
+  const living = await readActiveProxies(engine.database, account, maxSilenceSeconds);
   const present = new Set(living.map(keyOf));
   const isGone = (place: Stored<'ProxyPeer'>) => !present.has(keyOf(proxyOf(place)));
   const gone = state.ofKind(kindName).filter(isGone).map(proxyOf);
   if (gone.length === 0) return [];
   const keys = new Set(gone.map(keyOf));
-  const call = { account, revision: state.revision, actor: clock };
+  const call = { account, revision: state.revision, actor: systemActor };
   await commit(engine, call, (now) => removalsOf(now, (place) => keys.has(keyOf(proxyOf(place)))), lease);
-  await forgetProxies(engine.database, account, gone);
+  await deleteProxies(engine.database, account, gone);
   return gone.map(({ id }) => id);
 }
 
-function proxyOf({ name, derived }: Stored<'ProxyPeer'>): ProxyOf {
+function proxyOf({ name, derived }: Stored<'ProxyPeer'>): ProxyRef {
   return { id: name, token: derived.token ?? '' };
 }
 
-function keyOf({ id, token }: ProxyOf): string {
+function keyOf({ id, token }: ProxyRef): string {
   return `${token}/${id}`;
 }
 
@@ -90,11 +90,11 @@ export async function peersOfProxy(
   const [proxy] = state.lookUp(kindName, 'name', name);
   if (proxy === undefined) return undefined;
   // The entries contain JSON.
-  return peersReachingProxy(await engine.access.of(state), proxy.id).map(({ text }) => parseJson(text));
+  return peersReachingProxy(await engine.access.current(state), proxy.id).map(({ text }) => parseJson(text));
 }
 
-function editsFor(engine: Engine, state: Snapshot, { name, cluster, token, key }: ProxyPlace, id: string) {
-  if (state.holderOf('Peer', 'wg_pub_key', key) !== undefined)
+function editsFor(engine: Engine, state: Snapshot, { name, cluster, token, key }: JoiningProxy, id: string) {
+  if (state.findByUnique('Peer', 'wg_pub_key', key) !== undefined)
     throw new Conflict('taken', 'a peer with this tunnel key already exists; register with another key pair');
   const [before] = state.lookUp(kindName, 'name', name);
   const { spec } = canonicalSpec(engine.registry.get(kindName), {
@@ -120,6 +120,6 @@ async function commit(
     ...(lease === undefined ? {} : { lease }),
     propose: (state) => planEdits(engine, state, edits(state)),
   });
-  if (!committed.ok) throw refusalOf(committed.problems);
+  if (!committed.ok) throw errorForProblems(committed.problems);
   return committed.after;
 }

@@ -5,12 +5,12 @@ import { Conflict, InvalidInput, NotFound } from '../../model/errors.ts';
 import { canonicalSpec } from '../../model/schema/normalize.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
-import { judgeRequest } from '../../objects/access-tests.ts';
-import { refusalOf } from '../../objects/objects.ts';
+import { checkRequestTests } from '../../objects/access-tests.ts';
+import { errorForProblems } from '../../objects/objects.ts';
 import { parseTemporaryRule } from '../../operations/temporary-access.ts';
 import { requireRight } from '../../plan/checks/authorize.ts';
 import type { Edit } from '../../plan/finish.ts';
-import type { Outcome } from '../../plan/plan.ts';
+import type { PlanOutcome } from '../../plan/plan.ts';
 
 /** A temporary access to a peer. */
 export interface TemporaryAccess {
@@ -42,24 +42,29 @@ export async function grantTemporaryAccess(
       const peer = state.get(target);
       if (peer === undefined || peer.kind !== engine.registry.get('Peer').name)
         throw new NotFound(`peer ${target} not found`);
-      return judgeRequest(engine, state, planAccess(engine, call, state, { id, target: peer, body }));
+      return checkRequestTests(engine, state, planAccess(engine, call, state, { id, target: peer, body }));
     },
   });
-  if (!committed.ok) throw refusalOf(committed.problems);
+  if (!committed.ok) throw errorForProblems(committed.problems);
   return { name: body.name, id, rules: body.rules };
 }
 
-interface Access {
+interface TemporaryAccessPlan {
   readonly id: string;
   readonly target: StoredObject;
   readonly body: TemporaryAccessRequest;
 }
 
-function planAccess(engine: Engine, call: Call, state: Snapshot, { id, target, body }: Access): Outcome {
+function planAccess(
+  engine: Engine,
+  call: Call,
+  state: Snapshot,
+  { id, target, body }: TemporaryAccessPlan,
+): PlanOutcome {
   const now = engine.now();
   const { name, wg_pub_key: tunnelKey, rules } = body;
   const kind = engine.registry.get('Peer');
-  if ([kind.name, 'ProxyPeer'].some((name) => state.holderOf(name, 'wg_pub_key', tunnelKey) !== undefined))
+  if ([kind.name, 'ProxyPeer'].some((name) => state.findByUnique(name, 'wg_pub_key', tunnelKey) !== undefined))
     throw new Conflict('taken', 'a peer with this key already exists; make a new key pair');
   const spec = canonicalSpec(kind, {
     ...{ name, hostname: name, wg_pub_key: tunnelKey, ephemeral: true },
@@ -73,7 +78,7 @@ function planAccess(engine: Engine, call: Call, state: Snapshot, { id, target, b
   return planEdits(engine, state, [{ after: peer, given: { enrolment: { groups: [], at: now } } }, ...policies], now);
 }
 
-function policyOf(engine: Engine, { id, target, body }: Access, text: string): StoredObject {
+function policyOf(engine: Engine, { id, target, body }: TemporaryAccessPlan, text: string): StoredObject {
   const traffic = parseTemporaryRule(text);
   if (typeof traffic === 'string') throw new InvalidInput(traffic);
   const kind = engine.registry.get('Policy');

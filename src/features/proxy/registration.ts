@@ -1,5 +1,5 @@
 import type { Call, Engine } from '../../commit/engine.ts';
-import { noteProxy, type ProxyOf, registerProxy } from '../../db/proxy/proxies.ts';
+import { type ProxyRef, recordProxyConnection, registerProxy } from '../../db/proxy/proxies.ts';
 import type { ProxyTokenOwner } from '../../db/proxy/proxy-tokens.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { canonicalDomain } from '../../lib/net/domain.ts';
@@ -8,10 +8,10 @@ import type { InputOf } from '../../model/operation/operation.ts';
 import { asKind, type Stored } from '../../model/state/stored.ts';
 import { createObject, replaceObject } from '../../objects/objects.ts';
 import type { proxy } from '../../operations/proxy.ts';
-import { type ProxyPlace, placeProxy, removeProxies } from '../peers/proxy-peers.ts';
+import { addProxyToMesh, type JoiningProxy, removeProxies } from '../peers/proxy-peers.ts';
 
 /** An authenticated proxy. */
-export interface KnownProxy extends ProxyOf {
+export interface AuthenticatedProxy extends ProxyRef {
   readonly account: string;
   readonly cluster: string;
 }
@@ -35,7 +35,7 @@ const abilities = ['supports_custom_ports', 'require_subdomain', 'supports_reput
  * Registers a proxy. Its cluster is created or updated with the abilities that the proxy reports. With a tunnel key,
  * the proxy joins the mesh.
  */
-export async function registerAt(
+export async function registerProxyOfOwner(
   engine: Engine,
   owner: ProxyTokenOwner,
   { proxy_id: id, address, version = '', wg_pub_key: key, ...offered }: Registration,
@@ -46,14 +46,14 @@ export async function registerAt(
       return ability === undefined ? [] : [[name, ability]];
     }),
   );
-  const cluster = await clusterAt(engine, owner, { address, type: 'account', ...given });
+  const cluster = await ensureCluster(engine, owner, { address, type: 'account', ...given });
   const proxy = { id, token: owner.token, cluster: cluster.id, version };
   if (!(await registerProxy(engine.database, owner.account, proxy)))
     throw new NotAllowed(`a proxy \`${id}\` registered with another token; choose another \`proxy_id\``);
   const place = { name: id, cluster: cluster.id, token: owner.token, key };
-  const peer = await settle(engine, callFor(owner), place).catch(async (error: unknown) => {
+  const peer = await joinOrLeaveMesh(engine, callFor(owner), place).catch(async (error: unknown) => {
     // A proxy that is refused does not count as connected.
-    await noteProxy(engine.database, owner.account, proxy, false);
+    await recordProxyConnection(engine.database, owner.account, proxy, false);
     throw error;
   });
   return {
@@ -65,19 +65,19 @@ export async function registerAt(
 }
 
 /** Ends a registration. The proxy counts as disconnected, and is removed from the mesh. */
-export async function leaveProxy(engine: Engine, owner: ProxyTokenOwner, name: string): Promise<void> {
-  const { id, token } = await hearProxy(engine, owner, name, false);
+export async function unregisterProxy(engine: Engine, owner: ProxyTokenOwner, name: string): Promise<void> {
+  const { id, token } = await recordHeartbeat(engine, owner, name, false);
   await removeProxies(engine, callFor(owner), token, id);
 }
 
 /** Returns the peer of a proxy in the mesh. A proxy that registers without a key is removed from the mesh. */
-async function settle(
+async function joinOrLeaveMesh(
   engine: Engine,
   call: Call,
-  place: Omit<ProxyPlace, 'key'> & { readonly key: string | undefined },
+  place: Omit<JoiningProxy, 'key'> & { readonly key: string | undefined },
 ): Promise<Stored<'ProxyPeer'> | undefined> {
   const { key } = place;
-  if (key !== undefined) return await placeProxy(engine, call, { ...place, key });
+  if (key !== undefined) return await addProxyToMesh(engine, call, { ...place, key });
   await removeProxies(engine, call, place.token, place.name);
   return undefined;
 }
@@ -91,15 +91,15 @@ function callFor({ account, revision, token, name }: ProxyTokenOwner): Call {
  * Records that a proxy is alive. Throws `NotFound` when the proxy has to register, because the proxy is unknown or its
  * cluster was deleted.
  */
-export async function hearProxy(
+export async function recordHeartbeat(
   engine: Engine,
   owner: ProxyTokenOwner,
   id: string,
   connected = true,
-): Promise<KnownProxy> {
+): Promise<AuthenticatedProxy> {
   const proxy = { id, token: owner.token };
-  const cluster = await noteProxy(engine.database, owner.account, proxy, connected);
-  const state = await engine.snapshots.at(owner.account, owner.revision);
+  const cluster = await recordProxyConnection(engine.database, owner.account, proxy, connected);
+  const state = await engine.snapshots.atLeast(owner.account, owner.revision);
   if (cluster === undefined || state.get(cluster) === undefined)
     throw new NotFound(`proxy ${id} not found: register it first`);
   return { ...proxy, account: owner.account, cluster };
@@ -109,12 +109,16 @@ export async function hearProxy(
  * Returns the account's own cluster with an address. Creates it when it is missing, and updates it when the proxy
  * reports other abilities.
  */
-async function clusterAt(engine: Engine, owner: ProxyTokenOwner, body: JsonObject): Promise<Stored<'ProxyCluster'>> {
+async function ensureCluster(
+  engine: Engine,
+  owner: ProxyTokenOwner,
+  body: JsonObject,
+): Promise<Stored<'ProxyCluster'>> {
   const kind = engine.registry.get('ProxyCluster');
   const call = callFor(owner);
   const address = canonicalDomain(String(body['address'])) ?? '';
   const find = async () =>
-    (await engine.snapshots.fresh(owner.account)).holderOf('ProxyCluster', 'own_address', address);
+    (await engine.snapshots.fresh(owner.account)).findByUnique('ProxyCluster', 'own_address', address);
   const present = await find();
   // Checked before anything is created: a token of one cluster neither creates another cluster nor reveals whether it
   // exists.

@@ -1,20 +1,20 @@
 import type { Engine } from '../../commit/engine.ts';
 import { asObjects, type JsonObject } from '../../lib/json.ts';
 import type { State } from '../../model/declare/kind.ts';
-import { usualPort } from '../../model/declare/service-words.ts';
+import { defaultPort } from '../../model/declare/service-words.ts';
 import { lowerToResponse } from '../../model/lower/response.ts';
 import {
   openSecret,
-  placeOf,
   revealSecrets,
   type SecretField,
   type SecretPath,
+  sealPlaceOf,
 } from '../../model/schema/secret-fields.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { readObserved } from '../../objects/observed.ts';
 import { peersOfProxy } from '../peers/proxy-peers.ts';
-import type { KnownProxy } from './registration.ts';
+import type { AuthenticatedProxy } from './registration.ts';
 
 /** A message to a proxy. */
 export interface ServiceMessage {
@@ -33,7 +33,7 @@ export interface ServiceReader {
  * Creates a reader of the services that a proxy serves, with the secrets that the proxy has to check. For a proxy in
  * the mesh, it also returns the peers that may reach the proxy.
  */
-export function followServices(engine: Engine, { account, cluster, id: name }: KnownProxy): ServiceReader {
+export function followServices(engine: Engine, { account, cluster, id: name }: AuthenticatedProxy): ServiceReader {
   let known: ReadonlyMap<string, string> | undefined;
   let around: string | undefined;
   let seen = -1;
@@ -63,10 +63,10 @@ export function followServices(engine: Engine, { account, cluster, id: name }: K
 
 /** Returns the services of a cluster, as its proxies need them. Empty for a deleted cluster. */
 async function servicesOf(engine: Engine, state: Snapshot, cluster: string): Promise<readonly JsonObject[]> {
-  return (await shownServices(engine, state, cluster)).map(({ service, shown: { meta: _, ...shown } }) => {
+  return (await renderServices(engine, state, cluster)).map(({ service, shown: { meta: _, ...shown } }) => {
     const { spec } = engine.registry.get(service.kind);
     const open = (text: string, path: SecretPath, field: SecretField) =>
-      openSecret(field, text, placeOf(state.account, service.id, path), engine.planEnvironment.vault);
+      openSecret(field, text, sealPlaceOf(state.account, service.id, path), engine.planEnvironment.vault);
     const revealed = { ...shown, ...revealSecrets(spec, shown, service.spec, open) };
     return {
       ...revealed,
@@ -78,16 +78,16 @@ async function servicesOf(engine: Engine, state: Snapshot, cluster: string): Pro
 
 /** Returns a target with the port that its proxy connects to. */
 function withPort(target: JsonObject): JsonObject {
-  const usual = target['port'] === 0 ? usualPort(String(target['protocol'])) : undefined;
+  const usual = target['port'] === 0 ? defaultPort(String(target['protocol'])) : undefined;
   return usual === undefined ? target : { ...target, port: usual };
 }
 
 /** Returns the ids of the services of a cluster. */
-export async function servedBy(engine: Engine, state: Snapshot, cluster: string): Promise<ReadonlySet<string>> {
-  return new Set((await shownServices(engine, state, cluster)).map(({ service }) => service.id));
+export async function servedServiceIds(engine: Engine, state: Snapshot, cluster: string): Promise<ReadonlySet<string>> {
+  return new Set((await renderServices(engine, state, cluster)).map(({ service }) => service.id));
 }
 
-async function shownServices(engine: Engine, state: Snapshot, cluster: string): Promise<readonly Shown[]> {
+async function renderServices(engine: Engine, state: Snapshot, cluster: string): Promise<readonly ShownService[]> {
   const address = state.get(cluster)?.name;
   if (address === undefined) return [];
   const seen = await withProofs(engine, state);
@@ -101,10 +101,10 @@ async function shownServices(engine: Engine, state: Snapshot, cluster: string): 
 async function withProofs(engine: Engine, state: Snapshot): Promise<State> {
   if (state.countOf('ProxyDomain') === 0) return state;
   const observed = await readObserved(engine, engine.registry.get('ProxyDomain'), state.account);
-  return state.seen({ now: engine.now(), viewer: '', ...(observed === undefined ? {} : { observed }) });
+  return state.viewedAs({ now: engine.now(), viewer: '', ...(observed === undefined ? {} : { observed }) });
 }
 
-interface Shown {
+interface ShownService {
   readonly service: StoredObject;
   readonly shown: JsonObject;
 }

@@ -2,7 +2,7 @@ import type { Engine } from '../../commit/engine.ts';
 import { bindCredential, unbindCredential } from '../../db/sources/credential-hosts.ts';
 
 /** A file that a source of an account shows to hosts as a credential. */
-export interface ShownFile {
+export interface CredentialFile {
   readonly account: string;
   readonly file: string;
 }
@@ -17,7 +17,7 @@ export interface HostBinding {
 /** Binds a file to a host unless the file is bound already. Returns the hosts to which it is bound now. */
 export async function bindToHost(
   { database }: Pick<Engine, 'database'>,
-  shown: ShownFile,
+  shown: CredentialFile,
   host: string,
 ): Promise<HostBinding> {
   const binding = await bindCredential(database, { ...shown, host });

@@ -4,16 +4,16 @@ import type { JsonObject } from '../../lib/json.ts';
 import { sha256 } from '../../lib/node-pure.ts';
 import type { Transport } from '../../model/remote-url.ts';
 import type { ValuePolicy } from '../../model/schema/value-policy.ts';
-import { type GitConfig, mostSizeOverApi, type SourceConfig, withFiles } from '../../model/sources/schema.ts';
-import { isOfServer, recordedSpec } from '../../model/sources/spec.ts';
+import { type GitConfig, mapFiles, maxApiSizeMiB, type SourceConfig } from '../../model/sources/schema.ts';
+import { isServerManaged, recordedSpec } from '../../model/sources/spec.ts';
 import type { StatedSource } from '../../model/sources/stated.ts';
 import type { Outbound } from '../../outbound/outbound.ts';
 import { openDirectory } from './directory/directory.ts';
 import type { Origin } from './files/origin.ts';
 import { openGit } from './git/git.ts';
 import type { GitSlots } from './git/git-slots.ts';
-import { plainTiming } from './loop/schedule.ts';
-import { type FilePermissions, fileRefusal, ofOperator, type Permission, permissionOf } from './permission.ts';
+import { defaultTiming } from './loop/schedule.ts';
+import { type FilePermissions, fileRefusal, operatorPermission, type Permission, permissionOf } from './permission.ts';
 import type { CalledSource } from './scheduled-sources.ts';
 
 /** A source that this server may run. */
@@ -40,7 +40,7 @@ export interface SourceDefinition {
    */
   readonly holdsBack?: true;
   /** Called after a changed status of the source was recorded. */
-  readonly noted?: () => void;
+  readonly onStatusRecorded?: () => void;
   /** Opens the origin of the source's documents. */
   open(options: OpenOptions): Origin;
 }
@@ -64,7 +64,7 @@ export function defineDirectory(
     type: 'directory',
     spec: recordedSpec('directory', stated, 'server'),
     isConfigured: true,
-    intervalMs: intervalOf(stated.interval, plainTiming.intervalMs),
+    intervalMs: parseInterval(stated.interval, defaultTiming.intervalMs),
     delayMs: 0,
     open: (options) => openDirectory({ path, globs: stated, ...options }),
   };
@@ -80,13 +80,13 @@ export interface GitSourceOptions {
   readonly environment: Readonly<Record<string, string>>;
   readonly outbound: Outbound;
   /** Limits the git processes of the sources of all accounts together. */
-  readonly turns: GitSlots;
+  readonly slots: GitSlots;
   /** Returns the hosts that sources of the account may reach although they are not public. */
   formerHosts(account: string): ReadonlySet<string>;
   readonly files: FilePermissions;
 }
 
-const usualPollMs = 60_000;
+const defaultPollMs = 60_000;
 
 /**
  * Returns the definition of a Git source, from the server's configuration or from the database. Files in `config` are
@@ -101,12 +101,12 @@ function defineGit(
     readonly config: GitConfig;
     readonly permission: Permission;
   },
-  { dataDir, transports, environment, outbound, formerHosts, turns }: GitSourceOptions,
+  { dataDir, transports, environment, outbound, formerHosts, slots }: GitSourceOptions,
 ): SourceDefinition {
   const { account, name, config, permission } = source;
   const directory = resolve(dataDir, 'git', sha256(`${account}/${name}`).slice(0, 20));
-  const intervalMs = intervalOf(config.interval, plainTiming.intervalMs);
-  const pollMs = intervalOf(config.pollInterval, usualPollMs);
+  const intervalMs = parseInterval(config.interval, defaultTiming.intervalMs);
+  const pollMs = parseInterval(config.pollInterval, defaultPollMs);
   const namedBy = source.isConfigured ? 'operator' : 'user';
   const network = { outbound, namedBy, alsoAllowed: formerHosts(account) } as const;
   return {
@@ -114,7 +114,18 @@ function defineGit(
     delayMs: Math.random() * Math.min(startSpreadMs, intervalMs / 10),
     ...(config.webhook === undefined ? {} : { webhookSecretFile: config.webhook.secretFile }),
     open: ({ onError }) =>
-      openGit({ account, config, directory, transports, environment, network, permission, turns, pollMs, onError }),
+      openGit({
+        account,
+        config,
+        directory,
+        transports,
+        environment,
+        network,
+        permission,
+        slots,
+        pollMs,
+        onError,
+      }),
   };
 }
 
@@ -129,18 +140,18 @@ export function defineRecorded(
   { account, id, type, spec }: Pick<CalledSource, 'account' | 'id' | 'type' | 'spec'>,
   options: GitSourceOptions,
 ): SourceDefinition | undefined {
-  if (type !== 'git' || isOfServer(type, spec)) return undefined;
+  if (type !== 'git' || isServerManaged(type, spec)) return undefined;
   // The API checked the spec before it was recorded.
   const stated = spec as unknown as GitConfig;
   const { files, transports } = options;
   const permission = permissionOf({ account, name: id, config: stated }, files);
-  const { webhook, ...others } = withFiles(stated, (name) => join(options.valuesDir ?? '/nonexistent', name));
+  const { webhook, ...others } = mapFiles(stated, (name) => join(options.valuesDir ?? '/nonexistent', name));
   // Hints cannot be verified without a secret that the source may use.
   const isHinted =
     webhook !== undefined && fileRefusal({ account, name: id, config: stated }, files.policy) === undefined;
-  const { maxSizeMiB = mostSizeOverApi } = others;
+  const { maxSizeMiB = maxApiSizeMiB } = others;
   // Earlier releases recorded larger sizes.
-  const size = { maxSizeMiB: Math.min(maxSizeMiB, mostSizeOverApi) };
+  const size = { maxSizeMiB: Math.min(maxSizeMiB, maxApiSizeMiB) };
   const config = isHinted ? { ...others, ...size, webhook } : { ...others, ...size };
   const allowed = transportsFor(transports, files.policy, account);
   const source = { account, name: id, spec, isConfigured: false, config, permission };
@@ -169,13 +180,13 @@ export function defineStated(
   if (stated.type === 'directory') return defineDirectory(own, stated);
   const spec = recordedSpec('git', stated, 'server');
   return defineGit(
-    { account: own, name: stated.name, spec, isConfigured: true, config: stated, permission: ofOperator },
+    { account: own, name: stated.name, spec, isConfigured: true, config: stated, permission: operatorPermission },
     options,
   );
 }
 
 /** Converts a validated duration to milliseconds. Returns `otherwise` when it is absent. */
-function intervalOf(text: string | undefined, otherwise: number): number {
+function parseInterval(text: string | undefined, otherwise: number): number {
   const seconds = text === undefined ? undefined : parseDuration(text);
   return seconds === undefined ? otherwise : seconds * 1000;
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Engine } from '../../commit/engine.ts';
 import type { ServiceAddress } from '../../kubernetes/connection.ts';
-import { plainHost } from '../../lib/net/public-address.ts';
+import { normalizeHost } from '../../lib/net/public-address.ts';
 import { InvalidInput } from '../../model/errors.ts';
 import type { ValuePolicy } from '../../model/schema/value-policy.ts';
 import type { KubernetesConfig } from '../../model/sources/kubernetes.ts';
@@ -17,7 +17,7 @@ import {
 } from './definition.ts';
 import { type NamedSource, refuseRepeatedNames } from './names.ts';
 import { type FilePermissions, fileRefusal } from './permission.ts';
-import { type CalledSource, scheduledSources } from './scheduled-sources.ts';
+import { type CalledSource, listScheduledSources } from './scheduled-sources.ts';
 import type { SourceRules } from './source-admin.ts';
 
 /**
@@ -27,13 +27,13 @@ import type { SourceRules } from './source-admin.ts';
 export interface SourceInstallation {
   readonly definitions: readonly SourceDefinition[];
   /** The clusters whose namespaces are sources. */
-  readonly clusters: readonly StatedCluster[];
+  readonly clusters: readonly ConfiguredCluster[];
   define(recorded: CalledSource): SourceDefinition | undefined;
   readonly rules: SourceRules;
 }
 
 /** A cluster in the configuration, and its account. */
-export interface StatedCluster {
+export interface ConfiguredCluster {
   readonly account: string;
   readonly config: KubernetesConfig;
   /** Address of the API server of the cluster in which this server runs. `undefined`: it does not run in a cluster. */
@@ -47,7 +47,7 @@ export interface ConfiguredSources extends Omit<GitSourceOptions, 'files'> {
   /** Decides which accounts and sources may use which of the server's values. */
   readonly policy: ValuePolicy;
   /** Maximum number of Git sources that an account may make over the API. */
-  readonly mostGitSources: number;
+  readonly maxGitSources: number;
   /** Directories that are named by flags. */
   readonly named: readonly NamedSource[];
   /** Sources in the settings file. */
@@ -74,9 +74,9 @@ export function installSources(
     bindToHost: (shown, host) => bindToHost(engine, shown, host),
   };
   const options = { ...configured, files };
-  const definitions = account === undefined ? nobodys(configured) : definitionsOf(account, options);
+  const definitions = account === undefined ? requireNoSources(configured) : definitionsOf(account, options);
   const define = (recorded: CalledSource) => defineRecorded(recorded, options);
-  const recordedSources = remember(() => scheduledSources(engine));
+  const recordedSources = cacheResult(() => listScheduledSources(engine));
   const find = async (of: string, name: string): Promise<SourceDefinition | undefined> => {
     const own = definitions.find((definition) => definition.account === of && definition.name === name);
     if (own !== undefined) return own;
@@ -88,11 +88,11 @@ export function installSources(
     clusters: clustersOf(account, configured),
     define,
     rules: {
-      mostGitSources: configured.mostGitSources,
+      maxGitSources: configured.maxGitSources,
       transports: (of) => transportsFor(configured.transports, policy, of),
       refusesFile: (of, name, config) => fileRefusal({ account: of, name, config }, policy),
       refusesHost: (of, host) =>
-        configured.formerHosts(of).has(plainHost(host)) ? undefined : configured.outbound.refusesHost(host),
+        configured.formerHosts(of).has(normalizeHost(host)) ? undefined : configured.outbound.refusesHost(host),
       ...(account === undefined ? {} : { account }),
       async webhookSecret(of, name) {
         const file = (await find(of, name))?.webhookSecretFile;
@@ -118,7 +118,7 @@ function definitionsOf(account: string, configured: ConfiguredSources & GitSourc
 function clustersOf(
   account: string | undefined,
   { stated, ownCluster, managementUrl }: ConfiguredSources,
-): readonly StatedCluster[] {
+): readonly ConfiguredCluster[] {
   return stated.flatMap((config) => {
     const own = config.account ?? account;
     return config.type === 'kubernetes' && own !== undefined
@@ -131,7 +131,7 @@ function clustersOf(
  * Returns no sources. Throws `InvalidInput` when the configuration names some: without an operator's account, they have
  * no account to write to.
  */
-function nobodys({ named, stated }: ConfiguredSources): readonly SourceDefinition[] {
+function requireNoSources({ named, stated }: ConfiguredSources): readonly SourceDefinition[] {
   if (named.length + stated.length === 0) return [];
   throw new InvalidInput(
     "the sources of --source and --config write to the operator's account, and this server has none; name it by its id in HEDDLE_OPERATOR_ACCOUNT",
@@ -142,14 +142,14 @@ function nobodys({ named, stated }: ConfiguredSources): readonly SourceDefinitio
  * Time for which the recorded sources are cached, in milliseconds. Anybody may send hints, and no hint is worth a
  * database query.
  */
-const rememberMs = 5000;
+const cacheMs = 5000;
 
-/** Calls `ask` at most once per `rememberMs`. Other calls get the same result. */
-function remember<Value>(ask: () => Promise<Value>): () => Promise<Value> {
+/** Calls `ask` at most once per `cacheMs`. Other calls get the same result. */
+function cacheResult<Value>(ask: () => Promise<Value>): () => Promise<Value> {
   let last: { readonly at: number; readonly answer: Promise<Value> } | undefined;
   return () => {
     const now = performance.now();
-    if (last === undefined || now - last.at > rememberMs) last = { at: now, answer: ask() };
+    if (last === undefined || now - last.at > cacheMs) last = { at: now, answer: ask() };
     return last.answer;
   };
 }

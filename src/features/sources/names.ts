@@ -11,8 +11,8 @@ export interface NamedSource {
  * Parses sources in the form `NAME=DIR`. Without a name, the last part of the path is the name. Throws `InvalidInput`
  * when two would have the same name.
  */
-export function nameSources(texts: readonly string[]): readonly NamedSource[] {
-  const named = texts.map(nameSource);
+export function parseNamedSources(texts: readonly string[]): readonly NamedSource[] {
+  const named = texts.map(parseNamedSource);
   const seen = new Map<string, string>();
   for (const { name, path } of named) {
     const other = seen.get(name);
@@ -40,7 +40,7 @@ export function refuseRepeatedNames(
   }
 }
 
-function nameSource(text: string): NamedSource {
+function parseNamedSource(text: string): NamedSource {
   const given = /^([A-Za-z0-9][A-Za-z0-9._-]*)=(.+)$/.exec(text);
   if (given?.[1] !== undefined && given[2] !== undefined) return { name: given[1], path: given[2] };
   const last = basename(resolve(text))

@@ -1,9 +1,9 @@
 import type { Call, Engine } from '../../commit/engine.ts';
 import {
+  findOtherWriters,
   findScheduledSources,
   hintSource,
   markHandled,
-  otherWriters,
   requestReconcile,
   type ScheduledSource,
 } from '../../db/sources/scheduled-sources.ts';
@@ -13,7 +13,7 @@ import { NotFound } from '../../model/errors.ts';
 export type { ScheduledSource as CalledSource };
 
 /** Returns all sources of all accounts, so that a server can see which ones it may have to run. */
-export async function scheduledSources(engine: Engine): Promise<readonly ScheduledSource[]> {
+export async function listScheduledSources(engine: Engine): Promise<readonly ScheduledSource[]> {
   return findScheduledSources(engine.database);
 }
 
@@ -40,7 +40,7 @@ export async function markRequestHandled(
 }
 
 /** Notifies the server that runs the source that its content may have changed. */
-export async function hintAtSource(engine: Engine, account: string, id: string): Promise<void> {
+export async function sendSourceHint(engine: Engine, account: string, id: string): Promise<void> {
   await hintSource(engine.database, account, id);
   engine.notices.publish({ what: 'sources', account });
 }
@@ -51,6 +51,6 @@ export async function describeOtherWriters(
   account: string,
   source: string,
 ): Promise<readonly string[]> {
-  const writers = await otherWriters(engine.database, account, source);
+  const writers = await findOtherWriters(engine.database, account, source);
   return writers.map(({ name, count }) => `${name} (${count} ${count === 1 ? 'revision' : 'revisions'} lately)`);
 }

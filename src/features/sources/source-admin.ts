@@ -1,5 +1,5 @@
 import type { Call, Engine } from '../../commit/engine.ts';
-import { onceWritten } from '../../commit/in-doubt.ts';
+import { retryAfterWrite } from '../../commit/in-doubt.ts';
 import { listSources, type SourceRecord } from '../../db/sources/sources.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { Fault } from '../../model/declare/kind.ts';
@@ -8,25 +8,25 @@ import type { Transport } from '../../model/remote-url.ts';
 import { type ApiSourceRules, apiFaults } from '../../model/sources/faults.ts';
 import type { GitConfig } from '../../model/sources/schema.ts';
 import { isSourceSuspended, isSuspendedInCluster } from '../../model/sources/settings.ts';
-import { isOfServer, recordedSpec } from '../../model/sources/spec.ts';
+import { isServerManaged, recordedSpec } from '../../model/sources/spec.ts';
 import type { StoredObject } from '../../model/state/object.ts';
-import { refusalOf } from '../../objects/objects.ts';
-import { noteClaims } from '../../objects/pending-claims.ts';
-import type { Source, SourceEnd } from '../../operations/config/sources.ts';
+import { errorForProblems } from '../../objects/objects.ts';
+import { storeClaims } from '../../objects/pending-claims.ts';
+import type { Source, SourceRemoval } from '../../operations/config/sources.ts';
 import { planDetach } from '../../plan/ownership/detach.ts';
 import { applyNow } from '../config/plans/apply-plan.ts';
-import { afterCommit } from '../config/plans/bookkeeping.ts';
-import { findDoneRevision } from '../config/plans/recover.ts';
-import { wayOutInCluster } from '../config/plans/suspended.ts';
-import { revokeSource } from './leases.ts';
-import { requestSourceRun, scheduledSources } from './scheduled-sources.ts';
+import { runAfterCommit } from '../config/plans/bookkeeping.ts';
+import { findRevisionEffect } from '../config/plans/recover.ts';
+import { resumeAdviceInCluster } from '../config/plans/suspended.ts';
+import { revokeSourceLease } from './leases.ts';
+import { listScheduledSources, requestSourceRun } from './scheduled-sources.ts';
 import { findSource, recordSource, removeRecord, requireSource, suspendSource } from './sources.ts';
 import { sourceStatuses } from './status.ts';
 
 /** Limits of this server for sources, and facts about those that it may run. */
 export interface SourceRules {
   /** Maximum number of Git sources of an account. */
-  readonly mostGitSources: number;
+  readonly maxGitSources: number;
   transports(account: string): readonly Transport[];
   /**
    * Returns the file that the operator does not let a source of an account use, and the reason, or `undefined` when
@@ -46,8 +46,8 @@ export interface SourceRules {
 }
 
 /** Rules of a server that runs no sources. */
-export const plainRules: SourceRules = {
-  mostGitSources: 20,
+export const defaultRules: SourceRules = {
+  maxGitSources: 20,
   transports: () => ['https', 'ssh'],
   refusesFile: () => undefined,
   refusesHost: () => undefined,
@@ -72,20 +72,20 @@ export async function createSource(engine: Engine, call: Call, body: JsonObject,
   refuseFaults(apiFaults(body, apiRules(engine, call, rules)));
   const { name, type } = nameAndType(body);
   const present = await findSource(engine, call.account, name);
-  if (present !== undefined && !isUnrecorded(present))
+  if (present !== undefined && !holdsOnlyClaims(present))
     throw new Conflict('taken', `a source called ${name} already exists`);
   if (type === 'git') await refuseTooMany(engine, call, rules);
   await recordSource(engine, call, { id: name, type, spec: recordedSpec(type, body, 'api') });
-  return onceWritten(() => showSource(engine, call, name));
+  return retryAfterWrite(() => showSource(engine, call, name));
 }
 
 /**
  * Throws `Conflict` when the account has the maximum number of Git sources. Each of them costs the server a copy of its
  * repository, and a git process every minute.
  */
-async function refuseTooMany(engine: Engine, { account }: Call, { mostGitSources: most }: SourceRules): Promise<void> {
+async function refuseTooMany(engine: Engine, { account }: Call, { maxGitSources: most }: SourceRules): Promise<void> {
   const stored = await listSources(engine.database, account);
-  const own = stored.filter(({ type, spec }) => type === 'git' && !isOfServer(type, spec));
+  const own = stored.filter(({ type, spec }) => type === 'git' && !isServerManaged(type, spec));
   if (own.length < most) return;
   const message = `the account has ${own.length} Git sources, and the maximum on this server is ${most}; delete one, or ask the operator to raise HEDDLE_GIT_SOURCES`;
   throw new Conflict('refused', message);
@@ -100,16 +100,16 @@ export async function replaceSource(
   call: Call,
   { id, body, rules }: { readonly id: string; readonly body: JsonObject; readonly rules: SourceRules },
 ): Promise<Source> {
-  const present = await requireKnown(engine, call, id);
-  refuseOfServer(present, 'change it');
+  const present = await ensureRecord(engine, call, id);
+  refuseServerManaged(present, 'change it');
   const whole: JsonObject = { type: present.type, ...body, name: body['name'] ?? id };
   refuseFaults([
     ...apiFaults(whole, apiRules(engine, call, rules)),
-    ...fixed(whole, 'name', id),
-    ...fixed(whole, 'type', present.type),
+    ...fixedFieldFaults(whole, 'name', id),
+    ...fixedFieldFaults(whole, 'type', present.type),
   ]);
   await recordSource(engine, call, { id, type: present.type, spec: recordedSpec(present.type, whole, 'api') });
-  return onceWritten(() => showSource(engine, call, id));
+  return retryAfterWrite(() => showSource(engine, call, id));
 }
 
 /**
@@ -117,11 +117,11 @@ export async function replaceSource(
  * suspended.
  */
 export async function setSourceSuspended(engine: Engine, call: Call, id: string, suspended: boolean): Promise<Source> {
-  const { spec } = await requireKnown(engine, call, id);
+  const { spec } = await ensureRecord(engine, call, id);
   if (!suspended && isSuspendedInCluster(spec))
-    throw new Conflict('refused', `source ${id} stays suspended: ${wayOutInCluster}`);
+    throw new Conflict('refused', `source ${id} stays suspended: ${resumeAdviceInCluster}`);
   await suspendSource(engine, call, { id, suspended });
-  return onceWritten(() => showSource(engine, call, id));
+  return retryAfterWrite(() => showSource(engine, call, id));
 }
 
 /**
@@ -133,11 +133,11 @@ export async function requestSourceReconcile(
   call: Call,
   id: string,
 ): Promise<{ readonly requestedAt: string }> {
-  const { type, suspended, spec } = await requireKnown(engine, call, id);
+  const { type, suspended, spec } = await ensureRecord(engine, call, id);
   if (type === 'push')
     throw new Conflict('refused', `source ${id} gets its documents by push; no server reconciles it`);
   if (suspended) throw new Conflict('refused', `source ${id} is suspended; resume it first`);
-  if (isSuspendedInCluster(spec)) throw new Conflict('refused', `source ${id} is suspended: ${wayOutInCluster}`);
+  if (isSuspendedInCluster(spec)) throw new Conflict('refused', `source ${id} is suspended: ${resumeAdviceInCluster}`);
   return { requestedAt: await requestSourceRun(engine, call, id) };
 }
 
@@ -145,11 +145,11 @@ export async function requestSourceReconcile(
  * Releases everything that a source declares and owns. The objects stay unchanged. Suspends its loop: when it is
  * resumed, the source takes the same objects back. Throws `NotFound`.
  */
-export async function detachSource(engine: Engine, call: Call, id: string): Promise<SourceEnd> {
-  await requireKnown(engine, call, id);
-  await suspendSource(engine, stepOf(call), { id, suspended: true });
+export async function detachSource(engine: Engine, call: Call, id: string): Promise<SourceRemoval> {
+  await ensureRecord(engine, call, id);
+  await suspendSource(engine, withoutRequestId(call), { id, suspended: true });
   // What a server is about to apply was planned before the source was suspended.
-  await revokeSource(engine, call.account, id);
+  await revokeSourceLease(engine, call.account, id);
   return release(engine, call, id);
 }
 
@@ -162,12 +162,12 @@ export async function findDetached(
   call: Call,
   id: string,
   revision: number,
-): Promise<SourceEnd | undefined> {
-  const done = await findDoneRevision(engine, call, revision);
+): Promise<SourceRemoval | undefined> {
+  const done = await findRevisionEffect(engine, call, revision);
   if (done === undefined) return undefined;
   const released = [...done.changes, ...done.claims].map(({ after }) => after);
   const reconciled = await followRelease(engine, call, id, revision);
-  return { revision, ...counted(released), deleted: 0, reconciled };
+  return { revision, ...countReleased(released), deleted: 0, reconciled };
 }
 
 /** Options for deleting a source. */
@@ -187,21 +187,21 @@ export async function deleteSource(
   call: Call,
   id: string,
   { objects, approve }: SourceDeletion = {},
-): Promise<SourceEnd> {
-  const present = await requireKnown(engine, call, id);
-  if (isOfServer(present.type, present.spec) && (await isRun(engine, call.account, id)))
-    refuseOfServer(present, 'remove it');
+): Promise<SourceRemoval> {
+  const present = await ensureRecord(engine, call, id);
+  if (isServerManaged(present.type, present.spec) && (await isRunByServer(engine, call.account, id)))
+    refuseServerManaged(present, 'remove it');
   const disposal = objects ?? (present.spec['onSourceDelete'] === 'prune' ? 'prune' : 'orphan');
-  await suspendSource(engine, stepOf(call), { id, suspended: true });
-  await revokeSource(engine, call.account, id);
+  await suspendSource(engine, withoutRequestId(call), { id, suspended: true });
+  await revokeSourceLease(engine, call.account, id);
   const pruned = disposal === 'prune' ? prune(engine, call, id, approve) : Promise.resolve(0);
   const deleted = await pruned.catch(async (error: unknown) => {
     // The source was not deleted, so its previous state is restored.
-    await suspendSource(engine, stepOf(call), { id, suspended: present.suspended });
+    await suspendSource(engine, withoutRequestId(call), { id, suspended: present.suspended });
     throw error;
   });
   const end = await release(engine, call, id);
-  await removeRecord(engine, stepOf(call), id);
+  await removeRecord(engine, withoutRequestId(call), id);
   return { ...end, deleted };
 }
 
@@ -209,32 +209,32 @@ export async function deleteSource(
  * Returns the caller of one step of a longer operation, without its request id: a completed step does not mean that the
  * request was carried out.
  */
-function stepOf({ account, actor }: Call): Pick<Call, 'account' | 'actor'> {
+function withoutRequestId({ account, actor }: Call): Pick<Call, 'account' | 'actor'> {
   return { account, actor };
 }
 
 /** Deletes the objects that the source owns. Returns their number. */
 async function prune(engine: Engine, call: Call, source: string, approve: string | undefined): Promise<number> {
   const { plan } = await applyNow(engine, call, {
-    ...{ source, documents: [], problems: [], place: (problems) => problems, prune: true, allowEmpty: true },
+    ...{ source, documents: [], problems: [], locate: (problems) => problems, prune: true, allowEmpty: true },
     ...(approve === undefined ? {} : { approve }),
   });
   return plan.counts.delete;
 }
 
-async function release(engine: Engine, call: Call, source: string): Promise<SourceEnd> {
+async function release(engine: Engine, call: Call, source: string): Promise<SourceRemoval> {
   const committed = await engine.committer.mutate({
     ...call,
     propose: (snapshot) => planDetach({ snapshot, source, newId: engine.newId }),
   });
-  if (!committed.ok) throw refusalOf(committed.problems);
+  if (!committed.ok) throw errorForProblems(committed.problems);
   const { revision = null, plan } = committed;
   const released = [...plan.changes, ...plan.claims].map(({ after }) => after);
   const reconciled = await followRelease(engine, call, source, committed.after.revision);
-  return { revision, ...counted(released), deleted: 0, reconciled };
+  return { revision, ...countReleased(released), deleted: 0, reconciled };
 }
 
-function counted(released: readonly (StoredObject | undefined)[]): Pick<SourceEnd, 'released' | 'shared'> {
+function countReleased(released: readonly (StoredObject | undefined)[]): Pick<SourceRemoval, 'released' | 'shared'> {
   const shared = released.filter((after) => after?.owner !== undefined || (after?.declared.length ?? 0) > 0);
   return { released: released.length, shared: shared.length };
 }
@@ -242,9 +242,9 @@ function counted(released: readonly (StoredObject | undefined)[]): Pick<SourceEn
 /** Unblocks other sources after a source was released. Returns the ids of the sources that are reconciled now. */
 async function followRelease(engine: Engine, call: Call, source: string, revision: number): Promise<readonly string[]> {
   let reconciled: readonly string[] = [];
-  await afterCommit(engine, `updating the claims of source ${source}`, async () => {
+  await runAfterCommit(engine, `updating the claims of source ${source}`, async () => {
     // Claims that the source could not enforce block nothing any more.
-    await noteClaims(engine, call.account, source, {
+    await storeClaims(engine, call.account, source, {
       revision,
       lacks: { keys: [], units: [], blocked: [], pending: [] },
     });
@@ -268,30 +268,30 @@ async function reconcileBlocked(engine: Engine, call: Call, gone: string): Promi
 }
 
 /** Returns the record of a source. Creates one for a source that only ever pushed. Throws `NotFound`. */
-async function requireKnown(engine: Engine, call: Call, id: string): Promise<SourceRecord> {
+async function ensureRecord(engine: Engine, call: Call, id: string): Promise<SourceRecord> {
   const found = await findSource(engine, call.account, id);
   if (found !== undefined) return found;
   const state = await engine.snapshots.fresh(call.account);
   if (state.declaredBy(id).length === 0) throw new NotFound(`source ${id} not found`);
-  await recordSource(engine, stepOf(call), { id, type: 'push', spec: recordedSpec('push', {}, 'api') });
+  await recordSource(engine, withoutRequestId(call), { id, type: 'push', spec: recordedSpec('push', {}, 'api') });
   return requireSource(engine, call.account, id);
 }
 
 /** Whether the row only records the claims that a pushing source could not enforce. */
-function isUnrecorded({ type, spec }: SourceRecord): boolean {
+function holdsOnlyClaims({ type, spec }: SourceRecord): boolean {
   return type === 'push' && spec['managedBy'] === undefined;
 }
 
-function refuseOfServer({ id, type, spec }: SourceRecord, what: string): void {
-  if (!isOfServer(type, spec)) return;
+function refuseServerManaged({ id, type, spec }: SourceRecord, what: string): void {
+  if (!isServerManaged(type, spec)) return;
   throw new Conflict(
     'refused',
     `source ${id} is named by the configuration of a server (--source or --config); ${what} there, and restart the servers`,
   );
 }
 
-async function isRun(engine: Engine, account: string, id: string): Promise<boolean> {
-  const called = await scheduledSources(engine);
+async function isRunByServer(engine: Engine, account: string, id: string): Promise<boolean> {
+  const called = await listScheduledSources(engine);
   return called.some((source) => source.account === account && source.id === id && source.runner !== null);
 }
 
@@ -312,7 +312,7 @@ function nameAndType(body: JsonObject): { readonly name: string; readonly type: 
   return { name: String(body['name']), type: String(body['type']) };
 }
 
-function fixed(body: JsonObject, member: string, value: string): readonly Fault[] {
+function fixedFieldFaults(body: JsonObject, member: string, value: string): readonly Fault[] {
   if (body[member] === value) return [];
   const message = `\`${member}\` is \`${value}\` and cannot change; make another source`;
   return [{ code: 'field_fixed', path: `/${member}`, message }];

@@ -10,9 +10,9 @@ import { listManualRevisions } from '../../db/sources/manual-revisions.ts';
 import {
   listSources,
   putStatus,
-  type Registration,
   registerSource,
   removeSource,
+  type SourceChangeContext,
   type SourceRecord,
   setSuspended,
 } from '../../db/sources/sources.ts';
@@ -35,7 +35,7 @@ export async function recordSource(
   caller: Caller,
   source: Pick<SourceRecord, 'id' | 'type' | 'spec'>,
 ): Promise<void> {
-  await revise(engine, caller, (by) => registerSource(engine.database, caller.account, source, by));
+  await writeRevision(engine, caller, (by) => registerSource(engine.database, caller.account, source, by));
 }
 
 /** Suspends or resumes the loop of a source. A running reconcile completes. */
@@ -44,12 +44,12 @@ export async function suspendSource(
   caller: Caller,
   source: { readonly id: string; readonly suspended: boolean },
 ): Promise<void> {
-  await revise(engine, caller, (by) => setSuspended(engine.database, caller.account, source, by));
+  await writeRevision(engine, caller, (by) => setSuspended(engine.database, caller.account, source, by));
 }
 
 /** Deletes the record of a source that declares nothing any more. */
 export async function removeRecord(engine: Engine, caller: Caller, id: string): Promise<void> {
-  await revise(engine, caller, (by) => removeSource(engine.database, caller.account, id, by));
+  await writeRevision(engine, caller, (by) => removeSource(engine.database, caller.account, id, by));
 }
 
 /** Returns a source as it is stored. Throws `NotFound`. */
@@ -87,7 +87,7 @@ export async function recordStatus(
   }
   const actor = { type: 'source', id, name: id } as const;
   const events = codes.map((code) => ({ code, target: id, meta: { source: id, message: status.message } }));
-  await engine.database.holding(account, async (held) => {
+  await engine.database.withAccountLock(account, async (held) => {
     if (await put(held)) await recordEvents(held, account, { actor, at: engine.now(), events });
   });
 }
@@ -139,10 +139,10 @@ export async function recordClaimedKeys(
 }
 
 /** Writes a revision about a source. Writes none when nothing would change, so it can be repeated. */
-async function revise(
+async function writeRevision(
   engine: Engine,
   caller: Caller,
-  write: (registration: Registration) => Promise<number | undefined>,
+  write: (registration: SourceChangeContext) => Promise<number | undefined>,
 ): Promise<void> {
   const { database, now, newId } = engine;
   const registration = { actor: caller.actor, at: now(), requestId: caller.requestId?.() ?? newId() };

@@ -5,13 +5,13 @@ import { listSources, type SourceRecord } from '../../db/sources/sources.ts';
 import { isSourceSuspended } from '../../model/sources/settings.ts';
 import {
   type Condition,
+  initialStatus,
   readStatus,
   type SourceStatus,
   shownStatus,
-  unknownStatus,
 } from '../../model/sources/status.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
-import { readableNames } from '../../objects/object-list.ts';
+import { createKindNameReadCheck } from '../../objects/object-list.ts';
 import { readClaims } from '../../objects/pending-claims.ts';
 import { readableStatus } from '../../objects/readable-problems.ts';
 import type { Source } from '../../operations/config/sources.ts';
@@ -23,14 +23,14 @@ import { inventoryOf } from './sources.ts';
 
 /** Returns the sources of the account, with their status and the number of objects that each declares. */
 export async function sourceStatuses(engine: Engine, call: Call): Promise<readonly Source[]> {
-  const state = await engine.snapshots.at(call.account, call.revision);
+  const state = await engine.snapshots.atLeast(call.account, call.revision);
   const stored = await listSources(engine.database, call.account);
   const known = new Set(stored.map(({ id }) => id));
   const claimed = new Map((await readClaims(engine.database, call.account)).list.map((one) => [one.source, one.units]));
   const manualRevisions = new Map(
     (await listManualRevisions(engine.database, call.account)).map((run) => [run.source, run]),
   );
-  const isReadable = readableNames(state, call);
+  const isReadable = createKindNameReadCheck(state, call);
   // A source that only ever pushed through the API has no row of its own.
   const pushing = [...state.sources()]
     .filter((source) => !known.has(source))
@@ -63,11 +63,13 @@ function viewSource(
   },
 ): Source {
   const suspended = isSourceSuspended({ suspended: isStopped, spec });
-  const found = Object.keys(status).length > 0 ? readable(readStatus(status)) : contradicted(claimed);
+  const found = Object.keys(status).length > 0 ? readable(readStatus(status)) : statusOfRejectedPush(claimed);
   // What a source declares can change without it: by a rollback, or when other sources take over.
   const inventory = found?.inventory === undefined ? {} : { inventory: inventoryOf(state, id) };
   const conditions =
-    found === undefined || manualRevision === undefined ? {} : { conditions: drifted(found, manualRevision) };
+    found === undefined || manualRevision === undefined
+      ? {}
+      : { conditions: withDriftedCondition(found, manualRevision) };
   const known =
     found === undefined ? {} : shownStatus({ ...found, ...inventory, ...conditions }, { generation, suspended });
   const shown = handled === null ? known : { ...known, lastHandledReconcileAt: handled.toISOString() };
@@ -80,7 +82,7 @@ function viewSource(
     generation,
     status: shown,
     objects,
-    ...overridden(state, id, now),
+    ...summarizeOverrides(state, id, now),
   };
 }
 
@@ -88,7 +90,7 @@ function viewSource(
  * Returns how many units of a source are overridden, and the latest time at which an override ends. Empty when none is
  * overridden.
  */
-function overridden(state: Snapshot, source: string, now: string): Pick<Source, 'overrides'> {
+function summarizeOverrides(state: Snapshot, source: string, now: string): Pick<Source, 'overrides'> {
   const untils = driftOf(state, now, source).flatMap(({ because }) =>
     because.why === 'override' ? [because.override.until] : [],
   );
@@ -100,7 +102,7 @@ function overridden(state: Snapshot, source: string, now: string): Pick<Source, 
  * Returns the conditions with `Drifted` set, because another revision was applied by hand after the commit that is
  * shown.
  */
-function drifted(
+function withDriftedCondition(
   { conditions, observedGeneration }: SourceStatus,
   { revision, by, commit }: ManualRevision,
 ): readonly Condition[] {
@@ -118,18 +120,18 @@ function drifted(
  * Returns the status of a source that only pushes. All that is known of it are claims that it could not enforce.
  * Returns `undefined` when there are none.
  */
-function contradicted(units: PendingClaim['units']): SourceStatus | undefined {
+function statusOfRejectedPush(units: PendingClaim['units']): SourceStatus | undefined {
   const [first, ...others] = units;
   if (first === undefined) return undefined;
   const { kind, key, path, file, line } = first;
   const more = others.length === 0 ? '' : `, and ${others.length} more`;
   const message = `its rejected push contradicts other sources and is not applied until they agree: ${path} of ${kind} ${key} (${file}:${line})${more}`;
-  return { ...unknownStatus, state: 'conflicted', message };
+  return { ...initialStatus, state: 'conflicted', message };
 }
 
 /** Returns a summary of the account. */
 export async function accountStatus(engine: Engine, call: Call, version: string): Promise<AccountStatus> {
-  const state = await engine.snapshots.at(call.account, call.revision);
+  const state = await engine.snapshots.atLeast(call.account, call.revision);
   const counts = engine.registry.kinds.map((kind) => [kind.name, state.countOf(kind.name)] as const);
   return {
     account: state.account,

@@ -13,17 +13,17 @@ export interface ValueOptions {
  * Returns a function that looks up values for documents. It uses the allow-list only: otherwise authors of documents
  * could read the server's own secrets. A line end at the end of a file is ignored.
  */
-export function createValues({
+export function createValueLookup({
   values,
   valuesDir,
 }: ValueOptions): (origin: string, name: string) => string | undefined {
   return (origin, name) => {
     if (origin === 'envRef') return Object.hasOwn(values, name) && values[name] !== '' ? values[name] : undefined;
-    return origin === 'fileRef' && valuesDir !== undefined ? readInside(valuesDir, name) : undefined;
+    return origin === 'fileRef' && valuesDir !== undefined ? readFileInside(valuesDir, name) : undefined;
   };
 }
 
-function readInside(directory: string, name: string): string | undefined {
+function readFileInside(directory: string, name: string): string | undefined {
   try {
     const root = realpathSync(directory);
     const path = realpathSync(join(root, name));

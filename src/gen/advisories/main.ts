@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { judge, readWaivers } from './verdict.ts';
+import { judgeAudit, readWaivers } from './verdict.ts';
 
-const usual = fileURLToPath(new URL('../../../.ci/waivers.json', import.meta.url));
-const { values } = parseArgs({ options: { waivers: { type: 'string', default: usual } } });
+const defaultWaiversFile = fileURLToPath(new URL('../../../.ci/waivers.json', import.meta.url));
+const { values } = parseArgs({ options: { waivers: { type: 'string', default: defaultWaiversFile } } });
 
 // npm exits with a failure both for findings and for an unanswered audit. Its output shows which of the two it is.
 const audit = spawnSync('npm', ['audit', '--json', '--fetch-retries=1', '--fetch-timeout=30000'], {
@@ -15,7 +15,7 @@ const audit = spawnSync('npm', ['audit', '--json', '--fetch-retries=1', '--fetch
 });
 try {
   const waivers = readWaivers(readFileSync(values.waivers, 'utf8'));
-  const { ok, lines } = judge(audit.stdout ?? '', waivers, new Date().toISOString().slice(0, 10));
+  const { ok, lines } = judgeAudit(audit.stdout ?? '', waivers, new Date().toISOString().slice(0, 10));
   for (const line of lines) console.log(line);
   process.exitCode = ok ? 0 : 1;
 } catch (error) {

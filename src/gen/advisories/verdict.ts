@@ -27,14 +27,14 @@ interface Advisory {
  * Judges the output of `npm audit --json`. A registry that does not answer audits is not a failure, but causes
  * prominent warnings. `today` is an ISO 8601 date.
  */
-export function judge(answer: string, waivers: readonly Waiver[], today: string): Verdict {
+export function judgeAudit(answer: string, waivers: readonly Waiver[], today: string): Verdict {
   const advisories = readAdvisories(answer);
   if (advisories === undefined) {
     const ended = waivers.filter(({ until }) => until < today);
     return {
       ok: true,
       lines: [
-        `WARNING: the package registry did not answer an audit, so the dependencies were NOT checked for published vulnerabilities${whyNot(answer)}.`,
+        `WARNING: the package registry did not answer an audit, so the dependencies were NOT checked for published vulnerabilities${formatAuditError(answer)}.`,
         'WARNING: before a release, run `npm run advisories` where the registry answers.',
         ...ended.map(
           ({ advisory, until }) =>
@@ -57,14 +57,14 @@ export function judge(answer: string, waivers: readonly Waiver[], today: string)
 }
 
 /** Returns npm's message about a failed audit, in brackets. Empty without a message. */
-function whyNot(answer: string): string {
+function formatAuditError(answer: string): string {
   const message = parse(answer)?.['message'];
   return typeof message === 'string' ? ` (${message.slice(0, 200)})` : '';
 }
 
 /** Parses waivers. Throws at the first one that is malformed. */
 export function readWaivers(text: string): readonly Waiver[] {
-  const list = listIn(text);
+  const list = parseWaiversJson(text);
   if (!Array.isArray(list)) throw new Error('the waivers must be a list');
   return list.map((waiver, at) => {
     const { advisory, until, reason } = isObject(waiver) ? waiver : {};
@@ -75,7 +75,7 @@ export function readWaivers(text: string): readonly Waiver[] {
   });
 }
 
-function listIn(text: string): unknown {
+function parseWaiversJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {

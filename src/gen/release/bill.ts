@@ -15,7 +15,7 @@ export function billOfMaterials(packages: readonly string[]): JsonObject {
   const { stdout, status } = spawnSync('npm', words, { cwd: root, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
   if (status !== 0) throw new Error('npm cannot list the packages; `npm sbom --sbom-format cyclonedx` shows why');
   const bill = asObject(JSON.parse(stdout));
-  const names = new Set(packages.map(nameOf));
+  const names = new Set(packages.map(nameWithVersion));
   const components = asObjects(bill['components']).filter((item) => names.has(`${item['name']}@${item['version']}`));
   const metadata = asObject(bill['metadata']);
   const self = { ...asObject(metadata['component']), name: 'heddle', properties: [] };
@@ -28,12 +28,12 @@ export function billOfMaterials(packages: readonly string[]): JsonObject {
     // npm describes what it would install; this bill describes what was built.
     metadata: { ...metadata, lifecycles: [{ phase: 'build' }], component: self },
     // npm's scope and properties describe the packages as dependencies of this project, not of the executable.
-    components: [...components.map((item) => ({ ...item, scope: 'required', properties: [] })), node()],
-    dependencies: [...dependencies, { ref: node()['bom-ref'], dependsOn: [] }],
+    components: [...components.map((item) => ({ ...item, scope: 'required', properties: [] })), nodeComponent()],
+    dependencies: [...dependencies, { ref: nodeComponent()['bom-ref'], dependsOn: [] }],
   };
 }
 
-function node() {
+function nodeComponent() {
   const { node: version } = process.versions;
   return {
     'bom-ref': `node@${version}`,
@@ -46,7 +46,7 @@ function node() {
   };
 }
 
-function nameOf(folder: string): string {
+function nameWithVersion(folder: string): string {
   const { name, version } = asObject(JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')));
   return `${name}@${version}`;
 }

@@ -2,7 +2,7 @@ import { copyFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type OutputChunk, rolldown } from 'rolldown';
-import { togetherByStart } from './together.ts';
+import { groupModulesByStart } from './together.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -36,7 +36,7 @@ export async function bundle(entries: readonly string[], folder: string): Promis
     // Warnings are of no use here: dependencies are bundled unchanged, and a missing module is an error anyway.
     logLevel: 'silent',
   });
-  const groups = togetherByStart(root);
+  const groups = groupModulesByStart(root);
   const codeSplitting = { groups, includeDependenciesRecursively: false };
   const { output } = await build.write({ dir: folder, format: 'esm', codeSplitting });
   await build.close();

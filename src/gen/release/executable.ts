@@ -17,7 +17,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { programVersion } from '../../version.ts';
 import { billOfMaterials } from './bill.ts';
-import { emptyOut, refuse } from './out.ts';
+import { exitWithError, prepareOutputFolder } from './out.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const boot = join(root, 'src/gen/release/executable/boot.cjs');
@@ -25,7 +25,7 @@ const { values } = parseArgs({ options: { out: { type: 'string', default: join(r
 
 if (process.platform === 'linux') await writeExecutable(resolve(values.out));
 else
-  refuse(
+  exitWithError(
     'An executable can only be built on Linux, for the kind of machine that builds it; elsewhere use the package: `npm pack`.',
   );
 
@@ -34,7 +34,7 @@ else
  * of all three.
  */
 async function writeExecutable(out: string): Promise<void> {
-  emptyOut(out, 'SHA256SUMS');
+  prepareOutputFolder(out, 'SHA256SUMS');
   // Imported on demand, because importing the bundler loads a native library.
   const { licencesFile, writeProgram } = await import('./program.ts');
   const work = mkdtempSync(join(tmpdir(), 'heddle-executable-'));
@@ -43,7 +43,7 @@ async function writeExecutable(out: string): Promise<void> {
     const program = join(work, 'program');
     const { files, packages } = await writeProgram(program);
     const blob = makeBlob(work, Object.fromEntries(files.map((file) => [file, join(program, file)])));
-    inject(blob, join(out, name));
+    injectBlob(blob, join(out, name));
     copyFileSync(join(program, licencesFile), join(out, licencesFile));
     appendFileSync(join(out, licencesFile), licenceOfNode());
     writeFileSync(join(out, `${name}.cdx.json`), `${JSON.stringify(billOfMaterials(packages), null, 2)}\n`);
@@ -63,20 +63,20 @@ function makeBlob(work: string, assets: Readonly<Record<string, string>>): strin
   const output = join(work, 'blob');
   const config = { main: boot, output, disableExperimentalSEAWarning: true, assets: { ...assets, 'boot.cjs': boot } };
   writeFileSync(join(work, 'config.json'), JSON.stringify(config));
-  run([`--experimental-sea-config`, join(work, 'config.json')]);
+  runNode([`--experimental-sea-config`, join(work, 'config.json')]);
   return output;
 }
 
 /** Copies the running Node to `path` and adds the blob to it. */
-function inject(blob: string, path: string): void {
+function injectBlob(blob: string, path: string): void {
   copyFileSync(process.execPath, path);
   const postject = join(dirname(createRequire(import.meta.url).resolve('postject/package.json')), 'dist/cli.js');
   // postject sets this fuse in the binary, by which Node knows that it contains a blob.
-  run([postject, path, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2']);
+  runNode([postject, path, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2']);
   chmodSync(path, 0o755);
 }
 
-function run(words: readonly string[]): void {
+function runNode(words: readonly string[]): void {
   const { status, stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' });
   if (status !== 0) throw new Error(`the executable cannot be made: ${stdout}${stderr}`);
 }
@@ -95,7 +95,9 @@ function licenceOfNode(): string {
   const places = ['LICENSE', `node_modules/node-${process.platform}-${process.arch}/LICENSE`];
   const place = places.map((path) => join(folder, path)).find((path) => existsSync(path));
   if (place === undefined)
-    refuse(`The licence of Node is not next to ${process.execPath}; build with a Node that nodejs.org or npm publish.`);
+    exitWithError(
+      `The licence of Node is not next to ${process.execPath}; build with a Node that nodejs.org or npm publish.`,
+    );
   const line = '-'.repeat(80);
   return `\n${line}\n\nNode.js ${process.versions.node}\n\n${readFileSync(place, 'utf8').trim()}\n`;
 }

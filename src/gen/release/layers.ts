@@ -16,7 +16,7 @@ import { basename, dirname, join } from 'node:path';
 /** A layer of the image, which is a part of its file system. */
 export interface Layer {
   /** How the layer was made, for the history of the image. */
-  readonly what: string;
+  readonly createdBy: string;
   /** Folder with the layer's files; below, the paths in this folder that belong to the layer. */
   readonly folder: string;
   readonly paths: readonly string[];
@@ -34,7 +34,7 @@ const tools = ['git', 'ssh', 'sh', 'sleep'];
  * Creates the smallest system on which the program and Git run: their libraries, and files about users and name
  * resolution. Everything is copied from the machine that builds the image, so that nothing is downloaded.
  */
-export function fillBase(folder: string): Layer {
+export function createBaseLayer(folder: string): Layer {
   for (const path of ['usr/bin', 'usr/lib', 'etc/ssl/certs', 'tmp', 'var/lib', 'proc', 'dev', 'sys'])
     mkdirSync(join(folder, path), { recursive: true });
   chmodSync(join(folder, 'tmp'), 0o1777);
@@ -50,26 +50,26 @@ export function fillBase(folder: string): Layer {
   );
   writeFileSync(join(folder, 'etc/group'), 'root:x:0:\nheddle:x:1000:\n');
   writeFileSync(join(folder, 'etc/nsswitch.conf'), 'hosts: files dns\n');
-  return { what: 'libraries, git and ssh of the machine that built the image', folder, paths: ['.'], owner: 0 };
+  return { createdBy: 'libraries, git and ssh of the machine that built the image', folder, paths: ['.'], owner: 0 };
 }
 
 /** Creates the data directory, which only the user of the program may access. */
-export function fillData(folder: string): Layer {
+export function createDataLayer(folder: string): Layer {
   mkdirSync(join(folder, 'var/lib/heddle'), { recursive: true, mode: 0o700 });
-  return { what: 'the data directory', folder, paths: ['var/lib/heddle'], owner: 1000 };
+  return { createdBy: 'the data directory', folder, paths: ['var/lib/heddle'], owner: 1000 };
 }
 
 /** Creates the layer with the single executable. */
-export function fillProgram(folder: string, executable: string): Layer {
+export function createProgramLayer(folder: string, executable: string): Layer {
   const path = join(folder, 'usr/local/bin/heddle');
   mkdirSync(dirname(path), { recursive: true });
   copyFileSync(executable, path);
   chmodSync(path, 0o755);
-  return { what: basename(executable), folder, paths: ['usr/local'], owner: 0 };
+  return { createdBy: basename(executable), folder, paths: ['usr/local'], owner: 0 };
 }
 
 /** Returns the layer as a tar archive, which is reproducible: the same files give the same bytes. */
-export function tarOf({ folder, paths, owner }: Layer): Buffer {
+export function createTar({ folder, paths, owner }: Layer): Buffer {
   const owned = [`--owner=${owner}`, `--group=${owner}`, '--numeric-owner', '--mtime=@0', '--sort=name'];
   const words = ['--create', '--format=gnu', ...owned, '--directory', folder, ...paths];
   return execFileSync('tar', words, { maxBuffer: 1024 * 1024 * 1024 });

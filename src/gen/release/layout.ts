@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { programVersion } from '../../version.ts';
-import { fillBase, fillData, fillProgram, type Layer, tarOf } from './layers.ts';
-import { emptyOut, refuse } from './out.ts';
+import { createBaseLayer, createDataLayer, createProgramLayer, createTar, type Layer } from './layers.ts';
+import { exitWithError, prepareOutputFolder } from './out.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const { values } = parseArgs({
@@ -17,11 +17,13 @@ const { values } = parseArgs({
   },
 });
 
-const platforms: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
+const ociArchitectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 /** Path of the executable of this version for this machine. */
 const executable = join(resolve(values.executables), `heddle-${programVersion()}-linux-${process.arch}`);
 if (!existsSync(executable))
-  refuse('There is no executable for this machine to build an image from: run `npm run build:executable` first.');
+  exitWithError(
+    'There is no executable for this machine to build an image from: run `npm run build:executable` first.',
+  );
 writeLayout(resolve(values.out), executable);
 
 interface Descriptor {
@@ -32,17 +34,19 @@ interface Descriptor {
 
 /** Writes the image as an OCI layout, whose parts are named by digest. Needs neither a daemon nor a base image. */
 function writeLayout(out: string, program: string): void {
-  emptyOut(out, 'oci-layout');
+  prepareOutputFolder(out, 'oci-layout');
   mkdirSync(join(out, 'blobs/sha256'), { recursive: true });
   const work = mkdtempSync(join(tmpdir(), 'heddle-layers-'));
   try {
-    const made = [fillBase, fillData, (folder: string) => fillProgram(folder, program)].map((fill, at) => {
-      const folder = join(work, String(at));
-      mkdirSync(folder);
-      return writeLayer(out, fill(folder));
-    });
-    const configuration = writeBlob(out, 'application/vnd.oci.image.config.v1+json', configurationOf(made));
-    const manifest = writeBlob(out, 'application/vnd.oci.image.manifest.v1+json', {
+    const made = [createBaseLayer, createDataLayer, (folder: string) => createProgramLayer(folder, program)].map(
+      (fill, at) => {
+        const folder = join(work, String(at));
+        mkdirSync(folder);
+        return writeLayer(out, fill(folder));
+      },
+    );
+    const configuration = writeJsonBlob(out, 'application/vnd.oci.image.config.v1+json', configurationOf(made));
+    const manifest = writeJsonBlob(out, 'application/vnd.oci.image.manifest.v1+json', {
       ...{ schemaVersion: 2, mediaType: 'application/vnd.oci.image.manifest.v1+json', config: configuration },
       layers: made.map(({ blob }) => blob),
     });
@@ -62,14 +66,14 @@ function writeLayout(out: string, program: string): void {
 interface WrittenLayer {
   readonly blob: Descriptor;
   /** Digest of the uncompressed layer, by which container engines identify its content. */
-  readonly content: string;
-  readonly made: string;
+  readonly diffId: string;
+  readonly createdBy: string;
 }
 
 function writeLayer(out: string, layer: Layer): WrittenLayer {
-  const tar = tarOf(layer);
-  const blob = write(out, 'application/vnd.oci.image.layer.v1.tar+gzip', gzipSync(tar));
-  return { blob, content: digestOf(tar), made: layer.what };
+  const tar = createTar(layer);
+  const blob = writeBytes(out, 'application/vnd.oci.image.layer.v1.tar+gzip', gzipSync(tar));
+  return { blob, diffId: digestOf(tar), createdBy: layer.createdBy };
 }
 
 /** Returns the configuration of the image, with the same settings as the Dockerfile. */
@@ -102,20 +106,20 @@ function configurationOf(layers: readonly WrittenLayer[]) {
         ...{ StartPeriod: seconds(60), Retries: 3 },
       },
     },
-    rootfs: { type: 'layers', diff_ids: layers.map(({ content }) => content) },
-    history: layers.map(({ made }) => ({ created, created_by: made })),
+    rootfs: { type: 'layers', diff_ids: layers.map(({ diffId }) => diffId) },
+    history: layers.map(({ createdBy }) => ({ created, created_by: createdBy })),
   };
 }
 
 function architecture(): string {
-  return platforms[process.arch] ?? process.arch;
+  return ociArchitectures[process.arch] ?? process.arch;
 }
 
-function writeBlob(out: string, mediaType: string, content: object): Descriptor {
-  return write(out, mediaType, Buffer.from(JSON.stringify(content)));
+function writeJsonBlob(out: string, mediaType: string, content: object): Descriptor {
+  return writeBytes(out, mediaType, Buffer.from(JSON.stringify(content)));
 }
 
-function write(out: string, mediaType: string, bytes: Buffer): Descriptor {
+function writeBytes(out: string, mediaType: string, bytes: Buffer): Descriptor {
   const digest = digestOf(bytes);
   writeFileSync(join(out, 'blobs/sha256', digest.slice('sha256:'.length)), bytes);
   return { mediaType, digest, size: bytes.length };

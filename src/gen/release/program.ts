@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { type Bundle, bundle, programEntries } from './bundle.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const licenceFile = /^(licen[cs]e|notice|copying)([-.].*)?$/i;
+const licenceFilePattern = /^(licen[cs]e|notice|copying)([-.].*)?$/i;
 
 /** Name of the file with the licences of the bundled packages. */
 export const licencesFile = 'THIRD-PARTY-LICENSES.txt';
@@ -22,7 +22,7 @@ function licencesOf(packages: readonly string[]): string {
   const sections = packages.map((folder) => {
     const text = readFileSync(join(root, folder, 'package.json'), 'utf8');
     const { name, version, license } = JSON.parse(text) as Readonly<Record<string, unknown>>;
-    const files = readdirSync(join(root, folder)).filter((file) => licenceFile.test(file));
+    const files = readdirSync(join(root, folder)).filter((file) => licenceFilePattern.test(file));
     const texts = files.sort().map((file) => readFileSync(join(root, folder, file), 'utf8').trim());
     return [`${String(name)} ${String(version)} (${String(license ?? 'see below')})`, ...texts].join('\n\n');
   });

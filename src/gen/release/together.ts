@@ -5,7 +5,7 @@ import type { ChunkingContext, CodeSplittingGroup } from 'rolldown';
  * Entry modules of short commands, and of threads and libraries that share modules with these commands but must not
  * load the rest of their modules. By name.
  */
-const starts: Readonly<Record<string, readonly string[]>> = {
+const entryModules: Readonly<Record<string, readonly string[]>> = {
   start: ['src/main.ts', 'src/cli/version.ts'],
   fmt: ['src/cli/offline/fmt.ts'],
   validate: ['src/cli/offline/validate.ts', 'src/cli/offline/offline.ts'],
@@ -14,47 +14,49 @@ const starts: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Short commands. Modules that none of them needs are left to the bundler. */
-const commands = ['start', 'fmt', 'validate'] as const;
+const shortCommands = ['start', 'fmt', 'validate'] as const;
 
 /**
  * Modules that are not grouped. They wait for modules that they import later; in a shared file, those would wait for
  * them in turn.
  */
-const apart: readonly string[] = ['src/main.ts'];
+const ungroupedModules: readonly string[] = ['src/main.ts'];
 
 /**
- * Groups modules that the same subset of `starts` needs into one file. Finding, reading and linking a file takes half a
+ * Groups modules that the same subset of `entryModules` needs into one file. Finding, reading and linking a file takes half a
  * millisecond whatever its size, and otherwise a command that checks a few documents would load eighty files.
  */
-export function togetherByStart(root: string): CodeSplittingGroup[] {
+export function groupModulesByStart(root: string): CodeSplittingGroup[] {
   let groups: ReadonlyMap<string, string> | undefined;
   return [
     {
       name: (module, context) => {
-        groups ??= groupsOf(root, context);
+        groups ??= buildGroups(root, context);
         return groups.get(module) ?? null;
       },
     },
   ];
 }
 
-function groupsOf(root: string, context: ChunkingContext): ReadonlyMap<string, string> {
+function buildGroups(root: string, context: ChunkingContext): ReadonlyMap<string, string> {
   const needed = new Map<string, string[]>();
-  for (const [name, paths] of Object.entries(starts))
+  for (const [name, paths] of Object.entries(entryModules))
     for (const module of importedFrom(paths, root, context)) needed.set(module, [...(needed.get(module) ?? []), name]);
-  const left = new Set(apart.map((path) => join(root, path)));
+  const left = new Set(ungroupedModules.map((path) => join(root, path)));
   const grouped = [...needed].filter(
-    ([module, names]) => !left.has(module) && commands.some((command) => names.includes(command)),
+    ([module, names]) => !left.has(module) && shortCommands.some((command) => names.includes(command)),
   );
-  return new Map(grouped.map(([module, names]) => [module, names.filter((name) => tellsApart(name, names)).join('-')]));
+  return new Map(
+    grouped.map(([module, names]) => [module, names.filter((name) => distinguishesGroups(name, names)).join('-')]),
+  );
 }
 
 /**
  * Checks whether a name distinguishes groups. Modules that the start needs are loaded for every command, so it does not
  * matter which commands need them too.
  */
-function tellsApart(name: string, names: readonly string[]): boolean {
-  return name === 'start' || !names.includes('start') || !commands.some((command) => command === name);
+function distinguishesGroups(name: string, names: readonly string[]): boolean {
+  return name === 'start' || !names.includes('start') || !shortCommands.some((command) => command === name);
 }
 
 /** Returns these modules and all modules that they import statically, directly or indirectly. */

@@ -1,12 +1,12 @@
 import { protocols, protocolsWithPorts } from '../../model/declare/access-words.ts';
 import { defineKind } from '../../model/declare/kind.ts';
-import { longest, oneOf, optionalString, ref, string, typedRef } from '../../model/schema/field.ts';
+import { maxLengths, oneOf, optionalString, ref, string, typedRef } from '../../model/schema/field.ts';
 import { portOrRange } from '../shared/formats.ts';
 
 const resourceKinds = { peer: 'Peer', host: 'NetworkResource', subnet: 'NetworkResource', domain: 'NetworkResource' };
 
 const spec = {
-  name: string({ doc: 'The name people see.', maxLength: longest.name, required: true, minLength: 1 }),
+  name: string({ doc: 'The name people see.', maxLength: maxLengths.name, required: true, minLength: 1 }),
   description: string({ doc: 'What the test is for.', default: '' }),
   from: ref('Group', {
     doc: 'Group with the peers that open the connection; each of them is tested. Give either this or `fromResource`.',

@@ -7,7 +7,7 @@ import { type SwitchStem, switchEvents } from '../shared/events.ts';
 
 type Meta = Readonly<Record<string, string>>;
 
-const switches: Readonly<Record<string, SwitchStem>> = {
+const switchStems: Readonly<Record<string, SwitchStem>> = {
   peer_login_expiration_enabled: 'account.setting.peer.login.expiration',
   peer_inactivity_expiration_enabled: 'account.peer.inactivity.expiration',
   groups_propagation_enabled: 'account.setting.group.propagation',
@@ -17,10 +17,14 @@ const switches: Readonly<Record<string, SwitchStem>> = {
   local_mfa_enabled: 'account.setting.local.mfa',
 };
 
-const extraSwitches: Readonly<Record<string, SwitchStem>> = { peer_approval_enabled: 'account.setting.peer.approval' };
+const extraSwitchStems: Readonly<Record<string, SwitchStem>> = {
+  peer_approval_enabled: 'account.setting.peer.approval',
+};
 
 /** Settings whose change is audited with an event, and the metadata of the event. */
-const values: Readonly<Record<string, { readonly code: ActivityCode; meta(before: string, after: string): Meta }>> = {
+const valueActivities: Readonly<
+  Record<string, { readonly code: ActivityCode; meta(before: string, after: string): Meta }>
+> = {
   peer_login_expiration: { code: 'account.setting.peer.login.expiration.update', meta: () => ({}) },
   peer_inactivity_expiration: { code: 'account.peer.inactivity.expiration.update', meta: () => ({}) },
   auto_update_version: { code: 'account.settings.auto.version.update', meta: (_, version) => ({ version }) },
@@ -36,13 +40,13 @@ export function updatedEvents(
   state: State,
 ): readonly AuditEvent[] {
   const [was, is] = [before.spec.settings ?? {}, after.spec.settings ?? {}];
-  const [wasExtra, isExtra] = [inside(was, 'extra'), inside(is, 'extra')];
+  const [wasExtra, isExtra] = [sectionOf(was, 'extra'), sectionOf(is, 'extra')];
   return [
-    ...switchEvents(switches, was, is, {}),
-    ...switchEvents(extraSwitches, wasExtra, isExtra, {}),
+    ...switchEvents(switchStems, was, is, {}),
+    ...switchEvents(extraSwitchStems, wasExtra, isExtra, {}),
     ...valueEvents(was, is),
     ...ipv6Events(was, is),
-    ...logGroupEvents(listed(wasExtra), listed(isExtra), state),
+    ...logGroupEvents(logGroupsOf(wasExtra), logGroupsOf(isExtra), state),
   ];
 }
 
@@ -51,7 +55,7 @@ function oldAndNew(field: string): (before: string, after: string) => Meta {
 }
 
 function valueEvents(was: JsonObject, is: JsonObject): readonly AuditEvent[] {
-  return Object.entries(values)
+  return Object.entries(valueActivities)
     .filter(([field]) => was[field] !== is[field])
     .map(([field, { code, meta }]) => ({ code, meta: meta(String(was[field] ?? ''), String(is[field] ?? '')) }));
 }
@@ -73,12 +77,12 @@ function logGroupEvents(was: readonly string[], is: readonly string[], state: St
   ];
 }
 
-function inside(settings: JsonObject, name: string): JsonObject {
+function sectionOf(settings: JsonObject, name: string): JsonObject {
   // Canonical specs contain the section with all its members.
   return asObject(settings[name] ?? {});
 }
 
-function listed(extra: JsonObject): readonly string[] {
+function logGroupsOf(extra: JsonObject): readonly string[] {
   const groups = extra['network_traffic_logs_groups'];
   return Array.isArray(groups) ? groups.map(String) : [];
 }

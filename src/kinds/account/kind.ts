@@ -1,32 +1,32 @@
 import { asObject } from '../../lib/json.ts';
 import { defineKind, type State } from '../../model/declare/kind.ts';
-import type { DerivedChange, Step } from '../../model/declare/mutation.ts';
+import type { DerivedChange, ObjectChange } from '../../model/declare/mutation.ts';
 import { boolean, object } from '../../model/schema/field.ts';
 import type { Stored } from '../../model/state/stored.ts';
-import { addGroups } from '../shared/propagation.ts';
+import { propagateAllGroups } from '../shared/propagation.ts';
 import { updatedEvents } from './events.ts';
 import { readdressPeers } from './readdress.ts';
 import {
-  askOfPublicRanges,
   checkAgainstAccount,
   checkRanges,
   checkStatedAddresses,
-  keepCallerIn,
-  keepClaim,
+  refuseClaimChange,
+  refuseSelfLockout,
+  requirePublicRangeApproval,
   warnOfNewAddresses,
 } from './rules.ts';
-import { lackingSettings, settings } from './settings.ts';
+import { settings, unsupportedSettings } from './settings.ts';
 
 const onboarding = {
   signup_form_pending: boolean({
     doc: 'Whether the sign-up form is still to be filled in.',
     default: true,
-    keep: true,
+    keptOnReplace: true,
   }),
   onboarding_flow_pending: boolean({
     doc: 'Whether the guided start is still to be finished.',
     default: true,
-    keep: true,
+    keptOnReplace: true,
   }),
 };
 
@@ -35,7 +35,7 @@ const spec = {
     doc: 'Settings of the whole account.',
     required: true,
     documentDefault: {},
-    lacking: lackingSettings,
+    unsupported: unsupportedSettings,
     readOnly: {
       embedded_idp_enabled: {
         type: 'boolean',
@@ -47,7 +47,11 @@ const spec = {
       },
     },
   }),
-  onboarding: object(onboarding, { doc: 'Which steps of the first start are still open.', default: {}, keep: true }),
+  onboarding: object(onboarding, {
+    doc: 'Which steps of the first start are still open.',
+    default: {},
+    keptOnReplace: true,
+  }),
 };
 
 declare module '../../model/state/stored.ts' {
@@ -113,14 +117,14 @@ export const account = defineKind({
   }),
   check: checkRanges,
   checkMutation: (mutation, was, next) => [
-    ...keepCallerIn(mutation),
-    ...keepClaim(mutation, was, next),
+    ...refuseSelfLockout(mutation),
+    ...refuseClaimChange(mutation, was, next),
     ...checkStatedAddresses(mutation, next),
   ],
   checkState: checkAgainstAccount,
-  derivedChanges: followAccount,
+  derivedChanges: deriveAccountChanges,
   warnings: warnOfNewAddresses,
-  approvals: askOfPublicRanges,
+  approvals: requirePublicRangeApproval,
   activity: { create: 'account.create', delete: 'account.delete' },
   activityMeta: (object) => ({
     account_id: object.id,
@@ -164,21 +168,24 @@ export const account = defineKind({
  * Returns the changes that follow from a changed setting: groups of users are put on their peers, waiting peers are
  * approved, and peers get other addresses.
  */
-function followAccount({ before, after }: Step<Stored<'Account'>>, state: State): readonly DerivedChange[] {
+function deriveAccountChanges(
+  { before, after }: ObjectChange<Stored<'Account'>>,
+  state: State,
+): readonly DerivedChange[] {
   if (before === undefined || after === undefined) return [];
   const followers = [
-    ...(!isPropagating(before) && isPropagating(after) ? addGroups(state) : []),
-    ...(isApproving(before) && !isApproving(after) ? approvePeers(state) : []),
+    ...(!isGroupPropagationEnabled(before) && isGroupPropagationEnabled(after) ? propagateAllGroups(state) : []),
+    ...(isPeerApprovalRequired(before) && !isPeerApprovalRequired(after) ? approvePeers(state) : []),
   ];
   return [...followers, ...readdressPeers(before, after, state, followers)];
 }
 
-function isPropagating(account: Stored<'Account'>): boolean {
+function isGroupPropagationEnabled(account: Stored<'Account'>): boolean {
   return account.spec.settings?.groups_propagation_enabled === true;
 }
 
 /** Whether new peers wait for the approval of an administrator. */
-function isApproving(account: Stored<'Account'>): boolean {
+function isPeerApprovalRequired(account: Stored<'Account'>): boolean {
   return account.spec.settings?.extra?.peer_approval_enabled === true;
 }
 

@@ -25,7 +25,7 @@ const extra = {
     doc: 'Whether new peers need the approval of an administrator. Hosted edition only.',
     required: true,
     documentDefault: false,
-    cloudOnly: true,
+    hostedOnly: true,
   }),
   user_approval_required: boolean({
     doc: 'Whether people who join by their e-mail domain need the approval of an administrator.',
@@ -101,20 +101,20 @@ export const settings = {
   network_range: optionalString({
     doc: 'The IPv4 range from which peers get their addresses. A change gives every peer outside it a new address.',
     format: cidr,
-    keep: true,
+    keptOnReplace: true,
   }),
   network_range_v6: optionalString({
     doc: 'The IPv6 range from which peers get their addresses. A change gives every peer outside it a new address.',
     format: cidr,
-    keep: true,
+    keptOnReplace: true,
   }),
   // Not in the specification: clients that only know the specification never send it.
-  ipv6_enabled_groups: refs('Group', { doc: 'Groups whose peers also get an IPv6 address.', keep: 'absent' }),
+  ipv6_enabled_groups: refs('Group', { doc: 'Groups whose peers also get an IPv6 address.', keptOnReplace: 'absent' }),
   // Not in the specification, like `ipv6_enabled_groups`.
   local_mfa_enabled: boolean({
     doc: 'Whether people who sign in with a password of this server need a second factor; people without one set it up at the next sign-in.',
     default: false,
-    keep: 'absent',
+    keptOnReplace: 'absent',
   }),
   peer_expose_enabled: boolean({
     doc: 'Whether peers may publish local services through the reverse proxy.',
@@ -126,7 +126,7 @@ export const settings = {
     required: true,
     documentDefault: [],
   }),
-  extra: object(extra, { doc: 'Settings of approval and traffic logs.', default: {}, keep: true }),
+  extra: object(extra, { doc: 'Settings of approval and traffic logs.', default: {}, keptOnReplace: true }),
   lazy_connection_enabled: boolean({
     doc: 'Experimental: whether peers connect to each other only when there is traffic.',
     default: true,
@@ -139,7 +139,7 @@ export const settings = {
 };
 
 /** Settings outside the specification that clients of other servers send. None of them is supported here. */
-export const lackingSettings = {
+export const unsupportedSettings = {
   auto_update_always: { value: false, hint: 'peers update as `auto_update_version` says' },
   metrics_push_enabled: { value: false, hint: 'metrics of the server are read at `/metrics`' },
   agent_network_only: { value: false, hint: 'there is no gateway for agents; leave it out' },

@@ -1,12 +1,12 @@
 import { defineKind } from '../../model/declare/kind.ts';
-import { integer, longest, oneOf, ref, string } from '../../model/schema/field.ts';
+import { integer, maxLengths, oneOf, ref, string } from '../../model/schema/field.ts';
 import { recordName } from '../shared/formats.ts';
-import { canonicalContent, checkContent, checkPlace, ownerNameOf, recordOf, zoneOf } from './rules.ts';
+import { canonicalContent, checkContent, checkRecordName, ownerNameOf, recordIdentity, zoneIdOf } from './rules.ts';
 
 const spec = {
   zone: ref('DNSZone', { doc: 'The zone that the record belongs to.', required: true }),
   name: string({
-    maxLength: longest.name,
+    maxLength: maxLengths.name,
     doc: 'The full name, equal to the domain of the zone or below it. `*` as the first label answers for all names there.',
     required: true,
     minLength: 1,
@@ -53,7 +53,7 @@ export const dnsRecord = defineKind({
   uniques: {
     record: {
       path: '/content',
-      value: (object) => `${zoneOf(object)}/${recordOf(object)}`,
+      value: (object) => `${zoneIdOf(object)}/${recordIdentity(object)}`,
       message: (value) =>
         `a record \`${value.slice(value.indexOf('/') + 1)}\` already exists in this zone; change that one`,
     },
@@ -61,15 +61,15 @@ export const dnsRecord = defineKind({
   indexes: { 'owner-name': (object) => [ownerNameOf(object)] },
   canonicalize: canonicalContent,
   check: checkContent,
-  checkState: checkPlace,
+  checkState: checkRecordName,
   activity: { create: 'dns.zone.record.create', update: 'dns.zone.record.update', delete: 'dns.zone.record.delete' },
   activityMeta: (object, state) => ({
     name: object.name,
     type: object.spec.type ?? '',
     content: object.spec.content ?? '',
     ttl: String(object.spec.ttl),
-    zone_id: zoneOf(object),
-    zone_name: state.get(zoneOf(object))?.name ?? '',
+    zone_id: zoneIdOf(object),
+    zone_name: state.get(zoneIdOf(object))?.name ?? '',
   }),
   example: {
     zone: 'internal-services',

@@ -9,7 +9,7 @@ interface RecordSpec {
   readonly content: string;
 }
 
-const contents: Readonly<Record<RecordSpec['type'], Format>> = { A: ipv4, AAAA: ipv6, CNAME: recordTarget };
+const contentFormats: Readonly<Record<RecordSpec['type'], Format>> = { A: ipv4, AAAA: ipv6, CNAME: recordTarget };
 
 /**
  * Returns the spec with its content in canonical form, which depends on the type. Invalid content is kept:
@@ -17,13 +17,13 @@ const contents: Readonly<Record<RecordSpec['type'], Format>> = { A: ipv4, AAAA: 
  */
 export function canonicalContent<S extends Partial<RecordSpec>>(spec: S): S {
   if (spec.type === undefined || spec.content === undefined) return spec;
-  const result = contents[spec.type].canonical(spec.content);
+  const result = contentFormats[spec.type].canonical(spec.content);
   return 'value' in result ? { ...spec, content: result.value } : spec;
 }
 
 /** Checks that the content matches the type. */
 export function checkContent(spec: RecordSpec): readonly Fault[] {
-  const result = contents[spec.type].canonical(spec.content);
+  const result = contentFormats[spec.type].canonical(spec.content);
   if ('value' in result) return [];
   return [
     {
@@ -35,27 +35,27 @@ export function checkContent(spec: RecordSpec): readonly Fault[] {
 }
 
 /** Returns the id of the zone of a record. */
-export function zoneOf(record: Stored<'DNSRecord'>): string {
+export function zoneIdOf(record: Stored<'DNSRecord'>): string {
   return record.parent ?? record.spec.zone ?? '';
 }
 
 /** Returns name, type and content as one text. It is unique in a zone. */
-export function recordOf(record: Stored<'DNSRecord'>): string {
+export function recordIdentity(record: Stored<'DNSRecord'>): string {
   return `${record.spec.name ?? ''}/${record.spec.type ?? ''}/${record.spec.content ?? ''}`;
 }
 
 /** Returns zone and name as one text, by which records of the same name are indexed. */
 export function ownerNameOf(record: Stored<'DNSRecord'>): string {
-  return `${zoneOf(record)}/${record.spec.name ?? ''}`;
+  return `${zoneIdOf(record)}/${record.spec.name ?? ''}`;
 }
 
 /** Checks that the name of a record is inside its zone, and that a CNAME is the only record of its name. */
-export function checkPlace(record: Stored<'DNSRecord'>, state: State): readonly Fault[] {
-  return [...checkZone(record, state), ...checkAlias(record, state)];
+export function checkRecordName(record: Stored<'DNSRecord'>, state: State): readonly Fault[] {
+  return [...checkZone(record, state), ...checkCname(record, state)];
 }
 
 function checkZone(record: Stored<'DNSRecord'>, state: State): readonly Fault[] {
-  const zone = state.find('DNSZone', zoneOf(record));
+  const zone = state.find('DNSZone', zoneIdOf(record));
   if (zone === undefined) return [];
   const name = record.spec.name ?? '';
   const domain = zone.spec.domain ?? '';
@@ -64,9 +64,9 @@ function checkZone(record: Stored<'DNSRecord'>, state: State): readonly Fault[] 
   return [{ code: 'record_name_outside', path: '/name', message }];
 }
 
-function checkAlias(record: Stored<'DNSRecord'>, state: State): readonly Fault[] {
+function checkCname(record: Stored<'DNSRecord'>, state: State): readonly Fault[] {
   const others = state.lookUp('DNSRecord', 'owner-name', ownerNameOf(record)).filter(({ id }) => id !== record.id);
-  const other = isAlias(record) ? others[0] : others.find(isAlias);
+  const other = isCname(record) ? others[0] : others.find(isCname);
   if (other === undefined) return [];
   const message =
     `\`${record.spec.name ?? ''}\` cannot have this ${record.spec.type ?? ''} record beside its ${other.spec.type ?? ''} record: ` +
@@ -74,6 +74,6 @@ function checkAlias(record: Stored<'DNSRecord'>, state: State): readonly Fault[]
   return [{ code: 'record_cname_alone', path: '/type', message }];
 }
 
-function isAlias(record: Stored<'DNSRecord'>): boolean {
+function isCname(record: Stored<'DNSRecord'>): boolean {
   return record.spec.type === 'CNAME';
 }

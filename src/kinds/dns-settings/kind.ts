@@ -3,7 +3,7 @@ import { refs } from '../../model/schema/field.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { autoGroupEvents } from '../shared/auto-groups.ts';
 
-const none: readonly string[] = [];
+const noGroups: readonly string[] = [];
 
 const spec = {
   disabled_management_groups: refs('Group', {
@@ -24,19 +24,19 @@ export const dnsSettings = defineKind({
   doc: 'Which peers keep the DNS configuration of their machine. There is one such object, so its document is called `dns-settings`.',
   path: '/api/dns/settings',
   single: true,
-  implied: true,
+  alwaysExists: true,
   singleton: 'dns-settings',
   verbs: ['read', 'replace'],
   module: 'dns',
   document: { allowed: true, shortName: 'hdns' },
   spec,
-  createEvents: (after, state) => groupEvents(none, listed(after), state),
-  updateEvents: (before, after, state) => groupEvents(listed(before), listed(after), state),
-  deleteEvents: (before, state) => groupEvents(listed(before), none, state),
+  createEvents: (after, state) => groupEvents(noGroups, disabledGroupsOf(after), state),
+  updateEvents: (before, after, state) => groupEvents(disabledGroupsOf(before), disabledGroupsOf(after), state),
+  deleteEvents: (before, state) => groupEvents(disabledGroupsOf(before), noGroups, state),
   example: { disabled_management_groups: ['office-gateways'] },
 });
 
-function listed(settings: Stored<'DNSSettings'>): readonly string[] {
+function disabledGroupsOf(settings: Stored<'DNSSettings'>): readonly string[] {
   return settings.spec.disabled_management_groups ?? [];
 }
 

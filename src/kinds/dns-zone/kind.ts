@@ -5,28 +5,31 @@ import { boolean, refs, string } from '../../model/schema/field.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { domain } from '../shared/formats.ts';
 
-const mostNames = 10;
+const maxListedNames = 10;
 
 /** Checks that the domain is not the domain of peers, and that every record of the zone is inside it. */
 function checkDomain(zone: Stored<'DNSZone'>, state: State): readonly Fault[] {
   const domain = zone.spec.domain ?? '';
   const [account] = state.ofKind('Account');
-  return [...(peerDomainOf(account) === domain ? [reserved(domain)] : []), ...recordsOutside(zone, domain, state)];
+  return [
+    ...(peerDomainOf(account) === domain ? [reservedDomainFault(domain)] : []),
+    ...checkRecordsWithin(zone, domain, state),
+  ];
 }
 
-function reserved(domain: string): Fault {
+function reservedDomainFault(domain: string): Fault {
   const message = `\`${domain}\` is the domain of the peers of this account; choose a domain below it or another one`;
   return { code: 'zone_domain_reserved', path: '/domain', message };
 }
 
 /** Checks only records that existed before: records created in the same step are checked by their own rules. */
-function recordsOutside(zone: Stored<'DNSZone'>, domain: string, state: State): readonly Fault[] {
+function checkRecordsWithin(zone: Stored<'DNSZone'>, domain: string, state: State): readonly Fault[] {
   const names = state
     .childrenOf(zone.id, 'DNSRecord')
     .filter(({ name, createdRevision }) => createdRevision < zone.updatedRevision && !isWithin(name, domain));
   if (names.length === 0) return [];
-  const shown = [...new Set(names.map(({ name }) => `\`${name}\``))].slice(0, mostNames);
-  const more = names.length > mostNames ? ` and ${names.length - mostNames} more` : '';
+  const shown = [...new Set(names.map(({ name }) => `\`${name}\``))].slice(0, maxListedNames);
+  const more = names.length > maxListedNames ? ` and ${names.length - maxListedNames} more` : '';
   const message = `records of the zone would be outside \`${domain}\`: ${shown.join(', ')}${more}; move or delete them first`;
   return [{ code: 'zone_records_outside', path: '/domain', message }];
 }

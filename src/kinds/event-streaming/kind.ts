@@ -1,9 +1,9 @@
 import { defineKind } from '../../model/declare/kind.ts';
-import { boolean, longest, mapOf, oneOf, string } from '../../model/schema/field.ts';
+import { boolean, mapOf, maxLengths, oneOf, string } from '../../model/schema/field.ts';
 import { integrationActivity } from '../shared/directory.ts';
-import { origin } from '../shared/origin.ts';
-import { otherSpellings, platforms, secrets } from './platforms.ts';
-import { checkConfig, inOneSpelling } from './rules.ts';
+import { originMembers } from '../shared/origin.ts';
+import { keyAliases, platforms, secretFields } from './platforms.ts';
+import { checkConfig, resolveKeyAliases } from './rules.ts';
 
 const spec = {
   platform: oneOf(['datadog', 's3', 'firehose', 'generic_http'], {
@@ -12,11 +12,11 @@ const spec = {
     echoed: true,
     required: true,
   }),
-  config: mapOf(string({ doc: 'The value of a setting.', maxLength: 4 * longest.text }), {
+  config: mapOf(string({ doc: 'The value of a setting.', maxLength: 4 * maxLengths.text }), {
     doc: 'Credentials and settings of the platform. Credentials are shown masked; addresses are also stored sealed, and plans, history and exports do not show them. A replace changes only the keys that it names; `null` removes a key.',
     required: true,
-    secrets,
-    otherSpellings,
+    secrets: secretFields,
+    keyAliases,
     merge: true,
   }),
   enabled: boolean({ doc: 'Whether events are sent.', required: true, documentDefault: true }),
@@ -33,16 +33,16 @@ export const eventStreaming = defineKind({
   doc: 'Sends the events of the account to an external platform.',
   path: '/api/event-streaming',
   // Path that other clients of this API use.
-  alsoAt: ['/api/integrations/event-streaming'],
+  aliasPaths: ['/api/integrations/event-streaming'],
   ids: 'integer',
   deleteReply: 'object',
   delivers: true,
   module: 'event_streaming',
   document: { allowed: true, shortName: 'hstream' },
   spec,
-  computed: origin,
+  computed: originMembers,
   variants: { by: 'platform', member: 'config', of: platforms },
-  canonicalize: inOneSpelling,
+  canonicalize: resolveKeyAliases,
   check: checkConfig,
   activity: integrationActivity,
   activityMeta: ({ spec }) => ({ platform: spec.platform ?? '' }),

@@ -1,24 +1,24 @@
 import { isObject, parseJson } from '../../lib/json.ts';
 import { nearest } from '../../lib/nearest.ts';
 import { parseEventTemplate } from '../../model/declare/event-template.ts';
-import { type Field, type Format, longest, secret } from '../../model/schema/field.ts';
+import { type Field, type Format, maxLengths, secret } from '../../model/schema/field.ts';
 import { headerNameFault } from '../shared/header-names.ts';
 import { webUrl } from '../shared/web-url.ts';
 
 type Config = Readonly<Record<string, string>>;
 
 /** Returns what is wrong with a value, or `undefined` when it is valid. */
-type Check = (value: string, config: Config) => string | undefined;
+type ValueCheck = (value: string, config: Config) => string | undefined;
 
 /** Keys that the configuration of a platform may have. */
 export interface Platform {
   readonly required: readonly string[];
   readonly optional: readonly string[];
   /**
-   * Checks of values, by key. The keys of `secrets` have none, because their values are sealed by then: their fields
+   * Checks of values, by key. The keys of `secretFields` have none, because their values are sealed by then: their fields
    * check them.
    */
-  readonly values: Readonly<Record<string, Check>>;
+  readonly valueChecks: Readonly<Record<string, ValueCheck>>;
 }
 
 /** Supported platforms for event streaming, with the keys of their configuration. */
@@ -26,41 +26,47 @@ export const platforms: Readonly<Record<'datadog' | 's3' | 'firehose' | 'generic
   datadog: {
     required: ['api_key'],
     optional: ['site', 'region', 'api_url'],
-    values: {
-      site: matching(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/, 'is not a site of Datadog; write one such as datadoghq.eu'),
+    valueChecks: {
+      site: createPatternCheck(
+        /^[a-z0-9-]+(\.[a-z0-9-]+)+$/,
+        'is not a site of Datadog; write one such as datadoghq.eu',
+      ),
       region: checkDatadogRegion,
     },
   },
   s3: {
     required: ['access_key_id', 'secret_access_key', 'bucket_name', 'region'],
     optional: ['prefix', 'endpoint'],
-    values: {
-      bucket_name: matching(/^[\w.-]{1,255}$/, 'is not the name of a bucket; write it without a path or an address'),
+    valueChecks: {
+      bucket_name: createPatternCheck(
+        /^[\w.-]{1,255}$/,
+        'is not the name of a bucket; write it without a path or an address',
+      ),
       region: checkRegion,
       prefix: checkPrefix,
-      endpoint: checkAddress,
+      endpoint: checkUrl,
     },
   },
   firehose: {
     required: ['access_key_id', 'secret_access_key', 'stream_name', 'region'],
     optional: ['endpoint'],
-    values: {
-      stream_name: matching(/^[\w.-]{1,64}$/, 'is not the name of a stream; write it without an ARN'),
+    valueChecks: {
+      stream_name: createPatternCheck(/^[\w.-]{1,64}$/, 'is not the name of a stream; write it without an ARN'),
       region: checkRegion,
-      endpoint: checkAddress,
+      endpoint: checkUrl,
     },
   },
   generic_http: {
     required: ['url'],
     optional: ['headers', 'body_template', 'batch'],
-    values: {
+    valueChecks: {
       body_template: checkTemplate,
-      batch: matching(/^([1-9]\d{0,2}|1000)$/, 'is not a valid batch size; write a number from 1 to 1000'),
+      batch: createPatternCheck(/^([1-9]\d{0,2}|1000)$/, 'is not a valid batch size; write a number from 1 to 1000'),
     },
   },
 };
 
-function matching(pattern: RegExp, hint: string): (value: string) => string | undefined {
+function createPatternCheck(pattern: RegExp, hint: string): (value: string) => string | undefined {
   return (value) => (pattern.test(value) ? undefined : `\`${value.slice(0, 100)}\` ${hint}`);
 }
 
@@ -76,20 +82,20 @@ function checkDatadogRegion(value: string, { site, api_url }: Config): string | 
 
 /** Checks a region. It becomes part of a host name. */
 function checkRegion(value: string): string | undefined {
-  return matching(/^[a-z0-9]([a-z0-9-]{0,62})$/, 'is not a region; write one such as eu-central-1')(value);
+  return createPatternCheck(/^[a-z0-9]([a-z0-9-]{0,62})$/, 'is not a region; write one such as eu-central-1')(value);
 }
 
-const longestPrefix = 512;
+const maxPrefixLength = 512;
 
 function checkPrefix(value: string): string | undefined {
-  if (value.length > longestPrefix) return `a prefix must have at most ${longestPrefix} characters`;
+  if (value.length > maxPrefixLength) return `a prefix must have at most ${maxPrefixLength} characters`;
   const isPath = /^[\w!'()*.=-]+(\/[\w!'()*.=-]+)*\/?$/.test(value) && !/(^|\/)\.{1,2}(\/|$)/.test(value);
   return isPath
     ? undefined
     : `\`${value.slice(0, 100)}\` is not a valid prefix; write names with \`/\` between them, such as heddle/events`;
 }
 
-function checkAddress(value: string): string | undefined {
+function checkUrl(value: string): string | undefined {
   const result = webUrl.canonical(value);
   return 'fault' in result ? result.fault : undefined;
 }
@@ -100,7 +106,7 @@ function checkTemplate(value: string): string | undefined {
 }
 
 /** Alternative spellings of keys, each with the spelling that is stored. */
-export const otherSpellings: Readonly<Record<string, string>> = {
+export const keyAliases: Readonly<Record<string, string>> = {
   access_key: 'access_key_id',
   secret_key: 'secret_access_key',
 };
@@ -108,7 +114,7 @@ export const otherSpellings: Readonly<Record<string, string>> = {
 const credential = secret({ doc: 'A credential. It is shown masked.', read: 'masked' });
 
 /** Headers by name, as a JSON object. */
-const headerText: Format = {
+const headersFormat: Format = {
   name: 'headers',
   canonical(text) {
     const headers = readObject(text);
@@ -136,15 +142,15 @@ function readObject(text: string): Readonly<Record<string, unknown>> | undefined
 const headers = secret({
   doc: 'Headers by name, as JSON. They are shown masked.',
   read: 'masked',
-  format: headerText,
-  asJson: true,
+  format: headersFormat,
+  acceptsObject: true,
 });
 
 /** Many platforms let anyone write who knows the address. */
-const address = secret({ doc: 'A web address.', read: 'shown', maxLength: 4 * longest.text, format: webUrl });
+const address = secret({ doc: 'A web address.', read: 'shown', maxLength: 4 * maxLengths.text, format: webUrl });
 
 /** Keys whose values are stored sealed. */
-export const secrets: Readonly<Record<string, Field<string | undefined>>> = {
+export const secretFields: Readonly<Record<string, Field<string | undefined>>> = {
   api_key: credential,
   access_key_id: credential,
   access_key: credential,

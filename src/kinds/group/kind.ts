@@ -1,22 +1,22 @@
 import type { ActivityCode } from '../../model/declare/activities.ts';
 import { type AuditEvent, defineKind, type State } from '../../model/declare/kind.ts';
-import type { DerivedChange, Step } from '../../model/declare/mutation.ts';
+import type { DerivedChange, ObjectChange } from '../../model/declare/mutation.ts';
 import { type Provided, providedIndex, providedValues, removedEntry } from '../../model/declare/provided.ts';
-import { list, longest, members, string, typedRef } from '../../model/schema/field.ts';
+import { list, maxLengths, members, string, typedRef } from '../../model/schema/field.ts';
 import type { Stored } from '../../model/state/stored.ts';
-import { countPeers, isAll, isKept, listedPeers, movedPeers } from '../shared/membership.ts';
-import { freeAddress, hasIpv6, isTakenIn, listed, rangeOf, withIpv6 } from '../shared/peer-addresses.ts';
+import { changedPeers, countPeers, isAll, isServerManaged, listedPeers } from '../shared/membership.ts';
+import { createTakenCheck, findFreeAddress, hasIpv6, rangeOf, textsIn, withIpv6 } from '../shared/peer-addresses.ts';
 import { peerFqdn } from '../shared/peer-fqdn.ts';
 import { uniqueName } from '../shared/unique-name.ts';
-import { checkTypes, placeResources } from './resources.ts';
-import { keepProvidedName, listAllPeers, resourcesOf } from './rules.ts';
+import { checkTypes, deriveResourceChanges } from './resources.ts';
+import { listAllPeers, refuseProvidedRename, resourcesOf } from './rules.ts';
 
 const memberKinds = { peer: 'Peer', host: 'NetworkResource', subnet: 'NetworkResource', domain: 'NetworkResource' };
 
 const spec = {
   name: string({
     doc: 'The name people see. Unique among the groups of the account.',
-    maxLength: longest.name,
+    maxLength: maxLengths.name,
     required: true,
     minLength: 1,
   }),
@@ -104,13 +104,13 @@ export const group = defineKind({
   indexes: { [providedIndex]: ({ derived }) => providedValues(derived.provided) },
   entries: { [removedEntry]: ({ id, derived }) => (derived.provided?.removed_since === undefined ? undefined : id) },
   refuse(object, action) {
-    if (!isKept(object)) return undefined;
+    if (!isServerManaged(object)) return undefined;
     const what = action === 'update' ? 'changed' : 'deleted';
     const holds = isAll(object) ? 'always contains every peer of the account' : 'contains the proxies of a cluster';
     return `the group ${object.name} ${holds} and cannot be ${what}; use a group of your own`;
   },
-  checkMutation: keepProvidedName,
-  derivedChanges: (step, state) => [...placeResources(step, state), ...followIpv6(step, state)],
+  checkMutation: refuseProvidedRename,
+  derivedChanges: (step, state) => [...deriveResourceChanges(step, state), ...deriveIpv6Changes(step, state)],
   derivedChangesFrom: 'inputs',
   alsoFollows: hasIpv6Enabled,
   inUse: 'linked',
@@ -119,7 +119,7 @@ export const group = defineKind({
   createEvents: createdEvents,
   updateEvents: updatedEvents,
   respond: (body, object, state) => (isAll(object) ? { ...body, peers: listAllPeers(state) } : body),
-  isSystem: isKept,
+  isSystem: isServerManaged,
   example: {
     name: 'Developers',
     peers: ['ana-laptop', 'build-server'],
@@ -137,7 +137,7 @@ function createdEvents(after: Stored<'Group'>, state: State): readonly AuditEven
 
 /** Returns an event for a rename, and one for each peer that joined or left. */
 function updatedEvents(before: Stored<'Group'>, after: Stored<'Group'>, state: State): readonly AuditEvent[] {
-  const { joined, left } = movedPeers(before, after);
+  const { joined, left } = changedPeers(before, after);
   const renamed: AuditEvent = { code: 'group.update', meta: { old_name: before.name, new_name: after.name } };
   return [
     ...(before.name === after.name ? [] : [renamed]),
@@ -156,20 +156,20 @@ function memberEvent(code: ActivityCode, group: Stored<'Group'>, id: string, sta
 /**
  * Assigns IPv6 addresses to peers that join a group with IPv6, and removes them from peers that left their last one.
  */
-function followIpv6({ before, after }: Step<Stored<'Group'>>, state: State): readonly DerivedChange[] {
+function deriveIpv6Changes({ before, after }: ObjectChange<Stored<'Group'>>, state: State): readonly DerivedChange[] {
   const [account] = state.ofKind('Account');
   const group = after ?? before;
   if (account === undefined || group === undefined || !hasIpv6Enabled(group, state)) return [];
   const range = rangeOf(account, 'ipv6');
   const taken = new Set<string>();
-  const isTaken = isTakenIn(state, 'ipv6');
-  const { joined, left } = movedPeers(before, after);
+  const isTaken = createTakenCheck(state, 'ipv6');
+  const { joined, left } = changedPeers(before, after);
   return [...joined, ...left].flatMap((id): readonly DerivedChange[] => {
     const peer = state.find('Peer', id);
     if (peer === undefined || range === undefined) return [];
     const has = (peer.spec.ipv6 ?? '') !== '';
     if (has === hasIpv6(account, id, state)) return [];
-    const ipv6 = has ? '' : (freeAddress(range, id, (text) => taken.has(text) || isTaken(text)) ?? '');
+    const ipv6 = has ? '' : (findFreeAddress(range, id, (text) => taken.has(text) || isTaken(text)) ?? '');
     taken.add(ipv6);
     return [{ change: peer, spec: withIpv6(peer.spec, ipv6) }];
   });
@@ -178,5 +178,5 @@ function followIpv6({ before, after }: Step<Stored<'Group'>>, state: State): rea
 /** Whether the account assigns IPv6 addresses to the peers of a group. */
 function hasIpv6Enabled(group: Stored<'Group'>, state: State): boolean {
   const [account] = state.ofKind('Account');
-  return account !== undefined && listed(account.spec.settings?.ipv6_enabled_groups).includes(group.id);
+  return account !== undefined && textsIn(account.spec.settings?.ipv6_enabled_groups).includes(group.id);
 }

@@ -1,10 +1,10 @@
 import { equalJson, type JsonObject } from '../../lib/json.ts';
 import type { Fault, State } from '../../model/declare/kind.ts';
-import type { DerivedChange, Step } from '../../model/declare/mutation.ts';
+import type { DerivedChange, ObjectChange } from '../../model/declare/mutation.ts';
 import type { Stored } from '../../model/state/stored.ts';
-import { holdsPeer, isAll, withPeers } from '../shared/membership.ts';
+import { holdsPeer, isAll, setPeerOrigins } from '../shared/membership.ts';
 import { resourceTypeOf } from '../shared/resource-type.ts';
-import { inOrderOf } from './rules.ts';
+import { sortByResourceOrder } from './rules.ts';
 
 interface Member {
   readonly id: string;
@@ -13,7 +13,7 @@ interface Member {
 
 /** Checks that the type of each member matches the address of its resource. */
 export function checkTypes(given: JsonObject, state: State): readonly Fault[] {
-  return listedIn(given).flatMap(({ id, type }, at) => {
+  return readResourceMembers(given).flatMap(({ id, type }, at) => {
     const resource = state.find('NetworkResource', id);
     if (resource === undefined) return [];
     const actual = resourceTypeOf(resource.spec.address ?? '');
@@ -27,23 +27,26 @@ export function checkTypes(given: JsonObject, state: State): readonly Fault[] {
  * Returns the changes of peers and resources that a request's `resources` ask for. Resources store their groups
  * themselves.
  */
-export function placeResources({ after, given }: Step<Stored<'Group'>>, state: State): readonly DerivedChange[] {
+export function deriveResourceChanges(
+  { after, given }: ObjectChange<Stored<'Group'>>,
+  state: State,
+): readonly DerivedChange[] {
   if (after === undefined || given === undefined) return [];
-  const members = listedIn(given);
+  const members = readResourceMembers(given);
   const ids = (isPeer: boolean) => members.filter(({ type }) => (type === 'peer') === isPeer).map(({ id }) => id);
   const stated = new Set(ids(false));
-  return [...addPeers(after, ids(true)), ...noteOrder(after, stated), ...moveResources(after, stated, state)];
+  return [...addPeers(after, ids(true)), ...storeResourceOrder(after, stated), ...moveResources(after, stated, state)];
 }
 
 /** Blank members are `null`. All others have the shape that the input declares. */
-function listedIn(given: JsonObject): readonly Member[] {
+function readResourceMembers(given: JsonObject): readonly Member[] {
   return ((given['resources'] ?? []) as readonly (Member | null)[]).flatMap((member) => member ?? []);
 }
 
 /** Stores the order of a group's resources. The resources store their membership, only the group stores the order. */
-function noteOrder(group: Stored<'Group'>, stated: ReadonlySet<string>): readonly DerivedChange[] {
+function storeResourceOrder(group: Stored<'Group'>, stated: ReadonlySet<string>): readonly DerivedChange[] {
   const order = [...stated];
-  if (isAll(group) || equalJson(order, inOrderOf(group, [...order].sort()))) return [];
+  if (isAll(group) || equalJson(order, sortByResourceOrder(group, [...order].sort()))) return [];
   return [{ change: group, derived: { resource_order: order } }];
 }
 
@@ -52,7 +55,7 @@ function addPeers(group: Stored<'Group'>, ids: readonly string[]): readonly Deri
   const missing = ids.filter((id) => !holdsPeer(group, id));
   if (missing.length === 0) return [];
   const added = missing.map((id) => [id, ['api']] as const);
-  return [withPeers(group, added)];
+  return [setPeerOrigins(group, added)];
 }
 
 function moveResources(group: Stored<'Group'>, stated: ReadonlySet<string>, state: State): readonly DerivedChange[] {
@@ -61,12 +64,12 @@ function moveResources(group: Stored<'Group'>, stated: ReadonlySet<string>, stat
   const held = new Set(present.map(({ id }) => id));
   const joining = [...stated].filter((id) => !held.has(id)).flatMap((id) => state.find('NetworkResource', id) ?? []);
   return [
-    ...leaving.map((resource) => inGroups(resource, (groups) => groups.filter((id) => id !== group.id))),
-    ...joining.map((resource) => inGroups(resource, (groups) => [...groups, group.id].sort())),
+    ...leaving.map((resource) => changeGroups(resource, (groups) => groups.filter((id) => id !== group.id))),
+    ...joining.map((resource) => changeGroups(resource, (groups) => [...groups, group.id].sort())),
   ];
 }
 
-function inGroups(
+function changeGroups(
   resource: Stored<'NetworkResource'>,
   change: (groups: readonly string[]) => readonly string[],
 ): DerivedChange {

@@ -8,14 +8,14 @@ import { actsAsOwner, ownedTenant } from '../shared/tenant-owners.ts';
 /** Returns the network resources that name the group. The resources own the relation. */
 export function resourcesOf(group: Stored<'Group'>, state: State): readonly Json[] {
   const ids = state.referrersBy('NetworkResource', 'groups', group.id).map(({ id }) => id);
-  return inOrderOf(group, ids).flatMap((id) => {
+  return sortByResourceOrder(group, ids).flatMap((id) => {
     const resource = state.find('NetworkResource', id);
     return resource === undefined ? [] : [{ id, type: resourceTypeOf(resource.spec.address ?? '') }];
   });
 }
 
 /** Sorts resources as a request last listed them. Resources that joined in another way come last. */
-export function inOrderOf({ derived }: Stored<'Group'>, ids: readonly string[]): readonly string[] {
+export function sortByResourceOrder({ derived }: Stored<'Group'>, ids: readonly string[]): readonly string[] {
   const order = derived.resource_order;
   if (order === undefined) return ids;
   const places = new Map(order.map((id, at) => [id, at]));
@@ -30,7 +30,7 @@ export function listAllPeers(state: State): readonly Json[] {
 /**
  * A claim fills groups by name. Where the users of such a group become owners of a tenant, only an owner may rename it.
  */
-export function keepProvidedName(
+export function refuseProvidedRename(
   { before, after, actor }: Mutation<Stored<'Group'>>,
   was: State,
   next: State,

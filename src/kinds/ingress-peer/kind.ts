@@ -1,8 +1,8 @@
 import { defineKind, type Fault, type State } from '../../model/declare/kind.ts';
 import { boolean, integer, object, ref, string } from '../../model/schema/field.ts';
-import { mappingsOf, poolOf, portsOn, transports, usesTransport } from '../../model/state/ingress-ports.ts';
+import { mappingsOf, portRangeOf, portsOn, transports, usesTransport } from '../../model/state/ingress-ports.ts';
 import type { Stored } from '../../model/state/stored.ts';
-import { countFree, ingressIpOf, regionOf } from '../shared/ingress.ts';
+import { countFreePorts, ingressIpOf, regionOf } from '../shared/ingress.ts';
 
 const pool = (transport: string) =>
   object(
@@ -14,7 +14,7 @@ const pool = (transport: string) =>
       doc: `Pool of ${transport} ports that it allocates.`,
       access: 'document',
       hidden: true,
-      whole: true,
+      atomic: true,
       default: {},
       rules: [{ rule: 'rising', members: ['start', 'end'], code: 'port_range_invalid', at: '' }],
     },
@@ -75,7 +75,7 @@ export const ingressPeer = defineKind({
         required: ['tcp', 'udp'],
         properties: { tcp: { type: 'integer' }, udp: { type: 'integer' } },
       },
-      value: countFree,
+      value: countFreePorts,
     },
     connected: {
       doc: 'Whether its peer is connected.',
@@ -93,7 +93,7 @@ export const ingressPeer = defineKind({
       message: (id) => `an ingress peer on the peer ${id} already exists; change that one`,
     },
   },
-  checkState: checkServed,
+  checkState: checkAllocatedInPools,
   inUse: 'in_use',
   activity: { create: 'ingress.peer.create', update: 'ingress.peer.update', delete: 'ingress.peer.delete' },
   activityMeta: (object, state) => ({
@@ -112,9 +112,9 @@ export const ingressPeer = defineKind({
 });
 
 /** Checks that allocated ports stay inside the pools. */
-function checkServed(ingressPeer: Stored<'IngressPeer'>, state: State): readonly Fault[] {
+function checkAllocatedInPools(ingressPeer: Stored<'IngressPeer'>, state: State): readonly Fault[] {
   return transports.flatMap((transport) => {
-    const pool = poolOf(ingressPeer, transport);
+    const pool = portRangeOf(ingressPeer, transport);
     const outside = portsOn(ingressPeer, state).filter((port) =>
       mappingsOf(port).some(
         ({ protocol, ingress_start: start, ingress_end: end }) =>

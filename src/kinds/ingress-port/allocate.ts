@@ -1,10 +1,10 @@
 import type { Interval } from '../../lib/bits/intervals.ts';
 import { equalJson } from '../../lib/json.ts';
 import type { Fault, State } from '../../model/declare/kind.ts';
-import type { DerivedChange, Step } from '../../model/declare/mutation.ts';
+import type { DerivedChange, ObjectChange } from '../../model/declare/mutation.ts';
 import {
   type IngressProtocol,
-  inPortOrder,
+  inAllocationOrder,
   mapPieces,
   mappingsOf,
   type PortMapping,
@@ -23,7 +23,7 @@ interface PortRange {
 }
 
 /** Allocates the ports that an ingress port asks for. It keeps allocated ports for as long as it asks for them. */
-export function settlePorts({ after }: Step<Stored<'IngressPort'>>, state: State): readonly DerivedChange[] {
+export function assignPorts({ after }: ObjectChange<Stored<'IngressPort'>>, state: State): readonly DerivedChange[] {
   if (after === undefined) return [];
   const allocation = allocationsIn(state).get(after.id);
   if (allocation === undefined) return [];
@@ -39,7 +39,7 @@ export function settlePorts({ after }: Step<Stored<'IngressPort'>>, state: State
 
 /** Refuses ingress ports for which no free ports were found. */
 export function checkAllocated(port: Stored<'IngressPort'>, state: State): readonly Fault[] {
-  if (isSettled(port, state)) return [];
+  if (hasRequestedPorts(port, state)) return [];
   const message =
     candidates(port, state).length === 0
       ? 'no enabled ingress peer serves the region of this peer or is a fallback; add one or enable one'
@@ -47,23 +47,23 @@ export function checkAllocated(port: Stored<'IngressPort'>, state: State): reado
   return [{ code: 'nothing_free', path: '', message }];
 }
 
-const known = new WeakMap<State, ReadonlyMap<string, Forwarding>>();
+const allocationCache = new WeakMap<State, ReadonlyMap<string, Forwarding>>();
 
 /**
  * Returns the allocations of all ingress ports that lack something. Ports are served one by one, in the order of their
  * keys, so that several ingress ports of one plan never get the same ports.
  */
 function allocationsIn(state: State): ReadonlyMap<string, Forwarding> {
-  const present = known.get(state);
+  const present = allocationCache.get(state);
   if (present !== undefined) return present;
   const made = new Map<string, Forwarding>();
-  const waiting = state.ofKind('IngressPort').filter((port) => !isSettled(port, state));
+  const waiting = state.ofKind('IngressPort').filter((port) => !hasRequestedPorts(port, state));
   const ledger = openLedger(state, waiting, made);
-  for (const port of inPortOrder(waiting)) {
+  for (const port of inAllocationOrder(waiting)) {
     const allocation = allocate(port, state, ledger);
     if (allocation !== undefined) made.set(port.id, allocation);
   }
-  known.set(state, made);
+  allocationCache.set(state, made);
   return made;
 }
 
@@ -113,7 +113,7 @@ function takeFree(pool: PortPool, mappings: readonly PortMapping[]): readonly Po
 }
 
 function giveBack(pool: PortPool, mappings: readonly PortMapping[]): void {
-  for (const mapping of mappings) pool.giveBack(mapping.protocol, [numbersOf(mapping)]);
+  for (const mapping of mappings) pool.release(mapping.protocol, [numbersOf(mapping)]);
 }
 
 function numbersOf({ ingress_start: start, ingress_end: end }: PortMapping): Interval {
@@ -126,10 +126,10 @@ function allocate(port: Stored<'IngressPort'>, state: State, ledger: Ledger): Fo
   const ownPool = own === undefined ? undefined : ledger.poolOf(own);
   if (ownPool !== undefined) ledger.release(port, ownPool);
   for (const ingressPeer of new Set([...(own === undefined ? [] : [own]), ...candidates(port, state)])) {
-    const kept = ranges.map((range) => (ingressPeer === own ? keptOf(range, port) : []));
+    const kept = ranges.map((range) => (ingressPeer === own ? findKeptMappings(range, port) : []));
     // A disabled ingress peer keeps forwarding what it has, but gets no new ports.
     if (ingressPeer.spec.enabled !== true && kept.some((pieces) => pieces.length === 0)) continue;
-    const mappings = fulfil(ranges, kept, ledger.poolOf(ingressPeer));
+    const mappings = takePortsForRanges(ranges, kept, ledger.poolOf(ingressPeer));
     if (mappings !== undefined) return { ingressPeer: ingressPeer.id, mappings };
   }
   if (ownPool !== undefined) ledger.hold(port, ownPool);
@@ -140,18 +140,20 @@ function allocate(port: Stored<'IngressPort'>, state: State, ledger: Ledger): Fo
  * Takes ports for every range, and returns the mappings in the order of the ranges, or `undefined` when there is no
  * room. Ranges that need ports free for both TCP and UDP are served first.
  */
-function fulfil(
+function takePortsForRanges(
   ranges: readonly PortRange[],
   kept: readonly (readonly PortMapping[])[],
   pool: PortPool,
 ): readonly PortMapping[] | undefined {
   const found: (readonly PortMapping[])[] = [...kept];
   const taken = [...takeFree(pool, kept.flat())];
-  const order = [...ranges.keys()].sort((a, b) => Number(isSingle(ranges[a])) - Number(isSingle(ranges[b])));
+  const order = [...ranges.keys()].sort(
+    (a, b) => Number(usesOneTransport(ranges[a])) - Number(usesOneTransport(ranges[b])),
+  );
   for (const at of order) {
     const range = ranges[at];
     if (range === undefined || (kept[at] ?? []).length > 0) continue;
-    const pieces = pool.lowest(range.protocol, range.count);
+    const pieces = pool.findLowestFree(range.protocol, range.count);
     if (pieces === undefined) {
       giveBack(pool, taken);
       return undefined;
@@ -163,7 +165,7 @@ function fulfil(
   return found.flat();
 }
 
-function isSingle(range: PortRange | undefined): boolean {
+function usesOneTransport(range: PortRange | undefined): boolean {
   return range?.protocol !== 'tcp/udp';
 }
 
@@ -171,40 +173,40 @@ function isSingle(range: PortRange | undefined): boolean {
  * Returns the enabled ingress peers that may serve an ingress port: those of its region, otherwise the fallback ones.
  */
 function candidates(port: Stored<'IngressPort'>, state: State): readonly Stored<'IngressPeer'>[] {
-  const { near, fallbacks } = servingIn(state);
-  return near.get(countryOf(state.find('Peer', port.parent ?? '')).toLowerCase()) ?? fallbacks;
+  const { byRegion, fallbacks } = servingPeersIn(state);
+  return byRegion.get(countryOf(state.find('Peer', port.parent ?? '')).toLowerCase()) ?? fallbacks;
 }
 
 /** Enabled ingress peers of a state, in the order in which they serve. */
-interface Serving {
+interface ServingPeers {
   /** By region. */
-  readonly near: ReadonlyMap<string, readonly Stored<'IngressPeer'>[]>;
+  readonly byRegion: ReadonlyMap<string, readonly Stored<'IngressPeer'>[]>;
   readonly fallbacks: readonly Stored<'IngressPeer'>[];
 }
 
-const serving = new WeakMap<State, Serving>();
+const servingCache = new WeakMap<State, ServingPeers>();
 
-function servingIn(state: State): Serving {
-  const present = serving.get(state);
+function servingPeersIn(state: State): ServingPeers {
+  const present = servingCache.get(state);
   if (present !== undefined) return present;
-  const enabled = inPortOrder(state.ofKind('IngressPeer').filter(({ spec }) => spec.enabled === true));
-  const near = Map.groupBy(enabled, (ingressPeer) => regionOf(ingressPeer, state).toLowerCase());
+  const enabled = inAllocationOrder(state.ofKind('IngressPeer').filter(({ spec }) => spec.enabled === true));
+  const byRegion = Map.groupBy(enabled, (ingressPeer) => regionOf(ingressPeer, state).toLowerCase());
   // An ingress peer whose country is unknown serves no region.
-  near.delete('');
-  const found = { near, fallbacks: enabled.filter(({ spec }) => spec.fallback === true) };
-  serving.set(state, found);
+  byRegion.delete('');
+  const found = { byRegion, fallbacks: enabled.filter(({ spec }) => spec.fallback === true) };
+  servingCache.set(state, found);
   return found;
 }
 
 /** Whether an ingress port has exactly the ports that it asks for. */
-function isSettled(port: Stored<'IngressPort'>, state: State): boolean {
+function hasRequestedPorts(port: Stored<'IngressPort'>, state: State): boolean {
   if (state.get(port.spec.ingress_peer_id ?? '') === undefined) return false;
-  const kept = rangesOf(port).map((range) => keptOf(range, port));
+  const kept = rangesOf(port).map((range) => findKeptMappings(range, port));
   return kept.every((pieces) => pieces.length > 0) && equalJson(kept.flat(), mappingsOf(port));
 }
 
 /** Returns the mappings of an ingress port for a range, or an empty list when they do not cover all of it. */
-function keptOf({ start, count, protocol }: PortRange, port: Stored<'IngressPort'>): readonly PortMapping[] {
+function findKeptMappings({ start, count, protocol }: PortRange, port: Stored<'IngressPort'>): readonly PortMapping[] {
   const pieces = mappingsOf(port).filter(
     (mapping) =>
       mapping.protocol === protocol &&

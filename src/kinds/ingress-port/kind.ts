@@ -1,5 +1,5 @@
 import { defineKind, type Fault } from '../../model/declare/kind.ts';
-import { boolean, integer, list, longest, object, oneOf, ref, string } from '../../model/schema/field.ts';
+import { boolean, integer, list, maxLengths, object, oneOf, ref, string } from '../../model/schema/field.ts';
 import {
   type IngressProtocol,
   ingressProtocols,
@@ -8,14 +8,14 @@ import {
   usesTransport,
 } from '../../model/state/ingress-ports.ts';
 import type { Stored } from '../../model/state/stored.ts';
-import { forwardedBy, forwardingIn, ingressIpOf, regionOf } from '../shared/ingress.ts';
-import { checkAllocated, settlePorts } from './allocate.ts';
+import { findForwarder, forwardingIn, ingressIpOf, regionOf } from '../shared/ingress.ts';
+import { assignPorts, checkAllocated } from './allocate.ts';
 
 const portNumber = (doc: string) => integer({ doc, required: true, minimum: 1, maximum: 65535 });
 const protocol = () =>
   oneOf(ingressProtocols, { doc: 'The protocol; `tcp/udp` takes the same port for both.', required: true });
 
-const rising = { rule: 'rising', members: ['start', 'end'], code: 'port_range_invalid', at: '' } as const;
+const risingRange = { rule: 'rising', members: ['start', 'end'], code: 'port_range_invalid', at: '' } as const;
 
 const mappingMembers = ['translated_start', 'translated_end', 'ingress_start', 'ingress_end'];
 
@@ -23,7 +23,7 @@ const spec = {
   peer: ref('Peer', { doc: 'The peer that the ports belong to.', required: true }),
   name: string({
     doc: 'The name people see. Unique among the ingress ports of the peer.',
-    maxLength: longest.name,
+    maxLength: maxLengths.name,
     required: true,
     minLength: 1,
   }),
@@ -35,12 +35,12 @@ const spec = {
   port_ranges: list(
     object(
       { start: portNumber('The first port.'), end: portNumber('The last port.'), protocol: protocol() },
-      { doc: 'Ports of the peer.', rules: [rising] },
+      { doc: 'Ports of the peer.', rules: [risingRange] },
     ),
     {
       doc: 'Ports of the peer to forward to. Give either this or `direct_port`.',
-      keep: true,
-      insteadOf: 'direct_port',
+      keptOnReplace: true,
+      alternativeField: 'direct_port',
       hidden: true,
     },
   ),
@@ -51,10 +51,10 @@ const spec = {
     },
     {
       doc: 'Ports with the same numbers on the peer and on the ingress peer, chosen at allocation. Give either this or `port_ranges`.',
-      keep: true,
-      insteadOf: 'port_ranges',
+      keptOnReplace: true,
+      alternativeField: 'port_ranges',
       hidden: true,
-      whole: true,
+      atomic: true,
     },
   ),
   ingress_peer_id: ref('IngressPeer', {
@@ -94,7 +94,7 @@ export const ingressPort = defineKind({
       doc: 'The region of the ingress peer that forwards the ports.',
       schema: { type: 'string' },
       value: (object, state) => {
-        const ingressPeer = forwardedBy(object, state);
+        const ingressPeer = findForwarder(object, state);
         return ingressPeer === undefined ? '' : regionOf(ingressPeer, state);
       },
     },
@@ -102,7 +102,7 @@ export const ingressPort = defineKind({
       doc: 'Address of the ingress peer that currently forwards the ports; empty while unknown.',
       schema: { type: 'string' },
       value: (object, state) => {
-        const ingressPeer = forwardedBy(object, state);
+        const ingressPeer = findForwarder(object, state);
         return ingressPeer === undefined ? '' : ingressIpOf(ingressPeer, state);
       },
     },
@@ -125,7 +125,7 @@ export const ingressPort = defineKind({
   uniques: {
     name: {
       path: '/name',
-      value: (object) => `${peerOf(object)}/${object.name}`,
+      value: (object) => `${peerIdOf(object)}/${object.name}`,
       message: (value) =>
         `an ingress port with the name \`${value.slice(value.indexOf('/') + 1)}\` already exists on this peer; choose another name`,
     },
@@ -135,12 +135,12 @@ export const ingressPort = defineKind({
   ],
   check: checkRanges,
   checkState: checkAllocated,
-  derivedChanges: settlePorts,
+  derivedChanges: assignPorts,
   activity: { create: 'ingress.port.create', update: 'ingress.port.update', delete: 'ingress.port.delete' },
   activityMeta: (object, state) => ({
     name: object.name,
-    peer_id: peerOf(object),
-    peer_name: state.get(peerOf(object))?.name ?? '',
+    peer_id: peerIdOf(object),
+    peer_name: state.get(peerIdOf(object))?.name ?? '',
   }),
   example: {
     peer: 'build-server',
@@ -153,7 +153,7 @@ export const ingressPort = defineKind({
   },
 });
 
-function peerOf(port: Stored<'IngressPort'>): string {
+function peerIdOf(port: Stored<'IngressPort'>): string {
   return port.parent ?? '';
 }
 
@@ -171,10 +171,10 @@ interface PortsSpec {
 
 /** Checks that no port is requested twice. */
 function checkRanges({ port_ranges: ranges }: PortsSpec): readonly Fault[] {
-  return transports.flatMap((transport) => checkOnce(ranges, transport));
+  return transports.flatMap((transport) => checkDuplicatePorts(ranges, transport));
 }
 
-function checkOnce(ranges: readonly PortRange[], transport: 'tcp' | 'udp'): readonly Fault[] {
+function checkDuplicatePorts(ranges: readonly PortRange[], transport: 'tcp' | 'udp'): readonly Fault[] {
   const sorted = ranges
     .map((range, at) => ({ ...range, at }))
     .filter(({ protocol }) => usesTransport(protocol, transport))

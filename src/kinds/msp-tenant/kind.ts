@@ -3,14 +3,14 @@ import type { ActivityCode } from '../../model/declare/activities.ts';
 import { type AuditEvent, defineKind, type Fault, type State } from '../../model/declare/kind.ts';
 import type { Mutation } from '../../model/declare/mutation.ts';
 import { type TenantStatus, tenantStatuses } from '../../model/declare/tenant-words.ts';
-import { keyed, longest, oneOf, ref, string } from '../../model/schema/field.ts';
+import { keyed, maxLengths, oneOf, ref, string } from '../../model/schema/field.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { eventsIf } from '../shared/events.ts';
 import { domain } from '../shared/formats.ts';
 import { actsAsOwner, ownerGroups } from '../shared/tenant-owners.ts';
 
 /** Activity code of each change of a tenant's status (`before after`). */
-const moves: Readonly<Record<string, ActivityCode>> = {
+const statusActivities: Readonly<Record<string, ActivityCode>> = {
   'pending active': 'msp.tenant.verify',
   'existing invited': 'msp.tenant.invite',
   'invited active': 'msp.tenant.accept',
@@ -20,7 +20,7 @@ const moves: Readonly<Record<string, ActivityCode>> = {
 /** Returns events for a changed spec, status or price. */
 function updatedEvents(before: Stored<'MSPTenant'>, after: Stored<'MSPTenant'>): readonly AuditEvent[] {
   const meta = { name: after.name, domain: after.spec.domain ?? '' };
-  const move = moves[`${before.derived.status} ${after.derived.status}`];
+  const move = statusActivities[`${before.derived.status} ${after.derived.status}`];
   const isRepriced = before.derived.price_id !== after.derived.price_id;
   return [
     ...eventsIf(!equalJson(before.spec, after.spec), 'msp.tenant.update', meta),
@@ -29,14 +29,14 @@ function updatedEvents(before: Stored<'MSPTenant'>, after: Stored<'MSPTenant'>):
   ];
 }
 
-const moment = (name: string, doc: string) => ({
+const timeMember = (name: string, doc: string) => ({
   doc,
   schema: { type: 'string', format: 'date-time' },
   value: (object: Stored<'MSPTenant'>) => object.derived[name],
 });
 
 const spec = {
-  name: string({ doc: 'The name people see.', maxLength: longest.name, required: true, minLength: 1 }),
+  name: string({ doc: 'The name people see.', maxLength: maxLengths.name, required: true, minLength: 1 }),
   domain: string({
     doc: 'The e-mail domain of the tenant.',
     access: 'createOnly',
@@ -97,8 +97,8 @@ export const mspTenant = defineKind({
       schema: { type: 'string' },
       value: (object) => object.derived.dns_challenge ?? '',
     },
-    activated_at: moment('activated_at', 'When the tenant became active; absent until then.'),
-    invited_at: moment('invited_at', 'When the account of the tenant was last invited; absent until then.'),
+    activated_at: timeMember('activated_at', 'When the tenant became active; absent until then.'),
+    invited_at: timeMember('invited_at', 'When the account of the tenant was last invited; absent until then.'),
     created_at: {
       doc: 'When the tenant was made.',
       schema: { type: 'string', format: 'date-time' },

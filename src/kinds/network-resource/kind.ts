@@ -1,6 +1,6 @@
 import { parseAddress } from '../../lib/net/address.ts';
 import { defineKind } from '../../model/declare/kind.ts';
-import { boolean, type Format, longest, ref, refs, string } from '../../model/schema/field.ts';
+import { boolean, type Format, maxLengths, ref, refs, string } from '../../model/schema/field.ts';
 import { cidr, wildcardDomain } from '../shared/formats.ts';
 import { resourceTypeOf } from '../shared/resource-type.ts';
 import { createdEvents, deletedEvents, resourceMeta, updatedEvents } from './events.ts';
@@ -23,7 +23,7 @@ const resourceAddress: Format = {
 const spec = {
   network: ref('Network', { doc: 'The network that the resource belongs to.', required: true }),
   name: string({
-    maxLength: longest.name,
+    maxLength: maxLengths.name,
     doc: 'The name people see. Unique among the network resources of the account, across all networks.',
     required: true,
     minLength: 1,

@@ -1,7 +1,7 @@
 import { defineKind } from '../../model/declare/kind.ts';
 import { boolean, optionalString, ref } from '../../model/schema/field.ts';
 import type { Stored } from '../../model/state/stored.ts';
-import { masqueradeField, metricField, routedByOne, routingGroups, routingPeer } from '../shared/routing.ts';
+import { exactlyOneRouter, masqueradeField, metricField, routingGroups, routingPeer } from '../shared/routing.ts';
 
 const spec = {
   network: ref('Network', { doc: 'The network that the router routes to.', required: true }),
@@ -39,11 +39,11 @@ export const networkRouter = defineKind({
     key ?? (peer === undefined ? `groups/${(peer_groups ?? []).join(',')}` : `peer/${peer}`),
   // A network rarely has several routers. When one is removed and one is added, that counts as an update.
   pairing: () => '',
-  rules: [routedByOne('router_exclusive')],
+  rules: [exactlyOneRouter('router_exclusive')],
   activity: { create: 'network.router.create', update: 'network.router.update', delete: 'network.router.delete' },
   activityMeta: (object, state) => ({
-    network_name: state.get(networkOf(object))?.name ?? '',
-    network_id: networkOf(object),
+    network_name: state.get(networkIdOf(object))?.name ?? '',
+    network_id: networkIdOf(object),
     peer: object.spec.peer ?? '',
     peer_groups: (object.spec.peer_groups ?? []).join(', '),
   }),
@@ -56,6 +56,6 @@ export const networkRouter = defineKind({
   },
 });
 
-function networkOf(router: Stored<'NetworkRouter'>): string {
+function networkIdOf(router: Stored<'NetworkRouter'>): string {
   return router.parent ?? '';
 }

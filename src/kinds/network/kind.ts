@@ -1,10 +1,10 @@
 import { defineKind, type State } from '../../model/declare/kind.ts';
-import { longest, string } from '../../model/schema/field.ts';
+import { maxLengths, string } from '../../model/schema/field.ts';
 import { isOfKind, type Stored } from '../../model/state/stored.ts';
 import { isAll, listedPeers } from '../shared/membership.ts';
 
 const spec = {
-  name: string({ doc: 'The name people see.', maxLength: longest.name, required: true, minLength: 1 }),
+  name: string({ doc: 'The name people see.', maxLength: maxLengths.name, required: true, minLength: 1 }),
   description: string({ doc: 'What the network is.', default: '' }),
 };
 
@@ -62,13 +62,13 @@ function policiesTo(network: Stored<'Network'>, state: State): readonly string[]
   const policies = new Set<string>();
   for (const target of targets) {
     for (const { from } of state.referrersOf(target)) {
-      if (isOfKind(from, 'Policy') && from.spec.enabled === true && leadsTo(from, targets)) policies.add(from.id);
+      if (isOfKind(from, 'Policy') && from.spec.enabled === true && reachesTarget(from, targets)) policies.add(from.id);
     }
   }
   return [...policies].sort();
 }
 
-function leadsTo(policy: Stored<'Policy'>, targets: ReadonlySet<string>): boolean {
+function reachesTarget(policy: Stored<'Policy'>, targets: ReadonlySet<string>): boolean {
   return (policy.spec.rules ?? []).some(({ enabled, destinations = [], destinationResource }) => {
     const one = destinationResource?.id;
     return enabled === true && (destinations.some((id) => targets.has(id)) || (one !== undefined && targets.has(one)));

@@ -5,8 +5,8 @@ import { defineKind } from '../../model/declare/kind.ts';
 import {
   boolean,
   type Format,
-  longest,
   mapOf,
+  maxLengths,
   object,
   oneOf,
   secret,
@@ -44,7 +44,7 @@ const activityCode: Format = {
   },
 };
 
-const longestLocal = 64;
+const maxLocalPartLength = 64;
 
 /** One e-mail address without a display name. The domain is put into canonical form. */
 const emailAddress: Format = {
@@ -54,7 +54,8 @@ const emailAddress: Format = {
     const at = text.lastIndexOf('@');
     const local = text.slice(0, Math.max(at, 0));
     const domain = canonicalDomain(text.slice(at + 1));
-    const isLocal = /^[^\s@"(),:;<>[\\\]]+$/.test(local) && local.length <= longestLocal && !/^\.|\.\.|\.$/.test(local);
+    const isLocal =
+      /^[^\s@"(),:;<>[\\\]]+$/.test(local) && local.length <= maxLocalPartLength && !/^\.|\.\.|\.$/.test(local);
     if (isLocal && domain !== undefined) return { value: `${local}@${domain}` };
     return { fault: `\`${text}\` is not an e-mail address; write one such as ana@example.com` };
   },
@@ -71,7 +72,7 @@ const spec = {
       url: secret({
         doc: 'URL to which the message is posted; for the type `webhook`. The URL grants access to everyone who knows it, so it is stored encrypted, and plans, history and exports do not show it.',
         read: 'shown',
-        maxLength: longest.text,
+        maxLength: maxLengths.text,
         format: webUrl,
         omitEmpty: true,
       }),
@@ -80,7 +81,7 @@ const spec = {
         omitEmpty: true,
       }),
     },
-    { doc: 'Destination of the message. Its members depend on the type.', whole: true, omitEmpty: true },
+    { doc: 'Destination of the message. Its members depend on the type.', atomic: true, omitEmpty: true },
   ),
   event_types: setOf(string({ doc: 'The code of an activity.', format: activityCode }), {
     doc: 'The events that the channel sends.',

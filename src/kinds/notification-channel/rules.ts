@@ -34,24 +34,24 @@ export function checkTarget({ type, target }: ChannelSpec): readonly Fault[] {
 
 function checkEmail({ emails, url, headers }: Target): readonly Fault[] {
   return [
-    ...(emails.length === 0 ? [missing('emails', 'email')] : []),
-    ...(url === undefined ? [] : [foreign('url', 'email')]),
-    ...(Object.keys(headers).length === 0 ? [] : [foreign('headers', 'email')]),
+    ...(emails.length === 0 ? [missingMemberFault('emails', 'email')] : []),
+    ...(url === undefined ? [] : [inapplicableMemberFault('url', 'email')]),
+    ...(Object.keys(headers).length === 0 ? [] : [inapplicableMemberFault('headers', 'email')]),
   ];
 }
 
 function checkWebhook({ emails, url }: Target): readonly Fault[] {
   return [
-    ...(url === undefined ? [missing('url', 'webhook')] : []),
-    ...(emails.length === 0 ? [] : [foreign('emails', 'webhook')]),
+    ...(url === undefined ? [missingMemberFault('url', 'webhook')] : []),
+    ...(emails.length === 0 ? [] : [inapplicableMemberFault('emails', 'webhook')]),
   ];
 }
 
 /** Headers of the signature, which the server sets itself. */
-const ownHeaders = /^webhook-/i;
+const signatureHeaders = /^webhook-/i;
 
 function checkHeader(name: string): readonly Fault[] {
-  const fault = headerNameFault(name, ownHeaders);
+  const fault = headerNameFault(name, signatureHeaders);
   return fault === undefined ? [] : [headerFault(fault)];
 }
 
@@ -59,12 +59,12 @@ function headerFault(message: string): Fault {
   return { code: 'channel_header_invalid', path: '/target/headers', message };
 }
 
-function missing(member: string, type: string): Fault {
+function missingMemberFault(member: string, type: string): Fault {
   const message = `the target of the type \`${type}\` needs \`${member}\`; add it`;
   return { code: 'channel_target_incomplete', path: '/target', message };
 }
 
-function foreign(member: string, type: string): Fault {
+function inapplicableMemberFault(member: string, type: string): Fault {
   const message = `\`${member}\` does not apply to the type \`${type}\`; remove it`;
   return { code: 'channel_target_mixed', path: `/target/${member}`, message };
 }

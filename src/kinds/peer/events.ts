@@ -5,7 +5,7 @@ import { peerFqdn } from '../shared/peer-fqdn.ts';
 
 type Meta = Readonly<Record<string, string>>;
 
-const switches: Readonly<Record<string, SwitchStem>> = {
+const switchStems: Readonly<Record<string, SwitchStem>> = {
   ssh_enabled: 'peer.ssh',
   login_expiration_enabled: 'peer.login.expiration',
   inactivity_expiration_enabled: 'peer.inactivity.expiration',
@@ -47,12 +47,12 @@ export function updatedEvents(before: Stored<'Peer'>, after: Stored<'Peer'>, sta
     ...approvalEvents(before, after, meta),
     ...signOutEvents(before, after, meta, state),
     ...eventsIf(before.name !== after.name, 'peer.rename', meta),
-    ...switchEvents(switches, before.spec, after.spec, meta),
+    ...switchEvents(switchStems, before.spec, after.spec, meta),
     ...eventsIf(oldIp !== (after.spec.ip ?? ''), 'peer.ip.update', { ...meta, old_ip: oldIp }),
   ];
 }
 
-const places = {
+const locationFactNames = {
   location_city_name: 'city_name',
   location_country_code: 'country_code',
   location_geo_name_id: 'geoname_id',
@@ -61,7 +61,7 @@ const places = {
 
 /** Returns what is known about the location of a peer. */
 function locationOf(peer: Stored<'Peer'>): Meta {
-  const known = Object.entries(places).flatMap(([name, fact]) => {
+  const known = Object.entries(locationFactNames).flatMap(([name, fact]) => {
     const value = peer.derived[fact];
     return value === undefined || value === '' ? [] : [[name, String(value)] as const];
   });

@@ -3,7 +3,7 @@ import type { Computed, State } from '../../model/declare/kind.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { groupSummary } from '../shared/group-summary.ts';
 import { groupsOf } from '../shared/membership.ts';
-import { never } from '../shared/times.ts';
+import { neverTimestamp } from '../shared/times.ts';
 
 const localFlags = [
   'quantum_safe_enabled',
@@ -19,7 +19,7 @@ const localFlags = [
   'lazy_connection_enabled',
 ];
 
-const texts = {
+const textFacts = {
   connection_ip: 'The public address from which it is connected.',
   os: 'Its operating system, with the version.',
   kernel_version: 'The version of its kernel.',
@@ -30,21 +30,21 @@ const texts = {
   serial_number: 'The serial number of the machine.',
 };
 
-const flags = {
+const flagFacts = {
   connected: 'Whether it is connected.',
   login_expired: 'Whether its user has to sign in again before it connects.',
 };
 
-const times = {
+const timeFacts = {
   last_seen: 'When it was last connected; `0001-01-01T00:00:00Z` if never.',
   last_login: 'When its user last signed in on it; `0001-01-01T00:00:00Z` if never.',
 };
 
 /** Computed members with facts that peers and their connections report. Empty, false or zero while unknown. */
 export const facts: Readonly<Record<string, Computed<Stored<'Peer'>>>> = {
-  ...plain(texts, { type: 'string' }, ''),
-  ...plain(flags, { type: 'boolean' }, false),
-  ...plain(times, { type: 'string', format: 'date-time' }, never),
+  ...computedFromFacts(textFacts, { type: 'string' }, ''),
+  ...computedFromFacts(flagFacts, { type: 'boolean' }, false),
+  ...computedFromFacts(timeFacts, { type: 'string', format: 'date-time' }, neverTimestamp),
   created_at: {
     doc: 'When the peer enrolled.',
     schema: { type: 'string', format: 'date-time' },
@@ -65,7 +65,7 @@ export const facts: Readonly<Record<string, Computed<Stored<'Peer'>>>> = {
   geoname_id: {
     doc: 'GeoNames id of its location; 0 if unknown.',
     schema: { type: 'integer' },
-    value: (object, state) => Number(known(object, state, 'geoname_id') ?? 0),
+    value: (object, state) => Number(readFact(object, state, 'geoname_id') ?? 0),
   },
   groups: {
     doc: 'Groups that contain the peer.',
@@ -93,30 +93,30 @@ export const facts: Readonly<Record<string, Computed<Stored<'Peer'>>>> = {
       required: localFlags,
       properties: Object.fromEntries(localFlags.map((name) => [name, { type: 'boolean' }])),
     },
-    value: flagsOf,
+    value: localFlagsOf,
   },
 };
 
 /** Returns the addresses of a peer's network interfaces, empty when they are unknown. */
 export function addressesOf(peer: Stored<'Peer'>, state: State): readonly Json[] {
-  const addresses = known(peer, state, 'network_addresses');
+  const addresses = readFact(peer, state, 'network_addresses');
   return Array.isArray(addresses) ? addresses : [];
 }
 
-const placeNames = ['country_code', 'city_name', 'geoname_id'];
+const locationFacts = ['country_code', 'city_name', 'geoname_id'];
 
 /**
  * Returns a fact about a peer. Observed facts take precedence over those recorded at enrolment. A location recorded at
  * enrolment is ignored once the peer has connected from an observed address.
  */
-function known(peer: Stored<'Peer'>, { observed }: State, name: string): Json | undefined {
+function readFact(peer: Stored<'Peer'>, { observed }: State, name: string): Json | undefined {
   const seen = observed?.(peer.id);
-  if (placeNames.includes(name) && seen?.['connection_ip'] !== undefined) return seen[name];
+  if (locationFacts.includes(name) && seen?.['connection_ip'] !== undefined) return seen[name];
   return seen?.[name] ?? peer.derived[name];
 }
 
-function flagsOf(peer: Stored<'Peer'>, state: State): JsonObject {
-  const flags = known(peer, state, 'local_flags');
+function localFlagsOf(peer: Stored<'Peer'>, state: State): JsonObject {
+  const flags = readFact(peer, state, 'local_flags');
   const set = isObject(flags) ? flags : {};
   return Object.fromEntries(localFlags.map((name) => [name, set[name] === true]));
 }
@@ -124,11 +124,11 @@ function flagsOf(peer: Stored<'Peer'>, state: State): JsonObject {
 /**
  * Returns computed members for facts that are stored under their own names. `unknown` is the value of a missing fact.
  */
-function plain(docs: Readonly<Record<string, string>>, schema: JsonObject, unknown: Json): typeof facts {
+function computedFromFacts(docs: Readonly<Record<string, string>>, schema: JsonObject, unknown: Json): typeof facts {
   return Object.fromEntries(
     Object.entries(docs).map(([name, doc]) => [
       name,
-      { doc, schema, value: (object: Stored<'Peer'>, state: State) => known(object, state, name) ?? unknown },
+      { doc, schema, value: (object: Stored<'Peer'>, state: State) => readFact(object, state, name) ?? unknown },
     ]),
   );
 }

@@ -1,20 +1,20 @@
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { defineKind, type State } from '../../model/declare/kind.ts';
-import { isClaim } from '../../model/declare/peer-claims.ts';
+import { isReservedPeer } from '../../model/declare/peer-claims.ts';
 import { peerDomainOf } from '../../model/declare/peer-domain.ts';
-import { boolean, longest, optionalString, ref, setOf, string } from '../../model/schema/field.ts';
+import { boolean, maxLengths, optionalString, ref, setOf, string } from '../../model/schema/field.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { domain, ipv4, ipv6 } from '../shared/formats.ts';
 import { peerFqdn } from '../shared/peer-fqdn.ts';
-import { followPeer } from './derived-changes.ts';
+import { derivePeerChanges } from './derived-changes.ts';
 import { enrolledEvents, peerMeta, updatedEvents } from './events.ts';
 import { addressesOf, facts } from './facts.ts';
-import { namesOf } from './label.ts';
-import { checkMutation, isOwn, isPassing } from './rules.ts';
+import { labelsOf } from './label.ts';
+import { checkMutation, isEphemeral, isVisibleOwnPeer } from './rules.ts';
 
 const spec = {
   name: string({
-    maxLength: longest.name,
+    maxLength: maxLengths.name,
     doc: 'The name people see. The DNS label is derived from it, unless documents name the peer.',
     required: true,
     minLength: 1,
@@ -37,18 +37,18 @@ const spec = {
   approval_required: boolean({
     doc: 'Whether it still needs the approval of an administrator. Responses also show true while endpoint security blocks it, which cannot be set or cleared.',
     default: false,
-    keep: true,
-    cloudOnly: true,
+    keptOnReplace: true,
+    hostedOnly: true,
   }),
   ip: optionalString({
     doc: 'Its IPv4 address in the mesh, inside the range of the account.',
     format: ipv4,
-    keep: true,
+    keptOnReplace: true,
   }),
   ipv6: optionalString({
     doc: 'Its IPv6 address in the mesh, if it has one.',
     format: ipv6,
-    keep: true,
+    keptOnReplace: true,
     omitEmpty: true,
   }),
   hostname: string({ doc: 'The host name that the machine reported at enrolment.', default: '', access: 'server' }),
@@ -113,7 +113,7 @@ interface PeerDerived {
  * Removes `approval_required` from a request when it only repeats a response. Responses show it as true while endpoint
  * security keeps the peer out, but that is not a missing approval.
  */
-function withoutEchoes(body: JsonObject, { id, spec }: Stored<'Peer'>, state: State): JsonObject {
+function dropEchoes(body: JsonObject, { id, spec }: Stored<'Peer'>, state: State): JsonObject {
   const { approval_required: given, ...others } = body;
   const isEcho = given === true && spec.approval_required !== true && state.disapproval?.(id) !== undefined;
   return isEcho ? others : body;
@@ -178,18 +178,18 @@ export const peer = defineKind({
     },
   },
   // A key that is not proved yet stays available to other accounts.
-  entries: { 'peer-key': (peer) => (isClaim(peer) ? `claim ${peer.id}` : (peer.spec.wg_pub_key ?? '')) },
-  indexes: { label: namesOf },
+  entries: { 'peer-key': (peer) => (isReservedPeer(peer) ? `claim ${peer.id}` : (peer.spec.wg_pub_key ?? '')) },
+  indexes: { label: labelsOf },
   checkMutation,
-  isOwn,
-  derivedChanges: followPeer,
-  isSystem: isPassing,
+  isOwn: isVisibleOwnPeer,
+  derivedChanges: derivePeerChanges,
+  isSystem: isEphemeral,
   inUse: 'precondition',
   activity: { delete: 'user.peer.delete' },
   activityMeta: peerMeta,
   createEvents: enrolledEvents,
   updateEvents: updatedEvents,
-  withoutEchoes,
+  dropEchoes,
   respond: (body, object, state) => ({
     ...body,
     approval_required: body['approval_required'] === true || state.disapproval?.(object.id) !== undefined,

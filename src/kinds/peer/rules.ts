@@ -8,7 +8,7 @@ import { holdsPeer } from '../shared/membership.ts';
 /** Checks a change of a peer. Unchanged fields are not checked. */
 export function checkMutation({ before, after }: Mutation<Stored<'Peer'>>, _was: State, next: State): readonly Fault[] {
   if (after === undefined) return [];
-  if (before === undefined) return checkArrival(after);
+  if (before === undefined) return checkEnrolment(after);
   const [account] = next.ofKind('Account');
   const settings = account === undefined ? {} : (account.spec.settings ?? {});
   return [
@@ -19,18 +19,18 @@ export function checkMutation({ before, after }: Mutation<Stored<'Peer'>>, _was:
 }
 
 /** Refuses an enrolment for which there is no free address. */
-function checkArrival(peer: Stored<'Peer'>): readonly Fault[] {
+function checkEnrolment(peer: Stored<'Peer'>): readonly Fault[] {
   if (peer.derived.enrolled_by === undefined || (peer.spec.ip ?? '') !== '') return [];
   const message = 'the account has no free address for another peer; choose a larger `network_range`, or delete peers';
   return [{ code: 'nothing_free', path: '', message }];
 }
 
-const expirations = ['login_expiration_enabled', 'inactivity_expiration_enabled'] as const;
+const expirySettings = ['login_expiration_enabled', 'inactivity_expiration_enabled'] as const;
 
 /** Refuses to change expiry settings of a peer without a user, because no user could sign it in again. */
 function checkExpirations(before: Stored<'Peer'>, after: Stored<'Peer'>): readonly Fault[] {
   if ((after.spec.user_id ?? '') !== '') return [];
-  return expirations
+  return expirySettings
     .filter((field) => before.spec[field] !== after.spec[field])
     .map((field) => {
       const message = `the peer enrolled with a setup key, so no user could sign it in again; leave \`${field}\` unchanged`;
@@ -40,22 +40,23 @@ function checkExpirations(before: Stored<'Peer'>, after: Stored<'Peer'>): readon
 
 function checkIpv4(peer: Stored<'Peer'>, settings: JsonObject, state: State): readonly Fault[] {
   const ip = peer.spec.ip ?? '';
-  if (ip === '' || state.holderOf('ProxyPeer', 'ip', ip) === undefined)
-    return inRange(peer, 'ip', settings['network_range']);
+  if (ip === '' || state.findByUnique('ProxyPeer', 'ip', ip) === undefined)
+    return checkInRange(peer, 'ip', settings['network_range']);
   const message = `a proxy has the address ${ip}; choose a free one`;
   return [{ code: 'value_taken', path: '/ip', message }];
 }
 
 function checkIpv6(peer: Stored<'Peer'>, settings: JsonObject, state: State): readonly Fault[] {
   if ((peer.spec.ipv6 ?? '') === '') return [];
-  const groups = listOf(settings['ipv6_enabled_groups']).flatMap((id) => state.find('Group', id) ?? []);
-  if (groups.some((group) => holdsPeer(group, peer.id))) return inRange(peer, 'ipv6', settings['network_range_v6']);
+  const groups = textsIn(settings['ipv6_enabled_groups']).flatMap((id) => state.find('Group', id) ?? []);
+  if (groups.some((group) => holdsPeer(group, peer.id)))
+    return checkInRange(peer, 'ipv6', settings['network_range_v6']);
   const message =
     'IPv6 is not enabled for any group of the peer; add one of its groups to `ipv6_enabled_groups` of the account first';
   return [{ code: 'precondition_failed', path: '/ipv6', message }];
 }
 
-function inRange(peer: Stored<'Peer'>, field: 'ip' | 'ipv6', rangeText: Json | undefined): readonly Fault[] {
+function checkInRange(peer: Stored<'Peer'>, field: 'ip' | 'ipv6', rangeText: Json | undefined): readonly Fault[] {
   const text = peer.spec[field] ?? '';
   const address = parseAddress(text);
   const range = typeof rangeText === 'string' ? parseCidr(rangeText) : undefined;
@@ -72,18 +73,18 @@ function isEdge(range: Cidr, address: bigint): boolean {
   return address === range.address || address === range.address + size - 1n;
 }
 
-function listOf(value: Json | undefined): readonly string[] {
+function textsIn(value: Json | undefined): readonly string[] {
   return Array.isArray(value) ? value.map(String) : [];
 }
 
 /** Whether a peer belongs to the viewer, and the account lets users see their own peers. */
-export function isOwn(peer: Stored<'Peer'>, viewer: string, state: State): boolean {
+export function isVisibleOwnPeer(peer: Stored<'Peer'>, viewer: string, state: State): boolean {
   const [account] = state.ofKind('Account');
   const isHidden = account !== undefined && account.spec.settings?.regular_users_view_blocked === true;
   return !isHidden && peer.spec.user_id === viewer;
 }
 
 /** Whether the peer is deleted some time after it disconnects. Documents do not manage such peers. */
-export function isPassing(peer: Stored<'Peer'>): boolean {
+export function isEphemeral(peer: Stored<'Peer'>): boolean {
   return peer.spec.ephemeral === true;
 }

@@ -5,7 +5,7 @@ import {
   integer,
   keyed,
   list,
-  longest,
+  maxLengths,
   object,
   oneOf,
   refMap,
@@ -16,7 +16,7 @@ import {
 } from '../../model/schema/field.ts';
 import type { MemberRule } from '../../model/schema/member-rules.ts';
 import { port } from '../shared/formats.ts';
-import { isDerived, keepDerived, refuseNewDuplicates, sortPorts, warnOfEnabling } from './rules.ts';
+import { isDerived, refuseDerivedChange, refuseNewDuplicates, sortPorts, warnOfEnabling } from './rules.ts';
 
 const resourceKinds = { peer: 'Peer', host: 'NetworkResource', subnet: 'NetworkResource', domain: 'NetworkResource' };
 
@@ -67,7 +67,12 @@ const ruleRules: readonly MemberRule[] = [
 ];
 
 const ruleFields = {
-  name: string({ doc: 'Name of the rule within the policy.', maxLength: longest.name, required: true, minLength: 1 }),
+  name: string({
+    doc: 'Name of the rule within the policy.',
+    maxLength: maxLengths.name,
+    required: true,
+    minLength: 1,
+  }),
   description: string({ doc: 'What the rule is for.', default: '' }),
   enabled: boolean({ doc: 'Whether the rule has an effect.', required: true, documentDefault: true }),
   action: oneOf(ruleActions, { doc: 'Whether matching traffic is let through or dropped.', required: true }),
@@ -108,7 +113,7 @@ const ruleFields = {
 };
 
 const spec = {
-  name: string({ doc: 'The name people see.', maxLength: longest.name, required: true, minLength: 1 }),
+  name: string({ doc: 'The name people see.', maxLength: maxLengths.name, required: true, minLength: 1 }),
   description: string({ doc: 'What the policy is for.', default: '' }),
   enabled: boolean({ doc: 'Whether the rules have an effect.', required: true, documentDefault: true }),
   source_posture_checks: refs('PostureCheck', { doc: 'Posture checks that peers of the sources have to pass.' }),
@@ -137,7 +142,7 @@ export const policy = defineKind({
   document: { allowed: true, shortName: 'hpol' },
   spec,
   canonicalize: sortPorts,
-  checkMutation: (mutation) => [...keepDerived(mutation), ...refuseNewDuplicates(mutation)],
+  checkMutation: (mutation) => [...refuseDerivedChange(mutation), ...refuseNewDuplicates(mutation)],
   warnings: warnOfEnabling,
   activity: { create: 'policy.add', update: 'policy.update', delete: 'policy.delete' },
   isSystem: isDerived,

@@ -1,7 +1,7 @@
 import { isObject } from '../../lib/json.ts';
 import type { Fault } from '../../model/declare/kind.ts';
 import type { Mutation } from '../../model/declare/mutation.ts';
-import { originOf } from '../../model/state/object.ts';
+import { derivedFromId } from '../../model/state/object.ts';
 import type { Stored } from '../../model/state/stored.ts';
 
 interface Range {
@@ -36,7 +36,7 @@ export function warnOfEnabling(
 
 /** Whether a policy is derived from another object, and deleted with it. */
 export function isDerived(policy: Stored<'Policy'>): boolean {
-  return originOf(policy) !== undefined;
+  return derivedFromId(policy) !== undefined;
 }
 
 /**
@@ -66,7 +66,7 @@ function ruleNames(policy: Stored<'Policy'> | undefined): readonly string[] {
 }
 
 /** Refuses changes of a derived policy: only its origin changes it. */
-export function keepDerived({ before }: Mutation<Stored<'Policy'>>): readonly Fault[] {
+export function refuseDerivedChange({ before }: Mutation<Stored<'Policy'>>): readonly Fault[] {
   if (before === undefined || !isDerived(before)) return [];
   const message =
     before.derived.temporary === true

@@ -1,4 +1,4 @@
-import { longestCertificate, parseCertificate } from '../../lib/node-pure.ts';
+import { maxCertificateLength, parseCertificate } from '../../lib/node-pure.ts';
 import { type Format, list, object, oneOf, setOf, string } from '../../model/schema/field.ts';
 import { countryCode } from '../shared/country.ts';
 import { cidr } from '../shared/formats.ts';
@@ -19,17 +19,17 @@ const certificate: Format = {
   canonical(text) {
     const result = parseCertificate(text);
     if (result.ok && result.isCa) return { value: result.pem };
-    return { fault: result.ok ? notOfAnAuthority : certificateFaults[result.fault] };
+    return { fault: result.ok ? notAnAuthorityMessage : certificateFaults[result.fault] };
   },
 };
 
-const notOfAnAuthority =
+const notAnAuthorityMessage =
   'this certificate may not sign others (CA:FALSE); give the certificate of the authority that signs the certificates of the peers';
 
 const certificateFaults = {
   malformed:
     'this is not an X.509 certificate in PEM; write the text from `-----BEGIN CERTIFICATE-----` to `-----END CERTIFICATE-----`',
-  too_long: `this text is longer than any certificate; write one of at most ${longestCertificate} characters`,
+  too_long: `this text is longer than any certificate; write one of at most ${maxCertificateLength} characters`,
   several: 'this text contains several certificates; write each of them as a separate entry',
 } as const;
 
@@ -63,7 +63,7 @@ const location = {
   city_name: string({
     doc: 'English name of a city in that country; empty for the whole country.',
     default: '',
-    asGiven: true,
+    omitUnlessGiven: true,
   }),
 };
 
@@ -71,13 +71,13 @@ const action = (what: string) =>
   oneOf(['allow', 'deny'], { doc: `\`allow\`: only ${what} pass; \`deny\`: all others pass.`, required: true });
 
 const process = {
-  linux_path: string({ doc: 'The executable on Linux.', default: '', asGiven: true }),
-  mac_path: string({ doc: 'The executable on macOS.', default: '', asGiven: true }),
-  windows_path: string({ doc: 'The executable on Windows.', default: '', asGiven: true }),
+  linux_path: string({ doc: 'The executable on Linux.', default: '', omitUnlessGiven: true }),
+  mac_path: string({ doc: 'The executable on macOS.', default: '', omitUnlessGiven: true }),
+  windows_path: string({ doc: 'The executable on Windows.', default: '', omitUnlessGiven: true }),
 };
 
 /** Every program needs a path on at least one system. */
-const somePath = {
+const atLeastOnePath = {
   rule: 'atLeastOne',
   members: ['linux_path', 'mac_path', 'windows_path'],
   code: 'process_without_path',
@@ -85,7 +85,7 @@ const somePath = {
 } as const;
 
 /** Maximum number of authorities per check. The certificate chains of each peer are compared with all of them. */
-const mostAuthorities = 100;
+const maxAuthorities = 100;
 
 /**
  * The six checks. The object that contains them is closed, because a typo must not let peers pass. Each check is one
@@ -94,12 +94,12 @@ const mostAuthorities = 100;
 export const checks = {
   client_version_check: object(minVersion, {
     doc: 'The client must be new enough.',
-    whole: true,
-    formerly: ['nb_version_check'],
+    atomic: true,
+    foreignNames: ['nb_version_check'],
   }),
   os_version_check: object(systems, {
     doc: 'The operating system must be new enough. Systems that are not listed do not pass.',
-    whole: true,
+    atomic: true,
   }),
   geo_location_check: object(
     {
@@ -110,7 +110,7 @@ export const checks = {
       }),
       action: action('peers in these places'),
     },
-    { doc: 'The peer must be, or must not be, in one of these places.', whole: true },
+    { doc: 'The peer must be, or must not be, in one of these places.', atomic: true },
   ),
   peer_network_range_check: object(
     {
@@ -121,33 +121,33 @@ export const checks = {
       }),
       action: action('peers in these ranges'),
     },
-    { doc: 'The peer must be, or must not be, in one of these networks.', whole: true },
+    { doc: 'The peer must be, or must not be, in one of these networks.', atomic: true },
   ),
   process_check: object(
     {
-      processes: list(object(process, { doc: 'A program, by its path on each system.', rules: [somePath] }), {
+      processes: list(object(process, { doc: 'A program, by its path on each system.', rules: [atLeastOnePath] }), {
         doc: 'Programs that must exist and be running. On a system for which a program has no path, the peer does not pass.',
         required: true,
         minItems: 1,
       }),
     },
-    { doc: 'These programs must run on the peer.', whole: true },
+    { doc: 'These programs must run on the peer.', atomic: true },
   ),
   certificate_check: object(
     {
       ca_certificates: setOf(
-        string({ doc: 'One certificate in PEM.', maxLength: longestCertificate, format: certificate }),
+        string({ doc: 'One certificate in PEM.', maxLength: maxCertificateLength, format: certificate }),
         {
           doc: 'Certificates of authorities, in PEM, one per entry.',
           required: true,
           minItems: 1,
-          maxItems: mostAuthorities,
+          maxItems: maxAuthorities,
         },
       ),
     },
     {
       doc: 'The peer must have a certificate of one of these authorities. Android and iOS never pass.',
-      whole: true,
+      atomic: true,
     },
   ),
 };

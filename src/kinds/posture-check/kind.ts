@@ -1,6 +1,6 @@
 import { isObject } from '../../lib/json.ts';
 import { defineKind } from '../../model/declare/kind.ts';
-import { longest, object, string } from '../../model/schema/field.ts';
+import { maxLengths, object, string } from '../../model/schema/field.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { uniqueName } from '../shared/unique-name.ts';
 import { checks } from './checks.ts';
@@ -22,13 +22,13 @@ ASjRb/TgQsoiVCIH
 
 const spec = {
   name: string({
-    maxLength: longest.name,
+    maxLength: maxLengths.name,
     doc: 'The name people see. Unique among the posture checks of the account.',
     required: true,
     minLength: 1,
   }),
   description: string({ doc: 'What the check is for.', required: true, documentDefault: '' }),
-  checks: object(checks, { doc: 'The checks. Without any, every peer passes.', closed: true, default: {} }),
+  checks: object(checks, { doc: 'The checks. Without any, every peer passes.', refusesUnknown: true, default: {} }),
 };
 
 declare module '../../model/state/stored.ts' {

@@ -1,13 +1,13 @@
 import { defineKind, type State } from '../../model/declare/kind.ts';
-import type { DerivedChange, Step } from '../../model/declare/mutation.ts';
+import type { DerivedChange, ObjectChange } from '../../model/declare/mutation.ts';
 import { boolean, oneOf, string } from '../../model/schema/field.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { domain } from '../shared/formats.ts';
-import { deriveAccess, isPrivate, proxiesIdOf, proxyPeersOf } from '../shared/private-access.ts';
-import { isOwn, isServedAt } from '../shared/proxy-cluster.ts';
+import { deriveAccess, isPrivate, proxyGroupIdOf, proxyPeersOf } from '../shared/private-access.ts';
+import { isOwnCluster, isServedAt } from '../shared/proxy-cluster.ts';
 
 /** Returns the number of connected proxies of a cluster, as they report it. */
-function connectedIn({ id }: Stored<'ProxyCluster'>, state: State): number {
+function countConnected({ id }: Stored<'ProxyCluster'>, state: State): number {
   return Number(state.observed?.(id)?.['connected_proxies'] ?? 0);
 }
 
@@ -53,12 +53,12 @@ export const proxyCluster = defineKind({
     online: {
       doc: 'Whether at least one of its proxies is connected.',
       schema: { type: 'boolean' },
-      value: (object, state) => connectedIn(object, state) > 0,
+      value: (object, state) => countConnected(object, state) > 0,
     },
     connected_proxies: {
       doc: 'Number of its proxies that are connected.',
       schema: { type: 'integer' },
-      value: connectedIn,
+      value: countConnected,
     },
   },
   summary: ['id', 'address'],
@@ -66,11 +66,11 @@ export const proxyCluster = defineKind({
     own_address: {
       path: '/address',
       // Shared clusters cannot be removed by the account, so paths do not address them.
-      value: (object) => (isOwn(object) ? (object.spec.address ?? '') : undefined),
+      value: (object) => (isOwnCluster(object) ? (object.spec.address ?? '') : undefined),
       message: (value) => `a cluster with the address \`${value}\` already exists`,
     },
   },
-  derivedChanges: followCluster,
+  derivedChanges: deriveClusterChanges,
   activity: { delete: 'service.cluster.delete' },
   activityMeta: (object) => ({ name: object.name, proxy_cluster: object.name }),
   example: {
@@ -87,14 +87,17 @@ export const proxyCluster = defineKind({
  * Returns the changes that follow from a change of a cluster: access to the private services that it gains or loses.
  * With a deleted cluster, its group and its proxy peers are deleted.
  */
-function followCluster({ before, after }: Step<Stored<'ProxyCluster'>>, state: State): readonly DerivedChange[] {
+function deriveClusterChanges(
+  { before, after }: ObjectChange<Stored<'ProxyCluster'>>,
+  state: State,
+): readonly DerivedChange[] {
   const sides = [before, after].flatMap((cluster) => cluster ?? []);
   const served = state
     .ofKind('ProxyService')
     .filter((service) => isPrivate(service) && sides.some((cluster) => serves(cluster, service, state)));
   return [
     ...served.flatMap((service) => deriveAccess(service, state)),
-    ...(before !== undefined && after === undefined ? endProxies(before, state) : []),
+    ...(before !== undefined && after === undefined ? removeProxies(before, state) : []),
   ];
 }
 
@@ -102,7 +105,7 @@ function serves(cluster: Stored<'ProxyCluster'>, service: Stored<'ProxyService'>
   return isServedAt(cluster.spec.address ?? '', service.spec.domain ?? '', state);
 }
 
-function endProxies(cluster: Stored<'ProxyCluster'>, state: State): readonly DerivedChange[] {
-  const group = state.get(proxiesIdOf(cluster));
+function removeProxies(cluster: Stored<'ProxyCluster'>, state: State): readonly DerivedChange[] {
+  const group = state.get(proxyGroupIdOf(cluster));
   return [...(group === undefined ? [] : [group]), ...proxyPeersOf(cluster.id, state)].map((remove) => ({ remove }));
 }

@@ -2,12 +2,17 @@ import type { Json } from '../../lib/json.ts';
 import { isWithin } from '../../lib/net/domain.ts';
 import { type Computed, defineKind, type Fault, type State } from '../../model/declare/kind.ts';
 import type { DerivedChange } from '../../model/declare/mutation.ts';
-import { type DomainState, domainStates, longestCustomDomain, proofNameOf } from '../../model/declare/service-words.ts';
+import {
+  type DomainState,
+  domainStates,
+  maxCustomDomainLength,
+  proofNameOf,
+} from '../../model/declare/service-words.ts';
 import { string } from '../../model/schema/field.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { domain } from '../shared/formats.ts';
 import { deriveAccess, isPrivate } from '../shared/private-access.ts';
-import { clusterAt, clusterOf, isBy, isProved } from '../shared/proxy-cluster.ts';
+import { clusterAt, clusterOf, isProved, resolvesThrough } from '../shared/proxy-cluster.ts';
 import { portOf } from '../shared/service-port.ts';
 
 const spec = {
@@ -16,7 +21,7 @@ const spec = {
     access: 'createOnly',
     required: true,
     minLength: 1,
-    maxLength: longestCustomDomain,
+    maxLength: maxCustomDomainLength,
     format: domain,
   }),
   target_cluster: string({
@@ -39,19 +44,19 @@ declare module '../../model/state/stored.ts' {
 type Domain = Stored<'ProxyDomain'>;
 
 /** Returns what the last checks of a domain found. It is stored outside revisions. */
-function foundOf({ id }: Domain, state: State) {
+function observationsOf({ id }: Domain, state: State) {
   return state.observed?.(id);
 }
 
-function computed(doc: string, schema: { readonly [key: string]: Json }, value: Computed<Domain>['value']) {
+function computedMember(doc: string, schema: { readonly [key: string]: Json }, value: Computed<Domain>['value']) {
   return { doc, schema, value };
 }
 
 const abilities = ['supports_custom_ports', 'require_subdomain', 'supports_reputation', 'private'] as const;
 
 /** Returns a computed member: whether the cluster of a domain has an ability. */
-function abilityOf(name: (typeof abilities)[number], doc: string) {
-  return computed(`${doc} Absent while the cluster is unknown.`, { type: 'boolean' }, (object, state) => {
+function abilityMember(name: (typeof abilities)[number], doc: string) {
+  return computedMember(`${doc} Absent while the cluster is unknown.`, { type: 'boolean' }, (object, state) => {
     const cluster = clusterAt(object.spec.target_cluster ?? '', state);
     return cluster === undefined ? undefined : cluster.spec[name] === true;
   });
@@ -70,51 +75,51 @@ export const proxyDomain = defineKind({
   nameField: 'domain',
   spec,
   computed: {
-    type: computed(
+    type: computedMember(
       '`custom`, or `free` for the address of a cluster, which needs no proof.',
       { type: 'string', enum: ['free', 'custom'] },
       () => 'custom',
     ),
-    validated: computed(
+    validated: computedMember(
       'Whether the last check found a record that proves the domain.',
       { type: 'boolean' },
-      (object, state) => foundOf(object, state)?.['validated'] === true,
+      (object, state) => observationsOf(object, state)?.['validated'] === true,
     ),
-    status: computed(
+    status: computedMember(
       '`pending` until the domain is proved, `validated`, or `lapsed` when the record that proved it is gone. Services of a lapsed domain continue.',
       { type: 'string', enum: domainStates },
       stateOf,
     ),
-    txt_name: computed('The name of the TXT record that proves the domain.', { type: 'string' }, (object) =>
+    txt_name: computedMember('The name of the TXT record that proves the domain.', { type: 'string' }, (object) =>
       proofNameOf(object.spec.domain ?? ''),
     ),
-    txt_value: computed(
+    txt_value: computedMember(
       'Value of the TXT record. A CNAME record that points to the cluster also proves the domain.',
       { type: 'string' },
       (object) => object.derived.proof ?? '',
     ),
-    message: computed(
+    message: computedMember(
       'What the last check expected and did not find; absent when it found a record that proves the domain.',
       { type: 'string' },
-      (object, state) => (foundOf(object, state)?.['problem'] as string | null | undefined) ?? undefined,
+      (object, state) => (observationsOf(object, state)?.['problem'] as string | null | undefined) ?? undefined,
     ),
-    checked_at: computed(
+    checked_at: computedMember(
       'When the records were last looked up; absent before the first check.',
       { type: 'string', format: 'date-time' },
-      (object, state) => (foundOf(object, state)?.['checked_at'] as string | null | undefined) ?? undefined,
+      (object, state) => (observationsOf(object, state)?.['checked_at'] as string | null | undefined) ?? undefined,
     ),
-    supports_custom_ports: abilityOf('supports_custom_ports', 'Whether services may choose their port.'),
-    require_subdomain: abilityOf(
+    supports_custom_ports: abilityMember('supports_custom_ports', 'Whether services may choose their port.'),
+    require_subdomain: abilityMember(
       'require_subdomain',
       'Whether services need a name below the address of the cluster and cannot have the address itself.',
     ),
-    supports_reputation: abilityOf(
+    supports_reputation: abilityMember(
       'supports_reputation',
       'Whether the cluster can reject addresses with a bad reputation.',
     ),
-    private: abilityOf('private', 'Whether the cluster offers private services.'),
+    private: abilityMember('private', 'Whether the cluster offers private services.'),
   },
-  alsoListed: freeDomains,
+  extraListEntries: freeDomains,
   uniques: {
     domain: {
       path: '/domain',
@@ -124,11 +129,11 @@ export const proxyDomain = defineKind({
   },
   checkMutation: ({ before, after }, was, next) => {
     if (after === undefined) return [];
-    return [...(before === undefined ? checkFree(after, next) : []), ...checkPorts(after, was, next)];
+    return [...(before === undefined ? refuseClusterDomain(after, next) : []), ...checkPorts(after, was, next)];
   },
   usedBy: (object, state) =>
-    state.ofKind('ProxyService').filter((service) => isBy(object, service.spec.domain ?? '', state)),
-  derivedChanges: ({ before, after }, state) => followDomain(after ?? before, state),
+    state.ofKind('ProxyService').filter((service) => resolvesThrough(object, service.spec.domain ?? '', state)),
+  derivedChanges: ({ before, after }, state) => deriveDomainChanges(after ?? before, state),
   generate: (_, { random }) => ({ derived: { proof: `heddle-domain=${hex(random(20))}` } }),
   activity: { create: 'domain.add', update: 'domain.update', delete: 'domain.delete' },
   activityMeta: ({ spec: { domain: name = '', target_cluster = '' } }) => ({ domain: name, target_cluster }),
@@ -136,7 +141,7 @@ export const proxyDomain = defineKind({
 });
 
 function stateOf(object: Domain, state: State): DomainState {
-  if (foundOf(object, state)?.['validated'] === true) return 'validated';
+  if (observationsOf(object, state)?.['validated'] === true) return 'validated';
   return isProved(object, state) ? 'lapsed' : 'pending';
 }
 
@@ -156,7 +161,7 @@ function freeDomains(state: State) {
  * Refuses a domain below the address of a cluster. Everything there is free, so a proof would only take services away
  * from the cluster.
  */
-function checkFree({ spec: { domain: name = '' } }: Domain, state: State): readonly Fault[] {
+function refuseClusterDomain({ spec: { domain: name = '' } }: Domain, state: State): readonly Fault[] {
   const cluster = state.ofKind('ProxyCluster').find(({ spec: { address = '' } }) => isWithin(name, address));
   if (cluster === undefined) return [];
   const message = `\`${name}\` is within the address of the cluster ${cluster.name}, where services need no custom domain; use the name in the service directly`;
@@ -184,7 +189,7 @@ function checkPorts({ spec: { domain: name = '' } }: Domain, was: State, next: S
 }
 
 /** Returns the changes of access to private services below a domain that was added, changed or deleted. */
-function followDomain(object: Domain | undefined, state: State): readonly DerivedChange[] {
+function deriveDomainChanges(object: Domain | undefined, state: State): readonly DerivedChange[] {
   return state
     .ofKind('ProxyService')
     .filter((service) => isPrivate(service) && isWithin(service.spec.domain ?? '', object?.spec.domain ?? ''))

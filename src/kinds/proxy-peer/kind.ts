@@ -1,15 +1,15 @@
 import { defineKind, type Fault, type State } from '../../model/declare/kind.ts';
-import type { DerivedChange, Mutation, Step } from '../../model/declare/mutation.ts';
-import { longest, optionalString, ref, string } from '../../model/schema/field.ts';
+import type { DerivedChange, Mutation, ObjectChange } from '../../model/declare/mutation.ts';
+import { maxLengths, optionalString, ref, string } from '../../model/schema/field.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { ipv4 } from '../shared/formats.ts';
-import { freeAddress, isTakenIn, rangeOf } from '../shared/peer-addresses.ts';
-import { listProxies } from '../shared/private-access.ts';
+import { createTakenCheck, findFreeAddress, rangeOf } from '../shared/peer-addresses.ts';
+import { updateProxyGroup } from '../shared/private-access.ts';
 
 const spec = {
   name: string({
     doc: 'The id that the proxy gives itself.',
-    maxLength: longest.name,
+    maxLength: maxLengths.name,
     required: true,
     minLength: 1,
   }),
@@ -47,7 +47,7 @@ export const proxyPeer = defineKind({
     },
   },
   checkMutation: checkAddress,
-  derivedChanges: followProxyPeer,
+  derivedChanges: deriveProxyPeerChanges,
   refuse: (object, action) =>
     `${object.name} represents a proxy in the mesh and cannot be ${action === 'update' ? 'changed' : 'deleted'} by hand; delete its token or its cluster`,
   isSystem: () => true,
@@ -58,18 +58,21 @@ export const proxyPeer = defineKind({
  * Returns the changes that follow from a change of a proxy peer: a new one gets an address, and the group of its
  * cluster's proxies is updated.
  */
-function followProxyPeer({ before, after }: Step<Stored<'ProxyPeer'>>, state: State): readonly DerivedChange[] {
+function deriveProxyPeerChanges(
+  { before, after }: ObjectChange<Stored<'ProxyPeer'>>,
+  state: State,
+): readonly DerivedChange[] {
   const clusters = new Set([before, after].flatMap((proxy) => (proxy === undefined ? [] : [proxy.spec.cluster ?? ''])));
   return [
-    ...(after === undefined ? [] : settle(after, state)),
-    ...[...clusters].flatMap((cluster) => listProxies(cluster, state)),
+    ...(after === undefined ? [] : assignAddress(after, state)),
+    ...[...clusters].flatMap((cluster) => updateProxyGroup(cluster, state)),
   ];
 }
 
-function settle(proxy: Stored<'ProxyPeer'>, state: State): readonly DerivedChange[] {
+function assignAddress(proxy: Stored<'ProxyPeer'>, state: State): readonly DerivedChange[] {
   if ((proxy.spec.ip ?? '') !== '') return [];
   const range = rangeOf(state.ofKind('Account')[0], 'ip');
-  const ip = range === undefined ? undefined : freeAddress(range, proxy.id, isTakenIn(state, 'ip'));
+  const ip = range === undefined ? undefined : findFreeAddress(range, proxy.id, createTakenCheck(state, 'ip'));
   return ip === undefined ? [] : [{ change: proxy, spec: { ...proxy.spec, ip } }];
 }
 

@@ -5,19 +5,19 @@ import type { StoredObject } from '../../model/state/object.ts';
 import { isOfKind, type Stored } from '../../model/state/stored.ts';
 import { clusterOf } from '../shared/proxy-cluster.ts';
 import { portOf } from '../shared/service-port.ts';
-import { hasOwnHost } from './canonical.ts';
+import { hasDerivedHost } from './canonical.ts';
 import type { Auth, Target } from './fields.ts';
 import { targetsOf } from './placing.ts';
 import { enabledAuth } from './rules.ts';
 
 /** Adds the hosts that follow from the targets to the response. */
-export function showService(body: JsonObject, service: Stored<'ProxyService'>, state: State): JsonObject {
-  const targets = asObjects(body['targets']).map((shown, at) => showHost(shown, targetsOf(service)[at], state));
+export function withTargetHosts(body: JsonObject, service: Stored<'ProxyService'>, state: State): JsonObject {
+  const targets = asObjects(body['targets']).map((shown, at) => withTargetHost(shown, targetsOf(service)[at], state));
   return { ...body, targets };
 }
 
-function showHost(shown: JsonObject, target: Target | undefined, state: State): JsonObject {
-  const own = target === undefined || !hasOwnHost(target) ? undefined : state.get(target.target_id ?? '');
+function withTargetHost(shown: JsonObject, target: Target | undefined, state: State): JsonObject {
+  const own = target === undefined || !hasDerivedHost(target) ? undefined : state.get(target.target_id ?? '');
   return own === undefined ? shown : { ...shown, host: hostOf(own) };
 }
 
@@ -30,7 +30,7 @@ function hostOf(object: StoredObject): string {
 }
 
 /** Returns the creation time of a service, and what its proxies last reported about it. */
-export function metaOf({ id, createdAt }: Stored<'ProxyService'>, { observed }: State): JsonObject {
+export function responseMeta({ id, createdAt }: Stored<'ProxyService'>, { observed }: State): JsonObject {
   const report = observed?.(id);
   const issued = report?.['certificate_issued_at'];
   return {

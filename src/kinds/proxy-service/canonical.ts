@@ -1,42 +1,42 @@
 import type { ServiceSpec, Target } from './fields.ts';
 
 /** Removes members that have no effect in combination with the others, so that equal services are written alike. */
-export function dropMeaningless(spec: ServiceSpec): ServiceSpec {
+export function dropIneffectiveMembers(spec: ServiceSpec): ServiceSpec {
   // A spec that is only stated may lack any member.
   const { targets, auth, access_groups }: Partial<ServiceSpec> = spec;
   return {
     ...spec,
     ...(targets === undefined ? {} : { targets: targets.map(withoutGivenHost) }),
-    ...(auth === undefined ? {} : { auth: withoutIdleSecrets(auth) }),
+    ...(auth === undefined ? {} : { auth: withoutUnusedSecrets(auth) }),
     ...(access_groups === undefined || spec.private === true ? {} : { access_groups: [] }),
   };
 }
 
-const ownHost: readonly string[] = ['peer', 'host', 'domain'];
+const typesWithDerivedHost: readonly string[] = ['peer', 'host', 'domain'];
 
 /** Whether the host of the backend follows from the object that the target names. */
-export function hasOwnHost({ target_type, options }: Pick<Target, 'target_type' | 'options'>): boolean {
-  return ownHost.includes(target_type) && options.direct_upstream !== true;
+export function hasDerivedHost({ target_type, options }: Pick<Target, 'target_type' | 'options'>): boolean {
+  return typesWithDerivedHost.includes(target_type) && options.direct_upstream !== true;
 }
 
 function withoutGivenHost(target: Target): Target {
-  return hasOwnHost(target) ? without(target, 'host') : target;
+  return hasDerivedHost(target) ? omitMember(target, 'host') : target;
 }
 
 /** Removes secrets of disabled sign-in methods. */
-function withoutIdleSecrets(auth: ServiceSpec['auth']): ServiceSpec['auth'] {
+function withoutUnusedSecrets(auth: ServiceSpec['auth']): ServiceSpec['auth'] {
   const { password_auth, pin_auth, header_auths }: Partial<ServiceSpec['auth']> = auth;
   return {
     ...auth,
-    ...(password_auth?.enabled === false ? { password_auth: without(password_auth, 'password') } : {}),
-    ...(pin_auth?.enabled === false ? { pin_auth: without(pin_auth, 'pin') } : {}),
+    ...(password_auth?.enabled === false ? { password_auth: omitMember(password_auth, 'password') } : {}),
+    ...(pin_auth?.enabled === false ? { pin_auth: omitMember(pin_auth, 'pin') } : {}),
     ...(header_auths === undefined
       ? {}
-      : { header_auths: header_auths.map((entry) => (entry.enabled ? entry : without(entry, 'value'))) }),
+      : { header_auths: header_auths.map((entry) => (entry.enabled ? entry : omitMember(entry, 'value'))) }),
   };
 }
 
-function without<T extends object>(value: T, name: keyof T): T {
+function omitMember<T extends object>(value: T, name: keyof T): T {
   // Callers only remove optional members.
   return Object.fromEntries(Object.entries(value).filter(([member]) => member !== name)) as T;
 }

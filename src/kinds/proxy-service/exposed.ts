@@ -1,17 +1,17 @@
 import { equalJson } from '../../lib/json.ts';
 import type { AuditEvent, Fault, State } from '../../model/declare/kind.ts';
 import type { Mutation } from '../../model/declare/mutation.ts';
-import { originOf } from '../../model/state/object.ts';
+import { derivedFromId } from '../../model/state/object.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { serviceMeta } from './answer.ts';
 
 /** Whether the service was exposed by a peer. It exists for as long as the peer renews it. */
 export function isExposed(service: Stored<'ProxyService'>): boolean {
-  return originOf(service) !== undefined;
+  return derivedFromId(service) !== undefined;
 }
 
 /** Refuses changes of an exposed service: only its peer changes it. Users who may delete services can delete it. */
-export function keepExposed({ before, after }: Mutation<Stored<'ProxyService'>>): readonly Fault[] {
+export function refuseExposedChange({ before, after }: Mutation<Stored<'ProxyService'>>): readonly Fault[] {
   if (before === undefined || after === undefined || !isExposed(before)) return [];
   if (equalJson(before.spec, after.spec)) return [];
   const message = `the service ${before.name} is exposed by a peer, and only that peer can change it; delete it, or make another service`;
@@ -42,7 +42,7 @@ export function deletedEvents(service: Stored<'ProxyService'>, state: State): re
 }
 
 function exposedMeta(service: Stored<'ProxyService'>, state: State): Readonly<Record<string, string>> {
-  const peer = state.find('Peer', originOf(service) ?? '');
+  const peer = state.find('Peer', derivedFromId(service) ?? '');
   return {
     ...serviceMeta(service, state),
     source: 'ephemeral',

@@ -22,7 +22,7 @@ const optionFields = {
   skip_tls_verify: boolean({
     doc: 'For `http`: whether the certificate of the backend is accepted without verification.',
     default: false,
-    asGiven: true,
+    omitUnlessGiven: true,
   }),
   request_timeout: optionalString({
     doc: 'How long the backend may take to answer, such as `30s` or `2m`.',
@@ -41,7 +41,7 @@ const optionFields = {
   proxy_protocol: boolean({
     doc: 'For `tcp` and `tls`: whether the backend receives the address of the client through PROXY protocol, version 2.',
     default: false,
-    asGiven: true,
+    omitUnlessGiven: true,
   }),
   session_idle_timeout: optionalString({
     doc: 'For `udp`: time without traffic after which a session ends, such as `30s`.',
@@ -51,7 +51,7 @@ const optionFields = {
   direct_upstream: boolean({
     doc: 'Whether the proxy reaches `host` through its own network instead of the mesh.',
     default: false,
-    asGiven: true,
+    omitUnlessGiven: true,
   }),
 };
 
@@ -84,81 +84,85 @@ const targetFields = {
   options: object(optionFields, { doc: 'Options of the connection to the backend.', default: {} }),
 };
 
-const enabled = boolean({ doc: 'Whether this way of signing in is offered.', required: true });
+const enabledField = boolean({ doc: 'Whether this way of signing in is offered.', required: true });
 
 /** Each sign-in method is one unit, because half a method would let other people in than intended. */
 const authFields = {
   password_auth: object(
     {
-      enabled,
+      enabled: enabledField,
       password: secret({
         doc: 'The password. Never shown; leave it empty to keep the stored one.',
         read: 'empty',
-        keep: true,
+        keptOnReplace: true,
       }),
     },
-    { doc: 'One password for all users.', whole: true },
+    { doc: 'One password for all users.', atomic: true },
   ),
   pin_auth: object(
     {
-      enabled,
-      pin: secret({ doc: 'The PIN. Never shown; leave it empty to keep the stored one.', read: 'empty', keep: true }),
+      enabled: enabledField,
+      pin: secret({
+        doc: 'The PIN. Never shown; leave it empty to keep the stored one.',
+        read: 'empty',
+        keptOnReplace: true,
+      }),
     },
-    { doc: 'One PIN for all users.', whole: true },
+    { doc: 'One PIN for all users.', atomic: true },
   ),
   bearer_auth: object(
     {
-      enabled,
+      enabled: enabledField,
       distribution_groups: refs('Group', {
         doc: 'Groups of users that are let in. If empty, every user of the account.',
       }),
     },
-    { doc: 'Sign-in as a user of the account.', whole: true },
+    { doc: 'Sign-in as a user of the account.', atomic: true },
   ),
-  link_auth: object({ enabled }, { doc: 'A link that lets in everyone who has it.', whole: true }),
+  link_auth: object({ enabled: enabledField }, { doc: 'A link that lets in everyone who has it.', atomic: true }),
   header_auths: keyed(
     {
-      enabled,
+      enabled: enabledField,
       header: string({ doc: 'Name of the header.', required: true, minLength: 1, maxLength: 128 }),
       value: secret({
         doc: 'The expected value. Never shown; leave it empty to keep the stored one.',
         read: 'empty',
-        keep: true,
+        keptOnReplace: true,
       }),
     },
     { doc: 'Headers that let a request in when they have the expected value.', key: 'header', omitEmpty: true },
   ),
 };
 
-const countries = string({ doc: 'Two letters of ISO 3166-1.', format: country });
-const ranges = string({ doc: 'A range of addresses.', format: cidr });
+const countryField = string({ doc: 'Two letters of ISO 3166-1.', format: country });
+const rangeField = string({ doc: 'A range of addresses.', format: cidr });
 
 const restrictionFields = {
-  allowed_cidrs: setOf(ranges, {
+  allowed_cidrs: setOf(rangeField, {
     doc: 'When given, only clients from these ranges are let in.',
     maxItems: 200,
-    asGiven: true,
+    omitUnlessGiven: true,
   }),
-  blocked_cidrs: setOf(ranges, {
+  blocked_cidrs: setOf(rangeField, {
     doc: 'Clients from these ranges are rejected, even if they are also allowed.',
     maxItems: 200,
-    asGiven: true,
+    omitUnlessGiven: true,
   }),
-  allowed_countries: setOf(countries, {
+  allowed_countries: setOf(countryField, {
     doc: 'When given, only clients from these countries are let in.',
     maxItems: 50,
-    asGiven: true,
+    omitUnlessGiven: true,
   }),
-  blocked_countries: setOf(countries, {
+  blocked_countries: setOf(countryField, {
     doc: 'Clients from these countries are rejected.',
     maxItems: 50,
-    asGiven: true,
+    omitUnlessGiven: true,
   }),
   reputation_mode: oneOf(['off', 'enforce', 'observe'], {
     doc: 'Whether addresses with a bad reputation are rejected (`enforce`) or only recorded (`observe`). Needs a cluster that supports it.',
     default: 'off',
-    asGiven: true,
-    formerly: ['crowdsec_mode'],
+    omitUnlessGiven: true,
+    foreignNames: ['crowdsec_mode'],
   }),
 };
 
@@ -174,7 +178,7 @@ export const serviceFields = {
   mode: oneOf(serviceModes, {
     doc: 'What is forwarded: requests (`http`), or connections unchanged. It cannot change.',
     default: 'http',
-    keep: true,
+    keptOnReplace: true,
   }),
   listen_port: integer({
     doc: 'For `tcp`, `udp` and `tls`: the port of the cluster. With 0 the server chooses one and keeps it.',
@@ -195,11 +199,11 @@ export const serviceFields = {
     doc: 'Whether redirects to the address of the backend are rewritten to the domain.',
     default: false,
   }),
-  auth: object(authFields, { doc: 'Ways to sign in; any enabled one is enough.', default: {}, closed: true }),
+  auth: object(authFields, { doc: 'Ways to sign in; any enabled one is enough.', default: {}, refusesUnknown: true }),
   access_restrictions: object(restrictionFields, {
     doc: 'Restrictions of clients by address and country.',
     default: {},
-    closed: true,
+    refusesUnknown: true,
     omitEmpty: true,
   }),
   private: boolean({
@@ -209,7 +213,7 @@ export const serviceFields = {
   access_groups: refs('Group', {
     doc: 'For private services: groups of peers that reach it. Ignored otherwise.',
     omitEmpty: true,
-    onlyWith: 'private',
+    enabledBy: 'private',
   }),
 };
 

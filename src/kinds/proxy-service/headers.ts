@@ -1,4 +1,4 @@
-import { pointerTo } from '../../lib/json.ts';
+import { appendPointer } from '../../lib/json.ts';
 import type { Fault } from '../../model/declare/kind.ts';
 import type { ProblemCode } from '../../model/problem-codes.ts';
 
@@ -24,17 +24,17 @@ const managedHeaders: ReadonlySet<string> = new Set([
   'x-real-ip',
 ]);
 
-const longestName = 128;
+const maxNameLength = 128;
 
 /** Checks that added headers have valid names, and values without control characters. */
 export function checkCustomHeaders(headers: Readonly<Record<string, string>>, path: string): readonly Fault[] {
   const names = Object.keys(headers);
   return [
-    ...checkNames(names, (name) => pointerTo(path, name)),
+    ...checkNames(names, (name) => appendPointer(path, name)),
     ...Object.entries(headers).flatMap(([name, value]): readonly Fault[] => {
       if (!/[^\t\P{Cc}]/u.test(value)) return [];
       const message = `the value of the header \`${name}\` contains control characters; remove them`;
-      return [{ code: 'header_value_invalid', path: pointerTo(path, name), message }];
+      return [{ code: 'header_value_invalid', path: appendPointer(path, name), message }];
     }),
   ];
 }
@@ -51,15 +51,18 @@ function checkNames(names: readonly string[], pathOf: (name: string, at: number)
   const seen = new Set<string>();
   return names.flatMap((name, at) => {
     const lower = name.toLowerCase();
-    const fault = nameFault(name) ?? (seen.has(lower) ? repeated(name) : undefined);
+    const fault = nameFault(name) ?? (seen.has(lower) ? repeatedNameFault(name) : undefined);
     seen.add(lower);
     return fault === undefined ? [] : [{ ...fault, path: pathOf(name, at) }];
   });
 }
 
 function nameFault(name: string): { readonly code: ProblemCode; readonly message: string } | undefined {
-  if (name.length > longestName)
-    return { code: 'header_name_invalid', message: `a header name has at most ${longestName} characters; shorten it` };
+  if (name.length > maxNameLength)
+    return {
+      code: 'header_name_invalid',
+      message: `a header name has at most ${maxNameLength} characters; shorten it`,
+    };
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name))
     return { code: 'header_name_invalid', message: `\`${name}\` is not a header name; write one such as X-Api-Key` };
   if (managedHeaders.has(name.toLowerCase()))
@@ -70,7 +73,7 @@ function nameFault(name: string): { readonly code: ProblemCode; readonly message
   return undefined;
 }
 
-function repeated(name: string): { readonly code: ProblemCode; readonly message: string } {
+function repeatedNameFault(name: string): { readonly code: ProblemCode; readonly message: string } {
   return {
     code: 'header_name_repeated',
     message: `the header \`${name}\` is given twice, and header names are case-insensitive; keep one`,

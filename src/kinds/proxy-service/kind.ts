@@ -3,13 +3,13 @@ import { serviceStatuses } from '../../model/declare/service-words.ts';
 import { deriveAccess } from '../shared/private-access.ts';
 import { servingCluster } from '../shared/proxy-cluster.ts';
 import { portOf } from '../shared/service-port.ts';
-import { metaOf, showService } from './answer.ts';
-import { dropMeaningless } from './canonical.ts';
-import { createdEvents, deletedEvents, isExposed, keepExposed, updatedEvents } from './exposed.ts';
+import { responseMeta, withTargetHosts } from './answer.ts';
+import { dropIneffectiveMembers } from './canonical.ts';
+import { createdEvents, deletedEvents, isExposed, refuseExposedChange, updatedEvents } from './exposed.ts';
 import { serviceFields } from './fields.ts';
 import { checkPlacing } from './placing.ts';
-import { isPortChosen, settlePort } from './ports.ts';
-import { checkService, refuseOtherMode, warnOfOpening } from './rules.ts';
+import { assignPort, isPortChosen } from './ports.ts';
+import { checkService, refuseModeChange, warnOfOpening } from './rules.ts';
 
 declare module '../../model/state/stored.ts' {
   interface KindTypes {
@@ -64,7 +64,7 @@ export const proxyService = defineKind({
           },
         },
       },
-      value: metaOf,
+      value: responseMeta,
     },
   },
   uniques: {
@@ -75,20 +75,20 @@ export const proxyService = defineKind({
     },
   },
   indexes: { port: (object) => (portOf(object) === 0 ? [] : [String(portOf(object))]) },
-  canonicalize: dropMeaningless,
+  canonicalize: dropIneffectiveMembers,
   check: checkService,
   checkState: checkPlacing,
-  checkMutation: (mutation) => [...keepExposed(mutation), ...refuseOtherMode(mutation)],
+  checkMutation: (mutation) => [...refuseExposedChange(mutation), ...refuseModeChange(mutation)],
   derivedChanges(step, state) {
     const service = step.after ?? step.before;
-    return service === undefined ? [] : [...settlePort(step, state), ...deriveAccess(service, state)];
+    return service === undefined ? [] : [...assignPort(step, state), ...deriveAccess(service, state)];
   },
   warnings: warnOfOpening,
   isSystem: isExposed,
   createEvents: createdEvents,
   updateEvents: updatedEvents,
   deleteEvents: deletedEvents,
-  respond: showService,
+  respond: withTargetHosts,
   example: {
     name: 'Build server',
     domain: 'builds.proxy.example.com',

@@ -1,5 +1,5 @@
 import type { Fault } from '../../model/declare/kind.ts';
-import { usualPort } from '../../model/declare/service-words.ts';
+import { defaultPort } from '../../model/declare/service-words.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import type { Auth, ServiceSpec, Target } from './fields.ts';
 import { checkCustomHeaders, checkHeaderNames } from './headers.ts';
@@ -87,7 +87,7 @@ function checkHost({ target_type, host, options }: Target, path: string): readon
 
 /** Only HTTP targets have a default port. */
 function checkPort(mode: string, { port, protocol }: Target, path: string): readonly Fault[] {
-  if (port !== 0 || (mode === 'http' && usualPort(protocol) !== undefined)) return [];
+  if (port !== 0 || (mode === 'http' && defaultPort(protocol) !== undefined)) return [];
   const message = `\`port\` must be at least 1: a service of mode \`${mode}\` with a target of protocol \`${protocol}\` has no default port`;
   return [{ code: 'value_out_of_range', path: `${path}/port`, message }];
 }
@@ -144,7 +144,7 @@ function checkSecrets({ password_auth, pin_auth, header_auths }: Auth): readonly
 }
 
 /** Refuses to change the mode: it decides what all other members mean, so the result would be a different service. */
-export function refuseOtherMode({
+export function refuseModeChange({
   before,
   after,
 }: {

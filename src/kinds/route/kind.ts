@@ -3,8 +3,8 @@ import { defineKind, type Fault, type State } from '../../model/declare/kind.ts'
 import { boolean, optionalString, refs, setOf, string } from '../../model/schema/field.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { cidr, wildcardDomain } from '../shared/formats.ts';
-import { holdsPeer, sharePeer } from '../shared/membership.ts';
-import { masqueradeField, metricField, routedByOne, routingGroups, routingPeer } from '../shared/routing.ts';
+import { haveCommonPeer, holdsPeer } from '../shared/membership.ts';
+import { exactlyOneRouter, masqueradeField, metricField, routingGroups, routingPeer } from '../shared/routing.ts';
 
 const spec = {
   description: string({ doc: 'What the route is for.', required: true, documentDefault: '' }),
@@ -70,7 +70,7 @@ export const route = defineKind({
   indexes: { destination: destinationOf },
   rules: [
     { rule: 'exactlyOne', members: ['network', 'domains'], code: 'route_destination_exclusive', at: 'domains' },
-    routedByOne('route_router_exclusive'),
+    exactlyOneRouter('route_router_exclusive'),
   ],
   checkState: checkOverlap,
   activity: { create: 'route.add', update: 'route.update', delete: 'route.delete' },
@@ -112,7 +112,7 @@ function destinationOf(route: Stored<'Route'>): readonly string[] {
 function checkOverlap(route: Stored<'Route'>, state: State): readonly Fault[] {
   return destinationOf(route)
     .flatMap((destination) => state.lookUp('Route', 'destination', destination))
-    .filter((other) => other.id !== route.id && shareRouter(route, other, state))
+    .filter((other) => other.id !== route.id && haveCommonRouter(route, other, state))
     .map((other) => ({
       code: 'route_overlaps',
       path: (route.spec.peer ?? '') === '' ? '/peer_groups' : '/peer',
@@ -122,13 +122,13 @@ function checkOverlap(route: Stored<'Route'>, state: State): readonly Fault[] {
     }));
 }
 
-function shareRouter(a: Stored<'Route'>, b: Stored<'Route'>, state: State): boolean {
+function haveCommonRouter(a: Stored<'Route'>, b: Stored<'Route'>, state: State): boolean {
   const [peerA, peerB] = [a.spec.peer ?? '', b.spec.peer ?? ''];
   const [groupsA, groupsB] = [groupsOf(a, state), groupsOf(b, state)];
   if (peerA !== '' && peerB !== '') return peerA === peerB;
   if (peerA !== '') return groupsB.some((group) => holdsPeer(group, peerA));
   if (peerB !== '') return groupsA.some((group) => holdsPeer(group, peerB));
-  return groupsA.some((one) => groupsB.some((other) => sharePeer(one, other, state)));
+  return groupsA.some((one) => groupsB.some((other) => haveCommonPeer(one, other, state)));
 }
 
 function groupsOf(route: Stored<'Route'>, state: State): readonly Stored<'Group'>[] {

@@ -6,14 +6,14 @@ import { string } from '../../model/schema/field.ts';
 import { directoryFields, integrationActivity } from '../shared/directory.ts';
 import { lastSyncedAt } from '../shared/origin.ts';
 
-const prefix = 'nbs_';
+const tokenPrefix = 'nbs_';
 /** Number of characters after the prefix that are shown, so that people can tell tokens apart. */
-const shown = 4;
+const shownCharacters = 4;
 
 /** Generates a token. Its hash and its first characters are stored. Its value is shown once. */
 function newToken({ random }: GeneratorInput): GeneratedValues {
-  const token = makeToken(prefix, random(tokenRandomBytes));
-  const visible = prefix.length + shown;
+  const token = makeToken(tokenPrefix, random(tokenRandomBytes));
+  const visible = tokenPrefix.length + shownCharacters;
   return {
     derived: {
       token_hash: sha256Base64(token),

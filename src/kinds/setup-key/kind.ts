@@ -1,9 +1,9 @@
 import { type AuditEvent, defineKind, type State } from '../../model/declare/kind.ts';
-import { boolean, integer, longest, oneOf, refs, string } from '../../model/schema/field.ts';
+import { boolean, integer, maxLengths, oneOf, refs, string } from '../../model/schema/field.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { autoGroupEvents, checkAutoGroups } from '../shared/auto-groups.ts';
 import { eventsIf } from '../shared/events.ts';
-import { never } from '../shared/times.ts';
+import { neverTimestamp } from '../shared/times.ts';
 import { checkLimit, limitOneOff, stateOf, usesOf } from './rules.ts';
 import { expiryOf, hashesOf, makeKey, renewKey } from './value.ts';
 
@@ -12,7 +12,7 @@ const timestamp = { type: 'string', format: 'date-time' };
 const spec = {
   name: string({
     doc: 'The name people see.',
-    maxLength: longest.name,
+    maxLength: maxLengths.name,
     required: true,
     minLength: 1,
     access: 'createOnly',
@@ -100,7 +100,7 @@ export const setupKey = defineKind({
   ids: 'integer',
   module: 'setup_keys',
   document: { allowed: true, shortName: 'hkey' },
-  varies: true,
+  dependsOnView: true,
   credential: 'itself',
   spec,
   computed: {
@@ -122,13 +122,13 @@ export const setupKey = defineKind({
     expires: {
       doc: 'When the key stops working; `0001-01-01T00:00:00Z` if never.',
       schema: timestamp,
-      value: (object) => object.derived.expires ?? never,
+      value: (object) => object.derived.expires ?? neverTimestamp,
     },
     used_times: { doc: 'Number of peers that have enrolled with the key.', schema: { type: 'integer' }, value: usesOf },
     last_used: {
       doc: 'When a peer last enrolled with the key; `0001-01-01T00:00:00Z` if never.',
       schema: timestamp,
-      value: (object) => object.derived.last_used ?? never,
+      value: (object) => object.derived.last_used ?? neverTimestamp,
     },
     updated_at: {
       doc: 'When the key was last changed.',

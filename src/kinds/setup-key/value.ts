@@ -17,7 +17,7 @@ export function makeKey(object: Stored<'SetupKey'>, { now, random }: GeneratorIn
 }
 
 /** Maximum number of earlier values that keep working. The newest are kept. */
-const mostFormer = 8;
+const maxFormerValues = 8;
 
 /**
  * Generates a new value. The previous one keeps working until it expires, so that machines that have it can still
@@ -28,7 +28,7 @@ export function renewKey(object: Stored<'SetupKey'>, input: GeneratorInput): Gen
   const { derived, outputs } = makeKey(object, input);
   const present = key_hash === undefined || expires === undefined ? [] : [{ key_hash, expires }];
   const kept = isUsedUp(object) ? [] : [...former, ...present].filter((one) => one.expires > input.now);
-  return { derived: { ...derived, former: kept.slice(-mostFormer), used_times: 0 }, ...(outputs && { outputs }) };
+  return { derived: { ...derived, former: kept.slice(-maxFormerValues), used_times: 0 }, ...(outputs && { outputs }) };
 }
 
 /** Returns the expiry of a key's value. Returns `undefined` for a revoked key, whose value is not replaced. */

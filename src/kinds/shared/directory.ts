@@ -1,4 +1,4 @@
-import type { Activity } from '../../model/declare/kind.ts';
+import type { ActivityCodes } from '../../model/declare/kind.ts';
 import { boolean, optionalString, setOf, string } from '../../model/schema/field.ts';
 
 const prefix = string({ doc: 'Prefix of names.', minLength: 1 });
@@ -19,7 +19,7 @@ export const directoryFields = {
 };
 
 /** Activity codes of integrations. */
-export const integrationActivity: Activity = {
+export const integrationActivity: ActivityCodes = {
   create: 'integration.create',
   update: 'integration.update',
   delete: 'integration.delete',

@@ -1,6 +1,6 @@
 import type { KindDeclaration } from '../../model/declare/kind.ts';
 import { boolean, type Fields, integer, object, refs, secret, string } from '../../model/schema/field.ts';
-import { createdBy, lastSyncedAt, origin } from './origin.ts';
+import { createdBy, lastSyncedAt, originMembers } from './origin.ts';
 import { webUrl } from './web-url.ts';
 
 /** Fields that all integrations with endpoint-security products share. */
@@ -40,7 +40,7 @@ export const lastSyncedInterval = integer({
 });
 
 /** Computed members that all integrations with endpoint-security products share. */
-export const edrComputed = { ...origin, created_by: createdBy, last_synced_at: lastSyncedAt };
+export const edrComputed = { ...originMembers, created_by: createdBy, last_synced_at: lastSyncedAt };
 
 /** Returns the other declarations that all kinds of endpoint-security integrations share. */
 export function edrKind(vendor: string) {

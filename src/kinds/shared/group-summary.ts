@@ -3,12 +3,12 @@ import type { State } from '../../model/declare/kind.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { countPeers } from './membership.ts';
 
-const known = new WeakMap<State, Map<string, JsonObject>>();
+const summaryCache = new WeakMap<State, Map<string, JsonObject>>();
 
 /** Returns a group as responses about its members show it. Cached per state, because all of its members show it. */
 export function groupSummary(group: Stored<'Group'>, state: State): JsonObject {
-  const summaries = known.get(state) ?? new Map<string, JsonObject>();
-  known.set(state, summaries);
+  const summaries = summaryCache.get(state) ?? new Map<string, JsonObject>();
+  summaryCache.set(state, summaries);
   const summary = summaries.get(group.id) ?? summaryOf(group, state);
   summaries.set(group.id, summary);
   return summary;

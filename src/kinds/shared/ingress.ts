@@ -11,7 +11,7 @@ import {
 import type { Stored } from '../../model/state/stored.ts';
 
 /** Returns the number of free ports of an ingress peer, by transport. */
-export function countFree(ingressPeer: Stored<'IngressPeer'>, state: State): Readonly<Record<Transport, number>> {
+export function countFreePorts(ingressPeer: Stored<'IngressPeer'>, state: State): Readonly<Record<Transport, number>> {
   const free = freePorts(ingressPeer, portsOn(ingressPeer, state).flatMap(mappingsOf));
   return { tcp: countNumbers(free.tcp), udp: countNumbers(free.udp) };
 }
@@ -35,18 +35,18 @@ export function ingressIpOf(ingressPeer: Stored<'IngressPeer'>, state: State): s
 }
 
 /** Returns the ingress peer that forwards an ingress port now. */
-export function forwardedBy(port: Stored<'IngressPort'>, state: State): Stored<'IngressPeer'> | undefined {
+export function findForwarder(port: Stored<'IngressPort'>, state: State): Stored<'IngressPeer'> | undefined {
   return state.find('IngressPeer', forwardingIn(port, state)?.ingressPeer ?? '');
 }
 
 /** Returns how an ingress port is forwarded now. Takeovers count only if the state provides observations. */
 export function forwardingIn(port: Stored<'IngressPort'>, state: State): Forwarding | undefined {
-  const takeovers = known.get(state) ?? observedTakeovers(state);
-  known.set(state, takeovers);
+  const takeovers = takeoverCache.get(state) ?? observedTakeovers(state);
+  takeoverCache.set(state, takeovers);
   return forwardingOf(port, takeovers);
 }
 
-const known = new WeakMap<State, Takeovers>();
+const takeoverCache = new WeakMap<State, Takeovers>();
 
 function observedTakeovers(state: State): Takeovers {
   const { observed } = state;
@@ -54,6 +54,6 @@ function observedTakeovers(state: State): Takeovers {
   return takeoversIn(state, {
     // A peer without observations has never connected.
     isOffline: (peer) => observed(peer)?.['offline'] !== false,
-    isKeptOut: (peer) => state.disapproval?.(peer) !== undefined,
+    isExcluded: (peer) => state.disapproval?.(peer) !== undefined,
   });
 }

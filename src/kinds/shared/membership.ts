@@ -1,6 +1,12 @@
 import type { State } from '../../model/declare/kind.ts';
 import type { DerivedChange } from '../../model/declare/mutation.ts';
-import { type MemberEdit, type MemberOrigins, membersIn, movedMembers, originsOf } from '../../model/state/members.ts';
+import {
+  changedMembers,
+  type MemberEdit,
+  type MemberOrigins,
+  membersIn,
+  originsOf,
+} from '../../model/state/members.ts';
 import type { Stored } from '../../model/state/stored.ts';
 
 /** Whether a group is `All`, which contains every peer of the account and stores no members. */
@@ -9,7 +15,7 @@ export function isAll(group: Stored<'Group'>): boolean {
 }
 
 /** Whether a group is managed by the server: `All`, or the proxies of a cluster. */
-export function isKept(group: Stored<'Group'>): boolean {
+export function isServerManaged(group: Stored<'Group'>): boolean {
   return group.derived.system !== undefined;
 }
 
@@ -25,7 +31,7 @@ export function groupsOf(peer: Stored<'Peer'>, state: State): readonly Stored<'G
 }
 
 /** Returns a change of a group that sets the origins of some peers. A peer without origins is removed. */
-export function withPeers(group: Stored<'Group'>, edits: readonly MemberEdit[]): DerivedChange {
+export function setPeerOrigins(group: Stored<'Group'>, edits: readonly MemberEdit[]): DerivedChange {
   return { change: group, members: { peers: edits } };
 }
 
@@ -48,25 +54,25 @@ export function holdsPeer(group: Stored<'Group'>, peer: string): boolean {
  * Returns the peers that joined and left a group. Does not iterate over the group when one version was derived from the
  * other.
  */
-export function movedPeers(
+export function changedPeers(
   before: Stored<'Group'> | undefined,
   after: Stored<'Group'> | undefined,
 ): { readonly joined: readonly string[]; readonly left: readonly string[] } {
-  const moves = movedMembers(before, after, 'peers');
+  const moves = changedMembers(before, after, 'peers');
   const ids = (side: 'was' | 'is') => moves.filter((move) => move[side].length === 0).map(({ id }) => id);
   return { joined: ids('was'), left: ids('is') };
 }
 
 /** Returns a change of a group that adds a peer with an origin, or nothing when the peer has that origin already. */
-export function withMember(group: Stored<'Group'> | undefined, peer: string, origin: string): readonly DerivedChange[] {
-  if (group === undefined || isKept(group)) return [];
+export function addMember(group: Stored<'Group'> | undefined, peer: string, origin: string): readonly DerivedChange[] {
+  if (group === undefined || isServerManaged(group)) return [];
   const origins = originsIn(group, peer);
   if (origins.includes(origin)) return [];
-  return [withPeers(group, [[peer, [...origins, origin].sort()]])];
+  return [setPeerOrigins(group, [[peer, [...origins, origin].sort()]])];
 }
 
 /** Whether two groups have a peer in common. Iterates over the smaller one. */
-export function sharePeer(a: Stored<'Group'>, b: Stored<'Group'>, state: State): boolean {
+export function haveCommonPeer(a: Stored<'Group'>, b: Stored<'Group'>, state: State): boolean {
   if (a.id === b.id) return true;
   if (isAll(a)) return countPeers(b, state) > 0;
   if (isAll(b)) return countPeers(a, state) > 0;

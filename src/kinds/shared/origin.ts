@@ -4,7 +4,7 @@ import type { KindName, Stored } from '../../model/state/stored.ts';
 const timestamp = { type: 'string', format: 'date-time' };
 
 /** Computed members with the account and the times of an object, for kinds whose responses show them. */
-export const origin: Readonly<Record<'account_id' | 'created_at' | 'updated_at', Computed>> = {
+export const originMembers: Readonly<Record<'account_id' | 'created_at' | 'updated_at', Computed>> = {
   account_id: {
     doc: 'The account that the object belongs to.',
     schema: { type: 'string' },

@@ -14,7 +14,7 @@ const rangeSettings = { ip: 'network_range', ipv6: 'network_range_v6' } as const
 
 type Ranges = { readonly [Field in AddressField]: Cidr | undefined };
 
-const known = new WeakMap<Stored<'Account'>, Ranges>();
+const rangeCache = new WeakMap<Stored<'Account'>, Ranges>();
 
 /**
  * Returns the range from which peers get addresses, if there is one. Parsed once per account object, because every
@@ -22,8 +22,8 @@ const known = new WeakMap<Stored<'Account'>, Ranges>();
  */
 export function rangeOf(account: Stored<'Account'> | undefined, field: AddressField): Cidr | undefined {
   if (account === undefined) return undefined;
-  const ranges = known.get(account) ?? { ip: readRange(account, 'ip'), ipv6: readRange(account, 'ipv6') };
-  known.set(account, ranges);
+  const ranges = rangeCache.get(account) ?? { ip: readRange(account, 'ip'), ipv6: readRange(account, 'ipv6') };
+  rangeCache.set(account, ranges);
   return ranges[field];
 }
 
@@ -38,14 +38,14 @@ function readRange(account: Stored<'Account'>, field: AddressField): Cidr | unde
  * search starts. It proceeds in steps that visit every address once: with a tenth of the range free it takes about ten
  * look-ups, whatever the size of the account.
  */
-export function freeAddress(range: Cidr, id: string, isTaken: (text: string) => boolean): string | undefined {
+export function findFreeAddress(range: Cidr, id: string, isTaken: (text: string) => boolean): string | undefined {
   const bits = BigInt((range.family === 4 ? 32 : 128) - range.prefix);
   // The first and the last address of a range are never given to a peer.
   const size = (1n << bits) - 2n;
   if (size < 1n) return undefined;
   const seed = BigInt(`0x${sha256(id)}`);
   const step = strideFor(size, seed >> 128n);
-  const most = size < mostProbes ? size : mostProbes;
+  const most = size < maxProbes ? size : maxProbes;
   for (let probe = 0n; probe < most; probe += 1n) {
     const text = textOf(range, 1n + ((seed + probe * step) % size));
     if (!isTaken(text)) return text;
@@ -54,7 +54,7 @@ export function freeAddress(range: Cidr, id: string, isTaken: (text: string) => 
 }
 
 /** Maximum number of look-ups. It covers a whole /16. In a larger range so many misses in a row do not occur. */
-const mostProbes = 1n << 17n;
+const maxProbes = 1n << 17n;
 
 /** Returns a step that has no common divisor with the size, so that the search visits every address. */
 function strideFor(size: bigint, seed: bigint): bigint {
@@ -73,7 +73,7 @@ function textOf({ family, address }: Cidr, offset: bigint): string {
  * Returns the address with the same offset in another range, or `undefined` when that range has no such offset. The
  * first and the last address of a range are excluded.
  */
-export function movedAddress(was: Cidr, range: Cidr, text: string): string | undefined {
+export function moveToRange(was: Cidr, range: Cidr, text: string): string | undefined {
   const address: Address | undefined = parseAddress(text);
   if (address === undefined || address.family !== range.family) return undefined;
   const offset = address.address - was.address;
@@ -82,8 +82,8 @@ export function movedAddress(was: Cidr, range: Cidr, text: string): string | und
 }
 
 /** Whether a range contains an address that peers may have. */
-export function isPlaceIn(range: Cidr, text: string): boolean {
-  return movedAddress(range, range, text) !== undefined;
+export function isAssignableIn(range: Cidr, text: string): boolean {
+  return moveToRange(range, range, text) !== undefined;
 }
 
 /** Returns the spec of a peer with an IPv6 address, or without one when it is empty. */
@@ -102,7 +102,7 @@ export function hasIpv6(
   groups: readonly string[] = [],
 ): boolean {
   if (account === undefined) return false;
-  const enabled = listed(account.spec.settings?.ipv6_enabled_groups);
+  const enabled = textsIn(account.spec.settings?.ipv6_enabled_groups);
   return enabled.some((id) => {
     const group = state.find('Group', id);
     return group !== undefined && (groups.includes(id) || holdsPeer(group, peer));
@@ -110,12 +110,12 @@ export function hasIpv6(
 }
 
 /** Returns a function that tests whether a peer or a proxy has an address. */
-export function isTakenIn(state: State, field: AddressField): (text: string) => boolean {
+export function createTakenCheck(state: State, field: AddressField): (text: string) => boolean {
   return (text) =>
-    state.holderOf('Peer', field, text) !== undefined || state.holderOf('ProxyPeer', field, text) !== undefined;
+    state.findByUnique('Peer', field, text) !== undefined || state.findByUnique('ProxyPeer', field, text) !== undefined;
 }
 
 /** Returns the strings of a JSON list, empty for any other value. */
-export function listed(value: Json | undefined): readonly string[] {
+export function textsIn(value: Json | undefined): readonly string[] {
   return Array.isArray(value) ? value.map(String) : [];
 }

@@ -16,10 +16,14 @@ export function deriveAccess(service: Stored<'ProxyService'>, state: State): rea
   const cluster = isPrivate(service) ? clusterOf(service.spec.domain ?? '', state) : undefined;
   if (cluster === undefined || state.get(service.id) === undefined)
     return present === undefined ? [] : [{ remove: present }];
-  const id = proxiesIdOf(cluster);
-  const group: readonly DerivedChange[] = state.get(id) === undefined ? [{ add: proxiesOf(cluster, state) }] : [];
-  if (present === undefined) return [...group, { add: policyOf(service, id) }];
-  const spec = { ...present.spec, ...changing(service), rules: [rule(present.spec.rules, service, id)] };
+  const id = proxyGroupIdOf(cluster);
+  const group: readonly DerivedChange[] = state.get(id) === undefined ? [{ add: buildProxyGroup(cluster, state) }] : [];
+  if (present === undefined) return [...group, { add: buildAccessPolicy(service, id) }];
+  const spec = {
+    ...present.spec,
+    ...derivedPolicyMembers(service),
+    rules: [accessRule(present.spec.rules, service, id)],
+  };
   return equalJson(spec, present.spec) ? group : [...group, { change: present, spec }];
 }
 
@@ -29,10 +33,10 @@ export function isPrivate(service: Stored<'ProxyService'>): boolean {
 }
 
 /** Returns the change that updates the group of a cluster's proxies, if that group exists. */
-export function listProxies(cluster: string, state: State): readonly DerivedChange[] {
-  const group = state.find('Group', proxiesIdOf({ id: cluster }));
+export function updateProxyGroup(cluster: string, state: State): readonly DerivedChange[] {
+  const group = state.find('Group', proxyGroupIdOf({ id: cluster }));
   if (group === undefined || state.get(cluster) === undefined) return [];
-  const proxies = proxiesIn(cluster, state);
+  const proxies = proxyIdsIn(cluster, state);
   if (equalJson(proxies, group.derived.proxies ?? [])) return [];
   return [{ change: group, derived: { proxies } }];
 }
@@ -42,14 +46,14 @@ export function proxyPeersOf(cluster: string, state: State): readonly Stored<'Pr
   return state.referrersBy('ProxyPeer', 'cluster', cluster);
 }
 
-function proxiesIn(cluster: string, state: State): readonly string[] {
+function proxyIdsIn(cluster: string, state: State): readonly string[] {
   return proxyPeersOf(cluster, state)
     .map(({ id }) => id)
     .sort();
 }
 
 /** Returns the id of the group of a cluster's proxies. */
-export function proxiesIdOf(cluster: Pick<StoredObject, 'id'>): string {
+export function proxyGroupIdOf(cluster: Pick<StoredObject, 'id'>): string {
   return companionId('proxies', cluster);
 }
 
@@ -58,30 +62,30 @@ function policyIdOf(service: Stored<'ProxyService'>): string {
   return companionId('access', service);
 }
 
-function proxiesOf(cluster: Stored<'ProxyCluster'>, state: State) {
+function buildProxyGroup(cluster: Stored<'ProxyCluster'>, state: State) {
   const address = cluster.spec.address ?? '';
   return {
-    id: proxiesIdOf(cluster),
+    id: proxyGroupIdOf(cluster),
     kind: 'Group',
     spec: { name: `Proxies of ${address}` },
     derived: {
       ...{ issued: 'integration', system: 'proxies', derived_from: cluster.id },
-      proxies: proxiesIn(cluster.id, state),
+      proxies: proxyIdsIn(cluster.id, state),
     },
   };
 }
 
-function policyOf(service: Stored<'ProxyService'>, proxies: string) {
+function buildAccessPolicy(service: Stored<'ProxyService'>, proxies: string) {
   return {
     id: policyIdOf(service),
     kind: 'Policy',
-    spec: { ...changing(service), rules: [rule(undefined, service, proxies)] },
+    spec: { ...derivedPolicyMembers(service), rules: [accessRule(undefined, service, proxies)] },
     derived: { derived_from: service.id },
   };
 }
 
 /** Returns the members of the policy that follow the service. */
-function changing(service: Stored<'ProxyService'>): JsonObject {
+function derivedPolicyMembers(service: Stored<'ProxyService'>): JsonObject {
   return {
     name: `Access to ${service.name}`,
     description: `Made for the private service ${service.name} (${service.spec.domain ?? ''}) and kept like it.`,
@@ -89,7 +93,7 @@ function changing(service: Stored<'ProxyService'>): JsonObject {
   };
 }
 
-function rule(present: unknown, service: Stored<'ProxyService'>, proxies: string): JsonObject {
+function accessRule(present: unknown, service: Stored<'ProxyService'>, proxies: string): JsonObject {
   const stored = Array.isArray(present) ? (present[0] as JsonObject) : {};
   return {
     ...stored,

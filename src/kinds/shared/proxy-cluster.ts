@@ -3,10 +3,10 @@ import type { State } from '../../model/declare/kind.ts';
 import type { Stored } from '../../model/state/stored.ts';
 
 /** How a domain resolves to a cluster. */
-interface Way {
+interface Resolution {
   readonly cluster?: Stored<'ProxyCluster'> | undefined;
   /** Custom domain through which it does. Absent when the domain ends in the address of the cluster. */
-  readonly custom?: Stored<'ProxyDomain'>;
+  readonly customDomain?: Stored<'ProxyDomain'>;
 }
 
 /**
@@ -14,24 +14,25 @@ interface Way {
  * the account, the longest suffix of the domain wins. A cluster that requires a subdomain does not serve its bare
  * address. The custom domain `gone` counts as if it still existed.
  */
-function wayOf(domain: string, state: State, gone?: Stored<'ProxyDomain'>): Way {
-  for (const end of endsOf(domain)) {
+function resolveDomain(domain: string, state: State, gone?: Stored<'ProxyDomain'>): Resolution {
+  for (const end of withParentDomains(domain)) {
     const cluster = clusterAt(end, state);
     if (cluster !== undefined && (end !== domain || cluster.spec.require_subdomain !== true)) return { cluster };
-    const custom = gone?.spec.domain === end ? gone : customAt(end, state);
-    if (custom !== undefined) return { cluster: clusterAt(custom.spec.target_cluster ?? '', state), custom };
+    const custom = gone?.spec.domain === end ? gone : customDomainAt(end, state);
+    if (custom !== undefined)
+      return { cluster: clusterAt(custom.spec.target_cluster ?? '', state), customDomain: custom };
   }
   return {};
 }
 
 /** Returns the cluster that a domain resolves to, if the account knows one. */
 export function clusterOf(domain: string, state: State): Stored<'ProxyCluster'> | undefined {
-  return wayOf(domain, state).cluster;
+  return resolveDomain(domain, state).cluster;
 }
 
 /** Whether a domain resolves to a cluster through a custom domain, which may have been removed from the state. */
-export function isBy(custom: Stored<'ProxyDomain'>, domain: string, state: State): boolean {
-  return wayOf(domain, state, custom).custom?.id === custom.id;
+export function resolvesThrough(custom: Stored<'ProxyDomain'>, domain: string, state: State): boolean {
+  return resolveDomain(domain, state, custom).customDomain?.id === custom.id;
 }
 
 /**
@@ -39,10 +40,10 @@ export function isBy(custom: Stored<'ProxyDomain'>, domain: string, state: State
  * it must be proved. Needs a state with observations.
  */
 export function servingCluster(domain: string, state: State): Stored<'ProxyCluster'> | undefined {
-  const { cluster, custom: way } = wayOf(domain, state);
+  const { cluster, customDomain: way } = resolveDomain(domain, state);
   if (way === undefined) return cluster;
-  const isOurs = endsOf(domain).some((end) => {
-    const custom = customAt(end, state);
+  const isOurs = withParentDomains(domain).some((end) => {
+    const custom = customDomainAt(end, state);
     return custom !== undefined && isProved(custom, state);
   });
   return isOurs ? cluster : undefined;
@@ -59,7 +60,7 @@ export function isProved({ id }: Stored<'ProxyDomain'>, { observed }: State): bo
 /** Returns the cluster with an address. The account's own cluster takes precedence over a shared one. */
 export function clusterAt(address: string, state: State): Stored<'ProxyCluster'> | undefined {
   const found = state.lookUp('ProxyCluster', 'name', address);
-  return found.find(isOwn) ?? found[0];
+  return found.find(isOwnCluster) ?? found[0];
 }
 
 /** Whether a cluster with this address may serve a domain, by its address or through a custom domain. */
@@ -73,16 +74,16 @@ export function isServedAt(address: string, domain: string, state: State): boole
 }
 
 /** Whether the proxies of a cluster belong to this account only. */
-export function isOwn(cluster: Stored<'ProxyCluster'>): boolean {
+export function isOwnCluster(cluster: Stored<'ProxyCluster'>): boolean {
   return cluster.spec.type === 'account';
 }
 
-function customAt(domain: string, state: State): Stored<'ProxyDomain'> | undefined {
-  return state.holderOf('ProxyDomain', 'domain', domain);
+function customDomainAt(domain: string, state: State): Stored<'ProxyDomain'> | undefined {
+  return state.findByUnique('ProxyDomain', 'domain', domain);
 }
 
 /** Returns a domain and its parent domains, the longest first. */
-function endsOf(domain: string): readonly string[] {
+function withParentDomains(domain: string): readonly string[] {
   const labels = domain.split('.');
   return labels.map((_, at) => labels.slice(at).join('.'));
 }

@@ -12,7 +12,7 @@ export const routingGroups = refs('Group', {
 });
 
 /** Returns the rule that exactly one of `peer` and `peer_groups` is given. */
-export function routedByOne(code: ProblemCode): MemberRule {
+export function exactlyOneRouter(code: ProblemCode): MemberRule {
   return { rule: 'exactlyOne', members: ['peer', 'peer_groups'], code, at: 'peer_groups' };
 }
 

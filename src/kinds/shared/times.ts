@@ -1,2 +1,2 @@
 /** Time value of an event that never happened. */
-export const never = '0001-01-01T00:00:00Z';
+export const neverTimestamp = '0001-01-01T00:00:00Z';

@@ -1,13 +1,13 @@
 import type { State } from '../../model/declare/kind.ts';
-import type { DerivedChange, Step } from '../../model/declare/mutation.ts';
+import type { DerivedChange, ObjectChange } from '../../model/declare/mutation.ts';
 import type { Stored } from '../../model/state/stored.ts';
-import { moveGroups, peersOf, propagates } from '../shared/propagation.ts';
+import { isGroupPropagationEnabled, peersOf, propagateGroupChanges } from '../shared/propagation.ts';
 
 /**
  * Returns the changes that follow from a change of a user: the role of the previous owner, the groups and sign-ins of
  * the user's peers, or the deletion of these peers.
  */
-export function followUser(step: Step<Stored<'User'>>, state: State): readonly DerivedChange[] {
+export function deriveUserChanges(step: ObjectChange<Stored<'User'>>, state: State): readonly DerivedChange[] {
   const { before, after } = step;
   if (before === undefined) return [];
   const peers = peersOf(before, state);
@@ -15,7 +15,7 @@ export function followUser(step: Step<Stored<'User'>>, state: State): readonly D
   return [
     ...transferOwnership(before, after, step, state),
     ...(before.spec.is_blocked !== true && after.spec.is_blocked === true ? peers.flatMap(signOut) : []),
-    ...(propagates(state) ? moveGroups(before, after, state) : []),
+    ...(isGroupPropagationEnabled(state) ? propagateGroupChanges(before, after, state) : []),
   ];
 }
 
@@ -23,7 +23,7 @@ export function followUser(step: Step<Stored<'User'>>, state: State): readonly D
 function transferOwnership(
   before: Stored<'User'>,
   after: Stored<'User'>,
-  { actor }: Step<Stored<'User'>>,
+  { actor }: ObjectChange<Stored<'User'>>,
   state: State,
 ): readonly DerivedChange[] {
   if (before.spec.role === 'owner' || after.spec.role !== 'owner' || actor?.type !== 'user') return [];
@@ -37,7 +37,7 @@ function signOut(peer: Stored<'Peer'>): readonly DerivedChange[] {
   return peer.derived.login_expired === true ? [] : [{ change: peer, derived: { login_expired: true } }];
 }
 /** Warns of what is deleted with a user in addition to objects. */
-export function warnOfLeaving(
+export function warnOfDeletion(
   before: Stored<'User'> | undefined,
   after: Stored<'User'> | undefined,
 ): readonly string[] {

@@ -2,7 +2,7 @@ import type { AuditEvent, State } from '../../model/declare/kind.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { autoGroupEvents } from '../shared/auto-groups.ts';
 import { eventsIf } from '../shared/events.ts';
-import { propagates } from '../shared/propagation.ts';
+import { isGroupPropagationEnabled } from '../shared/propagation.ts';
 
 export function createdEvents(after: Stored<'User'>): readonly AuditEvent[] {
   if (isService(after)) return [{ code: 'service.user.create', meta: { name: after.name } }];
@@ -39,7 +39,7 @@ export function updatedEvents(before: Stored<'User'>, after: Stored<'User'>, sta
     ...eventsIf(isPending(before) && !isPending(after), 'user.approve', named),
     ...eventsIf(switched && !isPending(before), isBlocked ? 'user.block' : 'user.unblock', named),
     ...eventsIf(before.spec.role !== role, isOwner ? 'transferred.owner.role' : 'user.role.update', { ...named, role }),
-    ...(propagates(state) ? autoGroupEvents('user.group', ...groups, state, about) : []),
+    ...(isGroupPropagationEnabled(state) ? autoGroupEvents('user.group', ...groups, state, about) : []),
   ];
 }
 

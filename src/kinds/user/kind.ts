@@ -5,7 +5,7 @@ import {
   boolean,
   type Fields,
   type Format,
-  longest,
+  maxLengths,
   oneOf,
   optionalString,
   refs,
@@ -13,10 +13,10 @@ import {
 } from '../../model/schema/field.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { checkAutoGroups } from '../shared/auto-groups.ts';
-import { never } from '../shared/times.ts';
-import { followUser, warnOfLeaving } from './derived-changes.ts';
+import { neverTimestamp } from '../shared/times.ts';
+import { deriveUserChanges, warnOfDeletion } from './derived-changes.ts';
 import { createdEvents, deletedEvents, updatedEvents } from './events.ts';
-import { checkMutation, isFirstOwner } from './rules.ts';
+import { checkMutation, isMachineOwner } from './rules.ts';
 
 /** E-mail address as it was written, without surrounding space. */
 const email: Format = {
@@ -29,24 +29,24 @@ const email: Format = {
   },
 };
 
-const words: Readonly<Record<string, boolean>> = Object.fromEntries([
+const flagWords: Readonly<Record<string, boolean>> = Object.fromEntries([
   ...['1', 't', 'T', 'true', 'TRUE', 'True'].map((word) => [word, true] as const),
   ...['0', 'f', 'F', 'false', 'FALSE', 'False'].map((word) => [word, false] as const),
 ]);
 
 /** Parses a boolean query parameter, in the spellings that clients use. */
 function parseFlag(text: string): boolean | undefined {
-  return Object.hasOwn(words, text) ? words[text] : undefined;
+  return Object.hasOwn(flagWords, text) ? flagWords[text] : undefined;
 }
 
-const flags = { type: 'object', additionalProperties: { type: 'boolean' } };
+const flagsSchema = { type: 'object', additionalProperties: { type: 'boolean' } };
 
-const permissions: JsonObject = {
+const permissionsSchema: JsonObject = {
   type: 'object',
   required: ['is_restricted', 'modules'],
   properties: {
     is_restricted: { type: 'boolean', description: 'Whether the user sees only their own objects.' },
-    modules: { type: 'object', description: 'Permissions of the user, by module.', additionalProperties: flags },
+    modules: { type: 'object', description: 'Permissions of the user, by module.', additionalProperties: flagsSchema },
   },
 };
 
@@ -57,7 +57,7 @@ const spec = {
     format: email,
     access: 'createOnly',
   }),
-  name: string({ doc: 'The name people see.', maxLength: longest.name, default: '', access: 'createOnly' }),
+  name: string({ doc: 'The name people see.', maxLength: maxLengths.name, default: '', access: 'createOnly' }),
   role: oneOf(['owner', 'admin', 'user', 'network_admin', 'auditor', 'billing_admin'], {
     doc: 'Role of the user in the account.',
     required: true,
@@ -113,7 +113,7 @@ export const user = defineKind({
   module: 'users',
   observed: 'people',
   document: { allowed: true, shortName: 'huser' },
-  varies: true,
+  dependsOnView: true,
   spec,
   computed: {
     status: {
@@ -124,7 +124,7 @@ export const user = defineKind({
     last_login: {
       doc: 'When the user last signed in; `0001-01-01T00:00:00Z` if never.',
       schema: { type: 'string', format: 'date-time' },
-      value: ({ id }, { observed }) => observed?.(id)?.['last_login'] ?? never,
+      value: ({ id }, { observed }) => observed?.(id)?.['last_login'] ?? neverTimestamp,
     },
     is_current: {
       doc: 'Whether this is the user who sends the request.',
@@ -153,7 +153,7 @@ export const user = defineKind({
     },
     permissions: {
       doc: 'Permissions of the user. Shown only to the users themselves.',
-      schema: permissions,
+      schema: permissionsSchema,
       value: () => undefined,
     },
   },
@@ -177,13 +177,13 @@ export const user = defineKind({
   entries: { [removedEntry]: ({ id, derived }) => (derived.provided?.removed_since === undefined ? undefined : id) },
   checkState: checkAutoGroups,
   checkMutation,
-  derivedChanges: followUser,
-  warnings: warnOfLeaving,
+  derivedChanges: deriveUserChanges,
+  warnings: warnOfDeletion,
   createEvents: createdEvents,
   updateEvents: updatedEvents,
   deleteEvents: deletedEvents,
   credential: 'beside',
-  isSystem: isFirstOwner,
+  isSystem: isMachineOwner,
   isOwn: (object, viewer) => object.id === viewer,
   example: {
     name: 'Ana Lima',

@@ -10,13 +10,14 @@ import { ownedTenant } from '../shared/tenant-owners.ts';
  */
 export function checkMutation(mutation: Mutation<Stored<'User'>>, was: State, next: State): readonly Fault[] {
   const { before, after, actor } = mutation;
-  const raised = actor === undefined ? [] : checkTenants(mutation, actor, was, next);
+  const raised = actor === undefined ? [] : checkTenantOwnership(mutation, actor, was, next);
   if (before === undefined) return after === undefined ? [] : [...checkCreation(after, actor !== undefined), ...raised];
   if (actor === undefined) return [];
-  const stated = actor.type === 'source' && after !== undefined ? checkStated(before, after) : [];
+  const stated = actor.type === 'source' && after !== undefined ? checkStatedRole(before, after) : [];
   if (stated.length > 0) return stated;
-  const caller = callerIn(was, actor);
-  const others = caller === undefined || isManager(caller) ? [] : [denied('only owners and admins manage users')];
+  const caller = findCaller(was, actor);
+  const others =
+    caller === undefined || isAdminOrOwner(caller) ? [] : [notAllowedFault('only owners and admins manage users')];
   if (after === undefined) return [...others, ...checkDeletion(before, caller)];
   return [...others, ...checkCaller(before, after, caller), ...checkOwner(before, after, next), ...raised];
 }
@@ -24,27 +25,27 @@ export function checkMutation(mutation: Mutation<Stored<'User'>>, was: State, ne
 /**
  * The user who sets up a source need not be an owner, so its documents may neither grant nor revoke the role `owner`.
  */
-function checkStated(before: Stored<'User'>, after: Stored<'User'>): readonly Fault[] {
+function checkStatedRole(before: Stored<'User'>, after: Stored<'User'>): readonly Fault[] {
   const [was, is] = [before, after].map(({ spec }) => spec.role === 'owner');
   if (was === is) return [];
   const what = is ? 'cannot make a user an owner' : 'cannot take the role from an owner';
-  return [denied(`the documents of a source ${what}; an owner has to hand the role over`, '/role')];
+  return [notAllowedFault(`the documents of a source ${what}; an owner has to hand the role over`, '/role')];
 }
 
 /** The users of a group may be owners of a tenant. Only owners may add users to such a group. */
-function checkTenants(
+function checkTenantOwnership(
   { before, after }: Mutation<Stored<'User'>>,
   actor: Actor,
   was: State,
   next: State,
 ): readonly Fault[] {
-  if (after === undefined || actor.type === 'system' || callerIn(was, actor)?.spec.role === 'owner') return [];
+  if (after === undefined || actor.type === 'system' || findCaller(was, actor)?.spec.role === 'owner') return [];
   const known = before === undefined ? [] : (before.spec.auto_groups ?? []);
   const added = (after.spec.auto_groups ?? []).filter((id) => !known.includes(id));
   const tenant = ownedTenant(next, added);
   if (tenant === undefined) return [];
   return [
-    denied(
+    notAllowedFault(
       `the users of one of these groups are owners of the tenant ${tenant}, so only an owner can add it; ask an owner`,
       '/auto_groups',
     ),
@@ -54,13 +55,13 @@ function checkTenants(
 /** The caller: a user of the account, or of the account that manages it. */
 type Caller = Pick<Stored<'User'>, 'id' | 'spec'>;
 
-function callerIn(was: State, { type, id, granted }: Actor): Caller | undefined {
+function findCaller(was: State, { type, id, granted }: Actor): Caller | undefined {
   if (granted !== undefined) return { id, spec: { role: granted, is_service_user: false } };
   return type === 'user' ? was.find('User', id) : undefined;
 }
 
 function checkCreation(user: Stored<'User'>, isAsked: boolean): readonly Fault[] {
-  if (isFirstOwner(user)) return [];
+  if (isMachineOwner(user)) return [];
   if (user.spec.role !== 'owner' || !isAsked) return checkEmail(user);
   const message = 'a new user cannot be an owner; make the user with another role, then hand the ownership over';
   return [{ code: 'user_role_owner', path: '/role', message }, ...checkEmail(user)];
@@ -79,7 +80,7 @@ function checkEmail(user: Stored<'User'>): readonly Fault[] {
 }
 
 /** Whether the user is the machine owner, with which an installation begins. It is not a person. */
-export function isFirstOwner(user: Stored<'User'>): boolean {
+export function isMachineOwner(user: Stored<'User'>): boolean {
   return user.derived.system === 'owner';
 }
 
@@ -87,11 +88,11 @@ function checkDeletion(user: Stored<'User'>, caller: Caller | undefined): readon
   if (user.id === caller?.id)
     return [{ code: 'user_is_caller', path: '', message: 'you cannot delete yourself; ask another admin' }];
   if (user.spec.role === 'owner')
-    return [denied('an owner cannot be deleted; hand the ownership over to another user first')];
+    return [notAllowedFault('an owner cannot be deleted; hand the ownership over to another user first')];
   // A user who waits for approval may be rejected.
   const isForeign = user.derived.issued === 'integration' && user.derived.pending_approval !== true;
   return isForeign && caller !== undefined && caller.spec.is_service_user !== true
-    ? [denied('the user comes from an identity provider; delete the user there, or with a service user')]
+    ? [notAllowedFault('the user comes from an identity provider; delete the user there, or with a service user')]
     : [];
 }
 
@@ -100,29 +101,29 @@ function checkCaller(before: Stored<'User'>, after: Stored<'User'>, caller: Call
   if (caller === undefined) return [];
   const faults: Fault[] = [];
   if (caller.id === before.id && before.spec.role !== after.spec.role)
-    faults.push(denied('you cannot change your own role; ask another admin', '/role'));
+    faults.push(notAllowedFault('you cannot change your own role; ask another admin', '/role'));
   if (caller.id === before.id && before.spec.is_blocked !== after.spec.is_blocked)
-    faults.push(denied('you cannot block or unblock yourself; ask another admin', '/is_blocked'));
+    faults.push(notAllowedFault('you cannot block or unblock yourself; ask another admin', '/is_blocked'));
   const concernsOwner = [before, after].some((user) => user.spec.role === 'owner');
   if (concernsOwner && caller.spec.role !== 'owner')
-    faults.push(denied('only an owner can change an owner or make a user an owner', '/role'));
+    faults.push(notAllowedFault('only an owner can change an owner or make a user an owner', '/role'));
   return faults;
 }
 
 /** Checks that an owner is a person who is not blocked, and that the account keeps at least one owner. */
 function checkOwner(before: Stored<'User'>, after: Stored<'User'>, next: State): readonly Fault[] {
   if (after.spec.role === 'owner') {
-    if (after.spec.is_service_user === true) return [denied('a service user cannot be an owner', '/role')];
-    return after.spec.is_blocked === true ? [denied('an owner cannot be blocked', '/is_blocked')] : [];
+    if (after.spec.is_service_user === true) return [notAllowedFault('a service user cannot be an owner', '/role')];
+    return after.spec.is_blocked === true ? [notAllowedFault('an owner cannot be blocked', '/is_blocked')] : [];
   }
   if (before.spec.role !== 'owner' || next.ofKind('User').some((user) => user.spec.role === 'owner')) return [];
-  return [denied('the account would be without an owner; give the role to another user first', '/role')];
+  return [notAllowedFault('the account would be without an owner; give the role to another user first', '/role')];
 }
 
-function isManager({ spec }: Caller): boolean {
+function isAdminOrOwner({ spec }: Caller): boolean {
   return ['owner', 'admin'].includes(spec.role ?? '');
 }
 
-function denied(message: string, path = ''): Fault {
+function notAllowedFault(message: string, path = ''): Fault {
   return { code: 'not_allowed', path, message };
 }

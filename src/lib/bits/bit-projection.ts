@@ -6,7 +6,7 @@ import { type BitSet, dropBits, hasBit, numbersIn, setBit } from './bit-set.ts';
  */
 export interface BitProjection {
   /** Length of a projected set, in 32-bit words. */
-  readonly words: number;
+  readonly wordCount: number;
   /** Returns the projection of a set to the chosen numbers. The result is cached for the lifetime of the set. */
   project(set: BitSet): BitSet;
   /**
@@ -16,7 +16,7 @@ export interface BitProjection {
 }
 
 /** Creates the projection to the numbers in `among`. */
-export function projectionOnto(among: BitSet): BitProjection {
+export function createProjection(among: BitSet): BitProjection {
   const numbers = numbersIn(among);
   const words = (numbers.length + 31) >>> 5;
   const known = new WeakMap<BitSet, BitSet>();
@@ -28,7 +28,7 @@ export function projectionOnto(among: BitSet): BitProjection {
     return projected;
   };
   return {
-    words,
+    wordCount: words,
     project(set) {
       const present = known.get(set);
       if (present !== undefined) return present;

@@ -113,7 +113,7 @@ export function countCommonBits(a: BitSet, b: BitSet, c: BitSet): number {
 }
 
 /** Checks whether the sets have a number in common. */
-export function shareBits(a: BitSet, b: BitSet): boolean {
+export function haveCommonBits(a: BitSet, b: BitSet): boolean {
   const length = Math.min(a.length, b.length);
   for (let at = 0; at < length; at++) if (((a[at] ?? 0) & (b[at] ?? 0)) !== 0) return true;
   return false;

@@ -10,7 +10,7 @@ export function countNumbers(intervals: readonly Interval[]): number {
 }
 
 /** Returns the union of intervals in any order: sorted, with touching intervals merged. */
-export function joinIntervals(intervals: readonly Interval[]): readonly Interval[] {
+export function mergeIntervals(intervals: readonly Interval[]): readonly Interval[] {
   const joined: { start: number; end: number }[] = [];
   for (const { start, end } of [...intervals].sort((a, b) => a.start - b.start)) {
     const last = joined.at(-1);

@@ -1,6 +1,6 @@
 import { type BitSet, noBits } from './bit-set.ts';
 
-const chunkSets = 64;
+const setsPerChunk = 64;
 
 /**
  * Pool of temporary sets. Node allocates each larger typed array outside its heap, which takes several times as long as
@@ -17,22 +17,22 @@ export class ScratchBits {
     this.#words = (limit + 31) >>> 5;
   }
 
-  /** Returns an empty set, valid until the next `wipe`. */
+  /** Returns an empty set, valid until the next `releaseAll`. */
   take(): BitSet {
-    if (this.#taken === this.#sets.length) this.#makeMore();
+    if (this.#taken === this.#sets.length) this.#addChunk();
     const set = this.#sets[this.#taken] ?? noBits;
     this.#taken += 1;
     return set.fill(0);
   }
 
-  #makeMore(): void {
-    const chunk = new Int32Array(chunkSets * this.#words);
-    for (let nth = 0; nth < chunkSets; nth++)
+  #addChunk(): void {
+    const chunk = new Int32Array(setsPerChunk * this.#words);
+    for (let nth = 0; nth < setsPerChunk; nth++)
       this.#sets.push(chunk.subarray(nth * this.#words, (nth + 1) * this.#words));
   }
 
   /** Returns all sets to the pool. */
-  wipe(): void {
+  releaseAll(): void {
     this.#taken = 0;
   }
 }

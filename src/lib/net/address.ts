@@ -33,7 +33,7 @@ export function canonicalAddress(text: string): string | undefined {
 }
 
 /** Returns the canonical spelling of a client's address. An IPv4-mapped IPv6 address becomes IPv4. */
-export function plainAddress(text: string): string | undefined {
+export function unmappedAddress(text: string): string | undefined {
   const parsed = parseAddress(text);
   const isMapped = parsed?.family === 6 && parsed.address >> 32n === 0xffffn;
   return isMapped ? formatIpv4(parsed.address & 0xffff_ffffn) : parsed?.text;
@@ -43,8 +43,8 @@ export function plainAddress(text: string): string | undefined {
  * Returns the unit by which clients are counted: the address for IPv4, the /64 network for IPv6, because one host may
  * use any number of addresses in it.
  */
-export function neighbourhoodOf(text: string): string {
-  const parsed = parseAddress(plainAddress(text) ?? text);
+export function clientNetworkOf(text: string): string {
+  const parsed = parseAddress(unmappedAddress(text) ?? text);
   return parsed?.family === 6 ? `${formatIpv6((parsed.address >> 64n) << 64n)}/64` : (parsed?.text ?? text);
 }
 
@@ -53,8 +53,8 @@ export function parseCidr(text: string): CidrResult {
   const [, addressText, prefixText] = /^([^/]+)\/(0|[1-9]\d{0,2})$/.exec(text) ?? [];
   const parsed = parseAddress(addressText ?? '');
   const prefix = Number(prefixText);
-  if (parsed === undefined || prefix > width(parsed.family)) return { ok: false, fault: 'malformed' };
-  const host = BigInt(width(parsed.family) - prefix);
+  if (parsed === undefined || prefix > addressBits(parsed.family)) return { ok: false, fault: 'malformed' };
+  const host = BigInt(addressBits(parsed.family) - prefix);
   const first = (parsed.address >> host) << host;
   const cidr = buildCidr(parsed.family, first, prefix);
   return first === parsed.address ? { ok: true, cidr } : { ok: false, fault: 'host_bits', masked: cidr.text };
@@ -63,7 +63,7 @@ export function parseCidr(text: string): CidrResult {
 /** Checks whether `outer` contains every address of `inner` (an address or a range). */
 export function contains(outer: Cidr, inner: Address | Cidr): boolean {
   if (outer.family !== inner.family || outer.prefix > prefixOf(inner)) return false;
-  const host = BigInt(width(outer.family) - outer.prefix);
+  const host = BigInt(addressBits(outer.family) - outer.prefix);
   return outer.address >> host === inner.address >> host;
 }
 
@@ -78,9 +78,9 @@ function buildCidr(family: 4 | 6, address: bigint, prefix: number): Cidr {
 }
 
 function prefixOf(range: Address | Cidr): number {
-  return 'prefix' in range ? range.prefix : width(range.family);
+  return 'prefix' in range ? range.prefix : addressBits(range.family);
 }
 
-function width(family: 4 | 6): number {
+function addressBits(family: 4 | 6): number {
   return family === 4 ? 32 : 128;
 }

@@ -8,8 +8,8 @@ export interface DomainOptions {
   readonly underscore?: boolean;
 }
 
-const longestName = 253;
-const longestLabel = 63;
+const maxNameLength = 253;
+const maxLabelLength = 63;
 const nameCharacters = /^[a-z\d._-]*$/;
 
 /**
@@ -23,7 +23,7 @@ export function canonicalDomain(text: string, options: DomainOptions = {}): stri
   if (!labels.every((label) => isLabel(label, options.underscore === true))) return undefined;
   if (isNumber(labels.at(-1) ?? '')) return undefined;
   const canonical = wildcard ? `*.${name}` : name;
-  return canonical.length <= longestName ? canonical : undefined;
+  return canonical.length <= maxNameLength ? canonical : undefined;
 }
 
 /** Checks whether a canonical name is the domain itself or a name below it. */
@@ -43,14 +43,14 @@ export function unicodeDomain(canonical: string): string {
  */
 function toAscii(text: string): string {
   const lower = text.toLowerCase();
-  if (lower.length > longestName + 1) return '';
+  if (lower.length > maxNameLength + 1) return '';
   if (nameCharacters.test(lower)) return lower.includes('xn--') ? domainToAscii(lower) : lower;
   const ascii = [...lower].filter((character) => character < '\u0080').join('');
   return nameCharacters.test(ascii) ? domainToAscii(lower) : '';
 }
 
 function isLabel(label: string, underscore: boolean): boolean {
-  if (label.length > longestLabel || label.startsWith('-') || label.endsWith('-')) return false;
+  if (label.length > maxLabelLength || label.startsWith('-') || label.endsWith('-')) return false;
   return underscore ? /^[a-z\d_-]+$/.test(label) : /^[a-z\d-]+$/.test(label);
 }
 

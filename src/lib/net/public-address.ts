@@ -11,10 +11,10 @@ export interface AllowList {
 }
 
 /** An empty allow list. */
-export const nothingAllowed: AllowList = { ranges: [], hosts: new Set() };
+export const emptyAllowList: AllowList = { ranges: [], hosts: new Set() };
 
 /** Ranges of addresses that are not public hosts, most specific first. */
-const special = (
+const specialRanges = (
   [
     ['0.0.0.0/8', 'an address of this host'],
     ['10.0.0.0/8', 'a private address'],
@@ -44,17 +44,17 @@ const special = (
     ['fe80::/10', 'a link-local address'],
     ['ff00::/8', 'a multicast address'],
   ] as const
-).map(([range, name]) => ({ range: rangeOf(range), name }));
+).map(([range, name]) => ({ range: parseRange(range), name }));
 
 /** Range of public IPv6 addresses. All other IPv6 addresses are reserved. */
-const publicV6 = rangeOf('2000::/3');
+const publicV6 = parseRange('2000::/3');
 
 /** Describes an address that is not public, such as `a loopback address`. Returns `undefined` for a public address. */
-export function notPublic(text: string): string | undefined {
+export function describeNonPublic(text: string): string | undefined {
   const address = parseAddress(text);
   // The text has a zone, as in fe80::1%eth0, or is not an address.
   if (address === undefined) return 'not a plain IP address';
-  const found = special.find(({ range }) => contains(range, address));
+  const found = specialRanges.find(({ range }) => contains(range, address));
   if (found !== undefined) return found.name;
   return address.family === 6 && !contains(publicV6, address) ? 'a reserved address' : undefined;
 }
@@ -64,19 +64,19 @@ export function notPublic(text: string): string | undefined {
  * or the host.
  */
 export function isAllowed({ ranges, hosts }: AllowList, host: string, address: string): boolean {
-  if (hosts.has(plainHost(host)) || notPublic(address) === undefined) return true;
+  if (hosts.has(normalizeHost(host)) || describeNonPublic(address) === undefined) return true;
   const parsed = parseAddress(address);
-  return parsed !== undefined && holds(ranges, parsed);
+  return parsed !== undefined && rangesContain(ranges, parsed);
 }
 
 /** Checks whether an allow list contains a host name, or the address when the host is an address. */
-export function namesHost({ ranges, hosts }: AllowList, host: string): boolean {
-  const address = parseAddress(plainHost(host));
-  return hosts.has(plainHost(host)) || (address !== undefined && holds(ranges, address));
+export function containsHost({ ranges, hosts }: AllowList, host: string): boolean {
+  const address = parseAddress(normalizeHost(host));
+  return hosts.has(normalizeHost(host)) || (address !== undefined && rangesContain(ranges, address));
 }
 
 /** Normalizes a host for comparison: lower case, without the brackets of an IPv6 address or a trailing dot. */
-export function plainHost(host: string): string {
+export function normalizeHost(host: string): string {
   const plain = host.toLowerCase();
   return plain.startsWith('[') && plain.endsWith(']') ? plain.slice(1, -1) : plain.replace(/\.$/, '');
 }
@@ -91,7 +91,7 @@ export function parseAllowList(entries: readonly string[]): AllowList | { readon
     const address = parseAddress(entry);
     const range = parseCidr(address === undefined ? entry : `${entry}/${address.family === 4 ? 32 : 128}`);
     if (range.ok) ranges.push(range.cidr);
-    else if (isHostName(entry)) hosts.add(plainHost(entry));
+    else if (isHostName(entry)) hosts.add(normalizeHost(entry));
     else return { wrong: entry };
   }
   return { ranges, hosts };
@@ -102,11 +102,11 @@ function isHostName(text: string): boolean {
   return text.length <= 253 && /^(?!-)[a-z\d_-]+(\.[a-z\d_-]+)*\.?$/i.test(text) && /[a-z]/i.test(text);
 }
 
-function holds(ranges: readonly Cidr[], address: Address): boolean {
+function rangesContain(ranges: readonly Cidr[], address: Address): boolean {
   return ranges.some((range) => contains(range, address));
 }
 
-function rangeOf(text: string): Cidr {
+function parseRange(text: string): Cidr {
   const parsed = parseCidr(text);
   if (!parsed.ok) throw new Error(`${text} is not a range`);
   return parsed.cidr;

@@ -9,7 +9,7 @@ export interface GroupRules {
 }
 
 /** Reads the rules from the settings of an account. */
-export function groupRules(settings: JsonObject): GroupRules {
+export function readGroupRules(settings: JsonObject): GroupRules {
   const { jwt_groups_enabled: enabled, jwt_groups_claim_name: claim, jwt_allow_groups: allowed } = settings;
   return {
     enabled: enabled === true,
@@ -19,7 +19,7 @@ export function groupRules(settings: JsonObject): GroupRules {
 }
 
 /** Checks whether a caller may sign in. `listed` returns the names that a claim of the caller's token lists. */
-export function isLetIn(
+export function isSignInAllowed(
   { enabled, claim, allowed }: GroupRules,
   listed: (claim: string) => readonly string[],
 ): boolean {

@@ -10,4 +10,4 @@ export interface Installation {
 }
 
 /** The default when nothing is configured. */
-export const plainInstallation: Installation = { embeddedIdp: true, localAuthDisabled: false };
+export const defaultInstallation: Installation = { embeddedIdp: true, localAuthDisabled: false };

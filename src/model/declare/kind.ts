@@ -3,11 +3,11 @@ import type { ProblemCode } from '../problem-codes.ts';
 import type { Fields, SpecOf } from '../schema/field.ts';
 import { brokenRules, type MemberRule } from '../schema/member-rules.ts';
 import type { StoredObject } from '../state/object.ts';
-import type { Observed } from '../state/observed.ts';
-import type { FieldOf, KindName, KindTypes, ObjectOf } from '../state/stored.ts';
+import type { ObservationLookup } from '../state/observed.ts';
+import type { FieldNameOf, KindName, KindTypes, ObjectOf } from '../state/stored.ts';
 import type { ActivityCode } from './activities.ts';
 import type { Installation } from './installation.ts';
-import type { DerivedChange, Mutation, Step } from './mutation.ts';
+import type { DerivedChange, Mutation, ObjectChange } from './mutation.ts';
 
 /** The objects of one account at one moment, as rules, computed members and planners read them. */
 export interface State {
@@ -21,13 +21,13 @@ export interface State {
   /** Returns the objects whose declared index `index` contains this value. */
   lookUp<Name extends string>(kind: Name, index: string, value: string): readonly ObjectOf<Name>[];
   /** Returns the object that has a unique value, if any. */
-  holderOf<Name extends string>(kind: Name, rule: string, value: string): ObjectOf<Name> | undefined;
+  findByUnique<Name extends string>(kind: Name, rule: string, value: string): ObjectOf<Name> | undefined;
   /** Returns the objects that reference this one, each with the referencing field. */
   referrersOf(id: string): readonly { readonly from: StoredObject; readonly field: string }[];
   /** Returns the objects of a kind that reference this one in a field. */
-  referrersBy<Name extends string>(kind: Name, field: FieldOf<Name>, id: string): readonly ObjectOf<Name>[];
+  referrersBy<Name extends string>(kind: Name, field: FieldNameOf<Name>, id: string): readonly ObjectOf<Name>[];
   /** Returns how many objects of a kind reference this one in a field, without building the list. */
-  countReferrers<Name extends string>(id: string, kind: Name, field: FieldOf<Name>): number;
+  countReferrers<Name extends string>(id: string, kind: Name, field: FieldNameOf<Name>): number;
   /** Time of the view, in ISO 8601. Set for answers of kinds that vary. */
   readonly now?: string;
   /** Id of the user who views the state. Set for answers of kinds that vary. */
@@ -40,7 +40,7 @@ export interface State {
    */
   disapproval?(peer: string): string | undefined;
   /** Current observations about objects. Set for answers of kinds that are `observed`. */
-  readonly observed?: Observed;
+  readonly observed?: ObservationLookup;
 }
 
 /** A broken rule. `path` is a JSON pointer into the spec. */
@@ -63,10 +63,10 @@ export interface Computed<O = StoredObject> {
   readonly countsAccess?: true;
 }
 
-export type InUse = 'linked' | 'in_use' | 'precondition';
+export type InUseReason = 'linked' | 'in_use' | 'precondition';
 
 /** A value that at most one object of the kind may have. `path` and `message` are those of the refusal. */
-export interface Unique<O = StoredObject> {
+export interface UniqueRule<O = StoredObject> {
   value(object: O): string | undefined;
   readonly path: string;
   message(value: string): string;
@@ -114,7 +114,7 @@ export interface Variants {
 }
 
 /** Activity codes of create, update and delete. An operation without a code is not recorded. */
-export interface Activity {
+export interface ActivityCodes {
   readonly create?: ActivityCode;
   readonly update?: ActivityCode;
   readonly delete?: ActivityCode;
@@ -176,9 +176,9 @@ export interface KindDeclaration<
   /** Whether there is at most one object, addressed by the path itself, without an id. */
   readonly single?: boolean;
   /** Whether the single object always exists. Until it is written, it has the default values. */
-  readonly implied?: boolean;
+  readonly alwaysExists?: boolean;
   /** Whether answers depend on the time or on the caller (`State.now`, `State.viewer`), so that they are not cached. */
-  readonly varies?: boolean;
+  readonly dependsOnView?: boolean;
   /**
    * Whose observations answers show (`State.observed`): what peers or proxies report, when users sign in, when
    * integrations last provisioned something. Observations are not part of the object or of a revision.
@@ -187,18 +187,18 @@ export interface KindDeclaration<
   /** Path that lists all objects of a child kind, of all parents. */
   readonly listPath?: string;
   /** Other collection paths for the same objects. */
-  readonly alsoAt?: readonly string[];
+  readonly aliasPaths?: readonly string[];
   /**
    * Removes values from the body of a replace that answers show although they are not stored. A client that sends them
    * back unchanged does not state them.
    */
-  withoutEchoes?(body: JsonObject, object: O, state: State): JsonObject;
+  dropEchoes?(body: JsonObject, object: O, state: State): JsonObject;
   /** Whether a replace keeps the members that the body omits. */
   readonly merge?: boolean;
   /** Set when a delete answers `{}` (`object`) or 204 (`no_content`). Absent: 200 with an empty body. */
   readonly deleteReply?: 'object' | 'no_content';
   /** Returns entries that are added to the end of lists and are not objects. */
-  alsoListed?(state: State): readonly JsonObject[];
+  extraListEntries?(state: State): readonly JsonObject[];
   /** Set when the kind exists in the hosted edition only. */
   readonly edition?: 'hosted';
   readonly verbs?: readonly Verb[];
@@ -218,7 +218,7 @@ export interface KindDeclaration<
   readonly singleton?: string;
   readonly parent?: Parent;
   readonly spec: F;
-  /** Members of request bodies that are not stored. They only control derived changes (`Step.given`). */
+  /** Members of request bodies that are not stored. They only control derived changes (`ObjectChange.given`). */
   readonly inputs?: Fields;
   /** Checks `inputs`. Runs after all objects that they name are known to exist. */
   checkInputs?(given: JsonObject, state: State): readonly Fault[];
@@ -236,7 +236,7 @@ export interface KindDeclaration<
   readonly nameField?: string;
   /** Query parameters that filter lists, by name. */
   readonly filters?: Readonly<Record<string, Filter<O>>>;
-  readonly uniques?: Readonly<Record<string, Unique<O>>>;
+  readonly uniques?: Readonly<Record<string, UniqueRule<O>>>;
   /** Values by which an object is found without knowing its account, by kind of directory entry. */
   readonly entries?: Readonly<Record<string, (object: O) => string | undefined | readonly string[]>>;
   /** Set when audit events of the account are delivered to objects of this kind, each from its creation on. */
@@ -277,7 +277,7 @@ export interface KindDeclaration<
    * Returns what else changes when the object is created, changed or deleted. Pure. The resulting edits are checked
    * like all others.
    */
-  derivedChanges?(step: Step<O>, state: State): readonly DerivedChange[];
+  derivedChanges?(step: ObjectChange<O>, state: State): readonly DerivedChange[];
   /**
    * Set when derived changes follow from `inputs` alone. They need not be computed for documents, which have no inputs.
    */
@@ -297,7 +297,7 @@ export interface KindDeclaration<
    * How the API answers when it refuses to delete a referenced object of this kind: always, or by kind of the
    * referencing object.
    */
-  readonly inUse?: InUse | Readonly<Record<string, InUse>>;
+  readonly inUse?: InUseReason | Readonly<Record<string, InUseReason>>;
   /** Returns objects that use this one without a reference to it. The object may already be deleted in `state`. */
   usedBy?(object: O, state: State): readonly StoredObject[];
   /**
@@ -305,7 +305,7 @@ export interface KindDeclaration<
    * in use.
    */
   readonly namedByInvites?: true;
-  readonly activity?: Activity;
+  readonly activity?: ActivityCodes;
   /** Returns the metadata of the activity. Default: `{name}`. */
   activityMeta?(object: O, state: State): Readonly<Record<string, string>>;
   /** Returns the events that replace the default activity of an update, when one code is not enough. */
@@ -344,7 +344,7 @@ export interface Kind extends KindDeclaration {
   readonly verbs: readonly Verb[];
   readonly nameField: string;
   readonly computed: Readonly<Record<string, Computed>>;
-  readonly uniques: Readonly<Record<string, Unique>>;
+  readonly uniques: Readonly<Record<string, UniqueRule>>;
   readonly indexes: Readonly<Record<string, (object: StoredObject) => readonly string[]>>;
 }
 
@@ -374,6 +374,6 @@ type FieldsOf<Name extends string> = Name extends KindName ? KindTypes[Name]['fi
 type ExampleOf<F extends Fields> = { readonly [Field in keyof F]?: Json };
 
 /** Checks whether documents only state existing objects of the kind, and never create or delete one. */
-export function statesOnly(kind: Kind): boolean {
+export function canOnlyStateExisting(kind: Kind): boolean {
   return kind.document.allowed && kind.document.creates === false;
 }

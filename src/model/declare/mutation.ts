@@ -4,7 +4,7 @@ import type { StoredObject } from '../state/object.ts';
 import type { Actor, Caller } from './actor.ts';
 
 /** One object before and after a change. Without `before` it is created, without `after` it is deleted. */
-export interface Step<O = StoredObject> {
+export interface ObjectChange<O = StoredObject> {
   readonly before?: O;
   readonly after?: O;
   /** `inputs` of the request in canonical form. Absent when there was no request. */
@@ -15,7 +15,7 @@ export interface Step<O = StoredObject> {
 }
 
 /** A change of one object by a caller, for rules that depend on the caller and on the stored object. */
-export type Mutation<O = StoredObject> = Pick<Step<O>, 'before' | 'after'> & {
+export type Mutation<O = StoredObject> = Pick<ObjectChange<O>, 'before' | 'after'> & {
   readonly actor?: Caller;
   /** Set when the change is part of a rollback to an earlier state. */
   readonly rollback?: true;

@@ -19,7 +19,7 @@ export interface PlanEnvironment {
    * Value that `valueFrom` returns for values that are not set, when documents are only checked. Its format is not
    * checked.
    */
-  readonly standIn?: string;
+  readonly placeholderValue?: string;
   /** Explains how to set a value that is missing. Absent: the hint for sources that the server reads. */
   unsetHint?(origin: string, name: string): string;
   /** Why generated values of a document's object cannot be written to a Secret. Absent: they can. */
@@ -40,7 +40,7 @@ function noKey(): never {
   throw new Error('there is no key to open secrets with');
 }
 
-const noSigner: Signer = { keyId: 'none', sign: () => '', isGenuine: () => undefined };
+const noSigner: Signer = { keyId: 'none', sign: () => '', verify: () => undefined };
 
 /** Environment for plans without secrets: the offline check, and tests of other features. */
 export const emptyEnvironment: PlanEnvironment = {

@@ -1,6 +1,6 @@
 import { entriesOf } from '../schema/field-search.ts';
 import type { SealPlace } from '../schema/sealing.ts';
-import { type Installation, plainInstallation } from './installation.ts';
+import { defaultInstallation, type Installation } from './installation.ts';
 import type { Kind, Parent } from './kind.ts';
 
 /** All kinds of the program, by name. */
@@ -10,17 +10,17 @@ export interface Registry {
   /** The installation as answers describe it. */
   readonly installation: Installation;
   /** Opens a sealed secret of which answers show the first characters. Absent when there is no key. */
-  open?(sealed: string, place: SealPlace): string;
+  openSecret?(sealed: string, place: SealPlace): string;
   find(name: string): Kind | undefined;
   /** Returns the kind with this name. Throws when it is not declared. */
   get(name: string): Kind;
   childrenOf(name: string): readonly Kind[];
   /** Returns the child kinds that documents and answers of a kind contain, each with the member that contains them. */
-  inlineOf(name: string): readonly { readonly child: Kind; readonly member: string }[];
+  inlineChildrenOf(name: string): readonly { readonly child: Kind; readonly member: string }[];
 }
 
 /** Creates the registry. Throws when a declaration contradicts itself. */
-export function createRegistry(declared: readonly Kind[], installation: Installation = plainInstallation): Registry {
+export function createRegistry(declared: readonly Kind[], installation: Installation = defaultInstallation): Registry {
   const kinds = [...declared].sort((a, b) => (a.name < b.name ? -1 : 1));
   const byName = new Map(kinds.map((kind) => [kind.name, kind]));
   for (const kind of kinds) checkDeclaration(kind, byName);
@@ -29,8 +29,8 @@ export function createRegistry(declared: readonly Kind[], installation: Installa
     if (kind === undefined) throw new Error(`the kind ${name} is not declared`);
     return kind;
   };
-  const children = byParent(kinds, (child) => child);
-  const inline = byParent(kinds, (child, parent) =>
+  const children = groupByParent(kinds, (child) => child);
+  const inline = groupByParent(kinds, (child, parent) =>
     parent.inline === undefined ? undefined : { child, member: parent.inline },
   );
   return {
@@ -40,7 +40,7 @@ export function createRegistry(declared: readonly Kind[], installation: Installa
     find: (name) => byName.get(name),
     get,
     childrenOf: (name) => children.get(name) ?? [],
-    inlineOf: (name) => inline.get(name) ?? [],
+    inlineChildrenOf: (name) => inline.get(name) ?? [],
   };
 }
 
@@ -48,7 +48,7 @@ export function createRegistry(declared: readonly Kind[], installation: Installa
  * Maps each parent kind to the items made for its child kinds. Computed once, because the result is read for every
  * object of a list.
  */
-function byParent<Item>(
+function groupByParent<Item>(
   kinds: readonly Kind[],
   item: (child: Kind, parent: Parent) => Item | undefined,
 ): ReadonlyMap<string, readonly Item[]> {

@@ -1,4 +1,4 @@
-import { namesOf } from '../../lib/json.ts';
+import { keysOf } from '../../lib/json.ts';
 /** Roles of a user in an account, most powerful first. */
 export const roles = ['owner', 'admin', 'network_admin', 'auditor', 'billing_admin', 'user'] as const;
 
@@ -59,7 +59,7 @@ export const matrix = {
 export type Module = keyof typeof matrix;
 
 /** Modules, in the order of the matrix. */
-export const modules = namesOf(matrix);
+export const modules = keysOf(matrix);
 
 const columns: readonly string[] = ['admin', 'network_admin', 'auditor', 'billing_admin'];
 
@@ -72,7 +72,7 @@ export function cellOf(role: string, module: string): Cell {
 }
 
 /** Checks whether a subject may perform an operation in a module. */
-export function may({ role, isServiceUser }: Subject, module: string, operation: Operation): boolean {
+export function mayPerform({ role, isServiceUser }: Subject, module: string, operation: Operation): boolean {
   if (isServiceUser && operation === 'read') return true;
   const cell = cellOf(role, module);
   return cell === 'CRUD' || (cell === 'R' && operation === 'read');
@@ -80,7 +80,7 @@ export function may({ role, isServiceUser }: Subject, module: string, operation:
 
 /** Returns all rights of a subject. */
 export function rightsOf(subject: Subject): Rights {
-  const right = (module: string, operation: Operation) => may(subject, module, operation);
+  const right = (module: string, operation: Operation) => mayPerform(subject, module, operation);
   return Object.fromEntries(
     modules.map((module) => [
       module,

@@ -9,14 +9,14 @@ export const serviceStatuses = [
   ...(['pending', 'active', 'tunnel_not_created', 'certificate_pending', 'certificate_failed', 'error'] as const),
 ] as const;
 
-const usualPorts: ReadonlyMap<string, number> = new Map([
+const defaultPorts: ReadonlyMap<string, number> = new Map([
   ['http', 80],
   ['https', 443],
 ]);
 
 /** Returns the default port of a protocol, for a backend whose port is 0. */
-export function usualPort(protocol: string): number | undefined {
-  return usualPorts.get(protocol);
+export function defaultPort(protocol: string): number | undefined {
+  return defaultPorts.get(protocol);
 }
 
 /** States of the ownership proof of a custom domain. */
@@ -33,4 +33,4 @@ export function proofNameOf(domain: string): string {
 const proofLabel = '_heddle-domain';
 
 /** Maximum length of a custom domain, in characters, so that the name of its proof record is also a valid name. */
-export const longestCustomDomain = 253 - proofLabel.length - 1;
+export const maxCustomDomainLength = 253 - proofLabel.length - 1;

@@ -10,5 +10,5 @@ export interface Signer {
   readonly keyId: string;
   sign(text: string): string;
   /** Checks the signature of a text. Returns `undefined` when its key is unknown. */
-  isGenuine(text: string, signature: Signature): boolean | undefined;
+  verify(text: string, signature: Signature): boolean | undefined;
 }

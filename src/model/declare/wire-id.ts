@@ -26,7 +26,7 @@ export function storedId(kind: Kind, segment: string): string | undefined {
  * Returns a function that assigns ids to new objects. Numbers continue after the last one assigned in the account,
  * which `last` returns for a kind.
  */
-export function createIdGiver(last: (kind: string) => number, newId: () => string): (kind: Kind) => string {
+export function createIdAssigner(last: (kind: string) => number, newId: () => string): (kind: Kind) => string {
   const given = new Map<string, number>();
   return (kind) => {
     if (kind.ids !== 'integer') return newId();

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../lib/json.ts';
 import type { Kind } from '../declare/kind.ts';
 import type { Registry } from '../declare/registry.ts';
 import { apiVersion, ignoredMembers, ignoredMetadata } from '../document.ts';
-import { mayLeaveOut, specSchema } from './shape.ts';
+import { isSpecOptional, specSchema } from './shape.ts';
 
 const dialect = 'http://json-schema.org/draft-07/schema#';
 
@@ -50,7 +50,7 @@ function documentSchema(registry: Registry, kind: Kind): JsonObject {
     type: 'object',
     description: kind.doc,
     additionalProperties: false,
-    required: ['apiVersion', 'kind', 'metadata', ...(mayLeaveOut(spec) ? [] : ['spec'])],
+    required: ['apiVersion', 'kind', 'metadata', ...(isSpecOptional(spec) ? [] : ['spec'])],
     properties: {
       apiVersion: { const: apiVersion },
       kind: { const: kind.name },

@@ -34,7 +34,7 @@ export interface Explanation {
 export function explain(registry: Registry, name: string): Explanation | string {
   const [first = '', ...path] = name.split('.');
   const kind = registry.kinds.find((candidate) => candidate.name.toLowerCase() === first.toLowerCase());
-  if (kind === undefined) return `there is no kind \`${first}\`${hint(first, registry.names)}`;
+  if (kind === undefined) return `there is no kind \`${first}\`${suggestName(first, registry.names)}`;
   if (path.length === 0) return explainKind(registry, kind);
   return explainField(registry, kind, path);
 }
@@ -52,7 +52,7 @@ function explainKind(registry: Registry, kind: Kind): Explanation {
     ...(kind.edition === 'hosted' ? ['Hosted edition only.'] : []),
     ...(kind.path === undefined ? [] : [`Served at ${kind.path}.`]),
   ];
-  return { kind: kind.name, path: '', doc: kind.doc, facts, members: membersOf(documentFields(registry, kind)) };
+  return { kind: kind.name, path: '', doc: kind.doc, facts, members: explainMembers(documentFields(registry, kind)) };
 }
 
 function explainField(registry: Registry, kind: Kind, path: readonly string[]): Explanation | string {
@@ -63,7 +63,8 @@ function explainField(registry: Registry, kind: Kind, path: readonly string[]): 
     const name = step.replace(/\[.*\]$/, '');
     const place = [kind.name, ...walked].join('.');
     if (fields === undefined) return `\`${place}\` has no members`;
-    if (fields[name] === undefined) return `\`${place}\` has no field \`${name}\`${hint(name, Object.keys(fields))}`;
+    if (fields[name] === undefined)
+      return `\`${place}\` has no field \`${name}\`${suggestName(name, Object.keys(fields))}`;
     field = fields[name];
     fields = fieldsWithin(field);
     walked.push(name);
@@ -77,14 +78,14 @@ function explainField(registry: Registry, kind: Kind, path: readonly string[]): 
     doc: field.doc,
     type,
     facts: factsOf(field),
-    members: membersOf(fields ?? {}),
+    members: explainMembers(fields ?? {}),
     ...(example === undefined ? {} : { example }),
   };
 }
 
 /** Returns the example of a kind, including the examples of children that its documents contain. */
 function exampleOf(registry: Registry, kind: Kind): JsonObject {
-  const children = registry.inlineOf(kind.name).map(({ child, member }) => [member, [child.example]] as const);
+  const children = registry.inlineChildrenOf(kind.name).map(({ child, member }) => [member, [child.example]] as const);
   return { ...Object.fromEntries(children), ...kind.example };
 }
 
@@ -106,7 +107,7 @@ function fieldsWithin(field: AnyField): Fields | undefined {
   return undefined;
 }
 
-function membersOf(fields: Fields): Explanation['members'] {
+function explainMembers(fields: Fields): Explanation['members'] {
   return entriesOf(fields).map(([name, field]) => ({
     ...{ name, type: typeOf(field), doc: field.doc },
     required: isRequired(field),
@@ -178,7 +179,7 @@ function factsOf(field: AnyField): readonly string[] {
     ...(field.failsafe === undefined
       ? []
       : [`Setting it to ${JSON.stringify(field.failsafe)} is never refused, and no document undoes that.`]),
-    ...(field.cloudOnly === true ? ['`true` is available only in the hosted edition.'] : []),
+    ...(field.hostedOnly === true ? ['`true` is available only in the hosted edition.'] : []),
     ...mergeOf(field),
   ];
 }
@@ -193,22 +194,22 @@ function unitOf(field: AnyField): readonly string[] {
 function limitsOf(field: AnyField): readonly string[] {
   switch (field.type) {
     case 'string':
-      return range('characters', field.minLength, field.maxLength);
+      return describeRange('characters', field.minLength, field.maxLength);
     case 'secret':
-      return range('characters', field.minLength, field.maxLength);
+      return describeRange('characters', field.minLength, field.maxLength);
     case 'integer':
-      return range('', field.minimum, field.maximum);
+      return describeRange('', field.minimum, field.maximum);
     case 'list':
-      return range('entries', field.minItems, field.maxItems);
+      return describeRange('entries', field.minItems, field.maxItems);
     case 'refs':
     case 'keyed':
-      return range('entries', field.minItems, undefined);
+      return describeRange('entries', field.minItems, undefined);
     default:
       return [];
   }
 }
 
-function range(unit: string, least: number | undefined, most: number | undefined): readonly string[] {
+function describeRange(unit: string, least: number | undefined, most: number | undefined): readonly string[] {
   const of = unit === '' ? '' : ` ${unit}`;
   if (least !== undefined && most !== undefined) return [`From ${least} to ${most}${of}.`];
   if (least === 1 && unit !== '') return [`Not empty.`];
@@ -235,7 +236,7 @@ function mergeOf(field: AnyField): readonly string[] {
       ];
     case 'object':
       return [
-        field.whole === true
+        field.atomic === true
           ? 'One source states the whole value.'
           : 'Each member belongs to the source that states it.',
       ];
@@ -244,7 +245,7 @@ function mergeOf(field: AnyField): readonly string[] {
   }
 }
 
-function hint(word: string, names: Iterable<string>): string {
+function suggestName(word: string, names: Iterable<string>): string {
   const known = [...names];
   const guess = nearest(word, known);
   return guess === undefined ? `; there are ${known.join(', ')}` : `; did you mean \`${guess}\`?`;

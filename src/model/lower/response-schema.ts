@@ -17,7 +17,7 @@ export function responseSchema(registry: Registry, kind: Kind, names: SchemaName
   const fields = Object.fromEntries(entriesOf(kind.spec).filter(([name]) => name !== kind.parent?.field));
   const own = fieldsSchema(fields, names);
   const children = registry
-    .inlineOf(kind.name)
+    .inlineChildrenOf(kind.name)
     .map(({ child, member }) => [member, childrenSchema(child, names)] as const);
   return {
     type: 'object',
@@ -91,7 +91,7 @@ function fieldsSchema(fields: Fields, names: SchemaNames): FieldsSchema {
  * when it has no value, or when it is empty and empty values are omitted.
  */
 function isAlwaysShown(field: AnyField): boolean {
-  if (field.omitEmpty !== undefined || field.asGiven === true) return false;
+  if (field.omitEmpty !== undefined || field.omitUnlessGiven === true) return false;
   if (field.type === 'secret') return field.required === true || field.read === 'empty';
   const hasDefault = field.default !== undefined || field.documentDefault !== undefined;
   return field.required === true || hasDefault || field.type === 'ref' || field.type === 'string';

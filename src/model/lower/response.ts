@@ -8,7 +8,7 @@ import { type AnyField, type Fields, isEmpty } from '../schema/field.ts';
 import { entriesOf } from '../schema/field-search.ts';
 import { defaultOf, givenDefaultsOf } from '../schema/normalize.ts';
 import { mask } from '../schema/sealing.ts';
-import { memberField, openSecret, placeOf, type SecretField, type SecretPath } from '../schema/secret-fields.ts';
+import { memberField, openSecret, type SecretField, type SecretPath, sealPlaceOf } from '../schema/secret-fields.ts';
 import { membersInOrder } from '../state/members.ts';
 import type { StoredObject } from '../state/object.ts';
 
@@ -22,7 +22,7 @@ export function lowerToResponse(
   const kind = registry.get(object.kind);
   const lowering = { registry, object, state, given: givenDefaultsOf(object) };
   const children = registry
-    .inlineOf(kind.name)
+    .inlineChildrenOf(kind.name)
     .map(
       ({ child, member }) =>
         [
@@ -44,16 +44,16 @@ export function lowerToResponse(
   return kind.respond?.(body, object, state, registry.installation) ?? body;
 }
 
-const ownFieldsOf = new WeakMap<Kind, Fields>();
+const ownFieldsCache = new WeakMap<Kind, Fields>();
 
 /** Returns the fields of a kind without the reference to its parent. */
 function ownFields(kind: Kind): Fields {
   const parent = kind.parent?.field;
   if (parent === undefined) return kind.spec;
-  const known = ownFieldsOf.get(kind);
+  const known = ownFieldsCache.get(kind);
   if (known !== undefined) return known;
   const fields = Object.fromEntries(entriesOf(kind.spec).filter(([name]) => name !== parent));
-  ownFieldsOf.set(kind, fields);
+  ownFieldsCache.set(kind, fields);
   return fields;
 }
 
@@ -91,8 +91,9 @@ function lowerFields(lowering: Lowering, fields: Fields, spec: JsonObject, path:
     const stored = spec[name] ?? field.default;
     const value = path === '' ? shownValue(lowering.object, name, field, stored) : stored;
     const place = path === '' ? name : `${path}.${name}`;
-    if (field.asGiven === true && isUngiven(lowering, field, value, place)) continue;
-    const lowered = value === undefined ? absent(lowering, field, place) : lowerValue(lowering, field, value, place);
+    if (field.omitUnlessGiven === true && isImplicitDefault(lowering, field, value, place)) continue;
+    const lowered =
+      value === undefined ? lowerAbsent(lowering, field, place) : lowerValue(lowering, field, value, place);
     if (lowered === undefined || (isOmitted(field, lowered) && !lowering.given.has(place))) continue;
     result[name] = lowered;
   }
@@ -100,7 +101,7 @@ function lowerFields(lowering: Lowering, fields: Fields, spec: JsonObject, path:
 }
 
 /** Checks whether a member has its default value and no request or document stated it. */
-function isUngiven({ given }: Lowering, field: AnyField, value: Json | undefined, path: string): boolean {
+function isImplicitDefault({ given }: Lowering, field: AnyField, value: Json | undefined, path: string): boolean {
   return equalJson(value, defaultOf(field)) && !given.has(path);
 }
 
@@ -119,7 +120,7 @@ function isOmitted({ omitEmpty }: AnyField, value: Json): boolean {
  * Returns what responses show for a member without a value. A text is `""`, and so is a secret that is shown that way.
  * An object is omitted, unless it or one of its members was given; it is then shown empty.
  */
-function absent(lowering: Lowering, field: AnyField, path: string): Json | undefined {
+function lowerAbsent(lowering: Lowering, field: AnyField, path: string): Json | undefined {
   if (field.type === 'secret') return field.read === 'empty' || lowering.given.has(path) ? '' : undefined;
   if (field.type === 'ref' || field.type === 'string') return '';
   const isGiven =
@@ -142,7 +143,7 @@ function lowerValue(lowering: Lowering, field: AnyField, value: Json, path: stri
         }),
       );
     case 'refs':
-      return field.answer === 'ids' ? value : shownAs(field.answer, lowering, asTexts(value));
+      return field.answer === 'ids' ? value : lowerReferences(field.answer, lowering, asTexts(value));
     case 'members':
       return membersInOrder(lowering.object, path).flatMap((id) => {
         const element = lowering.state.get(id);
@@ -165,15 +166,15 @@ function lowerValue(lowering: Lowering, field: AnyField, value: Json, path: stri
 
 /** Returns what responses show of a secret: its text, or a mask after the part that may be shown. */
 function lowerSecret(lowering: Lowering, field: SecretField, value: Json, path: SecretPath): string {
-  if (field.read === 'shown') return value === '' ? '' : (openText(lowering, field, value, path) ?? mask);
+  if (field.read === 'shown') return value === '' ? '' : (openSecretText(lowering, field, value, path) ?? mask);
   if (field.read !== 'masked') return '';
   const { visible } = field;
-  const text = visible === undefined ? undefined : openText(lowering, field, value, path);
+  const text = visible === undefined ? undefined : openSecretText(lowering, field, value, path);
   return text === undefined ? mask : `${visible?.(text)}${mask}`;
 }
 
-function openText(
-  { registry: { open }, object, state }: Lowering,
+function openSecretText(
+  { registry: { openSecret: open }, object, state }: Lowering,
   field: SecretField,
   value: Json,
   path: SecretPath,
@@ -182,7 +183,7 @@ function openText(
     throw new Internal('there is no key here to open secrets with');
   };
   try {
-    return openSecret(field, String(value), placeOf(state.account, object.id, path), { open: open ?? noKey });
+    return openSecret(field, String(value), sealPlaceOf(state.account, object.id, path), { open: open ?? noKey });
   } catch (error) {
     // A secret that cannot be opened is shown as masked. The error is reported where the secret is used.
     if (error instanceof Internal) return undefined;
@@ -190,7 +191,7 @@ function openText(
   }
 }
 
-function shownAs(answer: 'summaries' | 'full', { registry, state }: Lowering, ids: readonly string[]): Json {
+function lowerReferences(answer: 'summaries' | 'full', { registry, state }: Lowering, ids: readonly string[]): Json {
   const show = answer === 'full' ? lowerToResponse : lowerToSummary;
   const objects = ids.flatMap((id) => state.get(id) ?? []);
   return objects.map((object) => show(registry, object, state));

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts';
 import type { Kind } from '../declare/kind.ts';
 import type { Registry } from '../declare/registry.ts';
-import { type Access, type AnyField, type Fields, isEmpty, longest } from '../schema/field.ts';
+import { type Access, type AnyField, type Fields, isEmpty, maxLengths } from '../schema/field.ts';
 import { entriesOf } from '../schema/field-search.ts';
 
 /** Where a schema is used: in a document, or over HTTP in a create or a replace. A document may omit more members. */
@@ -16,7 +16,7 @@ export function specSchema(registry: Registry, kind: Kind, surface: Surface): Js
   };
   if (surface === 'replace' && kind.merge === true) return { ...schema, required: [] };
   if (surface !== 'document') return { ...schema };
-  const children = registry.inlineOf(kind.name);
+  const children = registry.inlineChildrenOf(kind.name);
   if (children.length === 0) return { ...schema };
   const inline = children.map(({ child, member }) => [member, inlineSchema(child)] as const);
   return { ...schema, properties: { ...schema.properties, ...Object.fromEntries(inline) } };
@@ -26,7 +26,7 @@ export function specSchema(registry: Registry, kind: Kind, surface: Surface): Js
  * Checks whether a document may omit the spec with this schema. The document then states the object and none of its
  * fields.
  */
-export function mayLeaveOut(spec: JsonObject): boolean {
+export function isSpecOptional(spec: JsonObject): boolean {
   return spec['required'] === undefined;
 }
 
@@ -54,7 +54,7 @@ export function isEchoed(field: AnyField, surface: Surface): boolean {
 
 /** Returns the fields of a document's spec, including the children that it contains. */
 export function documentFields(registry: Registry, kind: Kind): Fields {
-  const children = registry.inlineOf(kind.name).map(({ child, member }): readonly [string, AnyField] => {
+  const children = registry.inlineChildrenOf(kind.name).map(({ child, member }): readonly [string, AnyField] => {
     const field = {
       type: 'keyed',
       key: child.nameField,
@@ -93,7 +93,9 @@ function objectSchema(
   options: { readonly nameFromKey: boolean } = { nameFromKey: true },
 ): JsonObject {
   const required = entriesOf(fields)
-    .filter(([name, field]) => isRequired(field, surface) && !mayBeLeftOut(name, field, surface, options.nameFromKey))
+    .filter(
+      ([name, field]) => isRequired(field, surface) && !isOptionalInDocument(name, field, surface, options.nameFromKey),
+    )
     .map(([name]) => name);
   return {
     type: 'object',
@@ -111,7 +113,7 @@ function isRequired(field: AnyField, surface: Surface): boolean {
   return field.required === true && !(surface === 'document' && field.access === 'updateOnly');
 }
 
-function mayBeLeftOut(name: string, field: AnyField, surface: Surface, nameFromKey: boolean): boolean {
+function isOptionalInDocument(name: string, field: AnyField, surface: Surface, nameFromKey: boolean): boolean {
   return surface === 'document' && (field.documentDefault !== undefined || (name === 'name' && nameFromKey));
 }
 
@@ -135,9 +137,9 @@ function describe(field: AnyField, surface: Surface): string {
 function shapeSchema(field: AnyField, surface: Surface): JsonObject {
   switch (field.type) {
     case 'string':
-      return bounded({ type: 'string' }, { minLength: field.minLength, maxLength: field.maxLength });
+      return withBounds({ type: 'string' }, { minLength: field.minLength, maxLength: field.maxLength });
     case 'integer':
-      return bounded({ type: 'integer' }, { minimum: field.minimum, maximum: field.maximum });
+      return withBounds({ type: 'integer' }, { minimum: field.minimum, maximum: field.maximum });
     case 'boolean':
       return { type: 'boolean' };
     case 'enum':
@@ -147,7 +149,7 @@ function shapeSchema(field: AnyField, surface: Surface): JsonObject {
     case 'refByType':
       return { type: 'string', minLength: 1, 'x-ref': kindNames(field.kinds) };
     case 'refs':
-      return bounded(
+      return withBounds(
         { type: 'array', items: { type: 'string' }, 'x-ref': field.kind, 'x-merge': 'set' },
         { minItems: field.minItems },
       );
@@ -158,15 +160,15 @@ function shapeSchema(field: AnyField, surface: Surface): JsonObject {
     case 'secret':
       return surface === 'document'
         ? { ...secretSchema(field), ...(field.read === 'shown' ? { 'x-literal': true } : {}) }
-        : bounded(field.asJson === true ? textOrTexts : { type: 'string' }, {
-            ...{ minLength: field.minLength, maxLength: field.maxLength ?? longest.secret },
+        : withBounds(field.acceptsObject === true ? textOrTexts : { type: 'string' }, {
+            ...{ minLength: field.minLength, maxLength: field.maxLength ?? maxLengths.secret },
           });
     case 'map':
-      return bounded(mapSchema(field, surface), { maxProperties: field.maxItems });
+      return withBounds(mapSchema(field, surface), { maxProperties: field.maxItems });
     case 'refMap':
       return { type: 'object', additionalProperties: shapeSchema(field.of, surface), 'x-ref': field.kind };
     case 'list':
-      return bounded(
+      return withBounds(
         { type: 'array', items: shapeSchema(field.of, surface), 'x-merge': field.set ? 'set' : 'atomic' },
         { minItems: field.minItems, maxItems: field.maxItems },
       );
@@ -177,7 +179,7 @@ function shapeSchema(field: AnyField, surface: Surface): JsonObject {
     case 'object':
       return {
         ...objectSchema(field.fields, surface, { nameFromKey: false }),
-        ...(field.whole === true ? { 'x-merge': 'atomic' } : {}),
+        ...(field.atomic === true ? { 'x-merge': 'atomic' } : {}),
       };
     default:
       return unreachable(field);
@@ -196,7 +198,7 @@ function keyedSchema(field: Extract<AnyField, { readonly type: 'keyed' }>, surfa
         ...entry.properties,
       }
     : entry.properties;
-  return bounded(
+  return withBounds(
     { type: 'array', items: { ...entry, properties }, 'x-merge': `map(${field.key})` },
     { minItems: field.minItems },
   );
@@ -227,7 +229,7 @@ function secretSchema({
     additionalProperties: false,
     properties: { valueFrom },
   };
-  return bounded(schema, { minLength, maxLength: maxLength ?? longest.secret });
+  return withBounds(schema, { minLength, maxLength: maxLength ?? maxLengths.secret });
 }
 
 /** Origins of a secret in a document: an environment variable or a file. */
@@ -260,7 +262,7 @@ function mapSchema(field: Extract<AnyField, { readonly type: 'map' }>, surface: 
   };
   // Requests write secrets like all other members, except secrets that they may also write as objects.
   const stated = Object.entries(field.secrets ?? {}).filter(
-    ([, member]) => surface === 'document' || (member.type === 'secret' && member.asJson === true),
+    ([, member]) => surface === 'document' || (member.type === 'secret' && member.acceptsObject === true),
   );
   const properties = Object.fromEntries(stated.map(([key, member]) => [key, value(member)]));
   return { type: 'object', ...(stated.length === 0 ? {} : { properties }), additionalProperties: value(field.of) };
@@ -283,7 +285,7 @@ function kindNames(kinds: Readonly<Record<string, string>>): string {
   return [...new Set(Object.values(kinds))].join(' or ');
 }
 
-function bounded(schema: JsonObject, bounds: Readonly<Record<string, number | undefined>>): JsonObject {
+function withBounds(schema: JsonObject, bounds: Readonly<Record<string, number | undefined>>): JsonObject {
   const given = Object.entries(bounds).filter((entry): entry is [string, number] => entry[1] !== undefined);
   return { ...schema, ...Object.fromEntries(given) };
 }

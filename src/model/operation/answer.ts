@@ -7,7 +7,7 @@ import { isRequired } from './fields.ts';
  * Checks an answer against its declaration. Returns the JSON pointer of the first mismatch, or `undefined`. Undeclared
  * members are ignored, because later releases may add members.
  */
-export function misfitOf(field: AnyField, value: unknown, at = ''): string | undefined {
+export function findMismatch(field: AnyField, value: unknown, at = ''): string | undefined {
   switch (field.type) {
     case 'string':
     case 'secret':
@@ -22,46 +22,46 @@ export function misfitOf(field: AnyField, value: unknown, at = ''): string | und
     case 'json':
       return fitsType(field.schema, value) ? undefined : at;
     case 'list':
-      return misfitOfItems(field.of, value, at);
+      return findItemMismatch(field.of, value, at);
     case 'refs':
-      return misfitOfItems({ type: 'ref', kind: field.kind, doc: '' }, value, at);
+      return findItemMismatch({ type: 'ref', kind: field.kind, doc: '' }, value, at);
     case 'map':
       return isObject(value)
-        ? first(
+        ? firstResult(
             Object.entries(value).map(
               ([name, item]) =>
                 () =>
-                  misfitOf(field.of, item, `${at}/${name}`),
+                  findMismatch(field.of, item, `${at}/${name}`),
             ),
           )
         : at;
     case 'object':
-      return isObject(value) ? misfitOfMembers(field, value as JsonObject, at) : at;
+      return isObject(value) ? findMemberMismatch(field, value as JsonObject, at) : at;
     default:
       throw new Error(`fields of type ${field.type} are allowed only in kinds`);
   }
 }
 
-function misfitOfItems(field: AnyField, value: unknown, at: string): string | undefined {
+function findItemMismatch(field: AnyField, value: unknown, at: string): string | undefined {
   if (!Array.isArray(value)) return at;
-  return first(value.map((item: unknown, index) => () => misfitOf(field, item, `${at}/${index}`)));
+  return firstResult(value.map((item: unknown, index) => () => findMismatch(field, item, `${at}/${index}`)));
 }
 
-function misfitOfMembers(
+function findMemberMismatch(
   { fields }: Extract<AnyField, { readonly type: 'object' }>,
   value: JsonObject,
   at: string,
 ): string | undefined {
-  return first(
+  return firstResult(
     entriesOf(fields).map(([name, field]) => () => {
       const member = value[name];
       if (member === undefined) return isRequired(field) ? `${at}/${name}` : undefined;
-      return misfitOf(field, member, `${at}/${name}`);
+      return findMismatch(field, member, `${at}/${name}`);
     }),
   );
 }
 
-function first(checks: readonly (() => string | undefined)[]): string | undefined {
+function firstResult(checks: readonly (() => string | undefined)[]): string | undefined {
   for (const check of checks) {
     const found = check();
     if (found !== undefined) return found;

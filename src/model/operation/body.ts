@@ -9,7 +9,7 @@ import { createChecker } from '../schema/validate.ts';
 import { schemaOfFields } from './schema.ts';
 
 /** Canonical body of a request, its faults, and its unknown members. */
-interface ReadBody<F extends Fields> {
+interface ParsedBody<F extends Fields> {
   /** Valid only when `faults` is empty. */
   readonly body: SpecOf<F>;
   readonly faults: readonly Fault[];
@@ -17,7 +17,7 @@ interface ReadBody<F extends Fields> {
   readonly ignored: readonly string[];
 }
 
-const nothing: ReadonlySet<string> = new Set();
+const noReadOnly: ReadonlySet<string> = new Set();
 
 /**
  * Reads a body in the same way as the body of a kind: prepares it, validates it reporting all faults at once, and
@@ -27,8 +27,8 @@ export function readBody<F extends Fields>(
   fields: F,
   given: JsonObject,
   { strict }: { readonly strict: boolean },
-): ReadBody<F> {
-  const prepared = prepareRequest(fields, nothing, given);
+): ParsedBody<F> {
+  const prepared = prepareRequest(fields, noReadOnly, given);
   const { ignored } = prepared;
   const shape = [
     ...prepared.faults,
@@ -42,12 +42,12 @@ export function readBody<F extends Fields>(
   return { body: body as SpecOf<F>, faults, ignored };
 }
 
-/** Returns faults for missing fields that declare their own message (`missing`). */
+/** Returns faults for missing fields that declare their own message (`missingHint`). */
 function missingFaults(fields: Fields, body: JsonObject): readonly Fault[] {
-  return entriesOf(fields).flatMap(([name, { missing }]) =>
-    missing === undefined || body[name] !== undefined
+  return entriesOf(fields).flatMap(([name, { missingHint }]) =>
+    missingHint === undefined || body[name] !== undefined
       ? []
-      : [{ code: 'field_required' as const, path: '', message: `\`${name}\` is missing; ${missing}` }],
+      : [{ code: 'field_required' as const, path: '', message: `\`${name}\` is missing; ${missingHint}` }],
   );
 }
 

@@ -1,6 +1,6 @@
 import type { Json } from '../../lib/json.ts';
 import { passwordFault, passwordLength } from '../../lib/new-password.ts';
-import { named } from '../lower/openapi/operation.ts';
+import { schemaReference } from '../lower/openapi/operation.ts';
 import {
   type AnyField,
   type Field,
@@ -10,7 +10,7 @@ import {
   integer,
   isEmpty,
   json,
-  longest,
+  maxLengths,
   type Optional,
   string,
 } from '../schema/field.ts';
@@ -30,7 +30,7 @@ export function time(options: FieldOptions): Field<string> {
 
 /** Declares a name that users choose. It must contain visible characters. */
 export function label(options: FieldOptions): Field<string> {
-  return string({ minLength: 1, maxLength: longest.name, ...options, format: visible });
+  return string({ minLength: 1, maxLength: maxLengths.name, ...options, format: visibleText });
 }
 
 /** Declares a new password. Its format refuses common passwords. */
@@ -41,7 +41,7 @@ export function password(options: FieldOptions): Field<string> {
 
 /** Declares an object of a kind in an answer, with the kind's schema. */
 export function objectOfKind(kind: string): Field<Json> {
-  return json(named(kind), { doc: '' });
+  return json(schemaReference(kind), { doc: '' });
 }
 
 /** Declares the non-empty id of an object of a kind. */
@@ -74,7 +74,7 @@ export function nullable<T>(field: Field<T>): Field<T | null> {
   return json<(T & Json) | null>({ type: [type, 'null'] }, { doc });
 }
 
-const visible: Format = {
+const visibleText: Format = {
   name: 'name',
   canonical: (text) =>
     text.trim() === '' ? { fault: 'a name needs visible characters; write some' } : { value: text },
@@ -108,7 +108,7 @@ export function isRequired({ required, default: fallback }: AnyField): boolean {
 }
 
 /** Returns the fields with `required` filled in. */
-export function completed<F extends Fields>(fields: F): F {
+export function withRequired<F extends Fields>(fields: F): F {
   const entries = entriesOf(fields).map(([name, field]) => [name, { ...field, required: isRequired(field) }]);
   // The result has the same names and types of fields.
   return Object.fromEntries(entries) as F;

@@ -1,5 +1,13 @@
 import type { Json, JsonObject } from '../../lib/json.ts';
-import { header, json, named, operation, pathParameters, query, textual } from '../lower/openapi/operation.ts';
+import {
+  jsonContent,
+  lowerOperation,
+  pathParameters,
+  queryParameter,
+  schemaReference,
+  sharedParameter,
+  textContent,
+} from '../lower/openapi/operation.ts';
 import type { AnyField } from '../schema/field.ts';
 import { entriesOf } from '../schema/field-search.ts';
 import { isRequired } from './fields.ts';
@@ -47,7 +55,7 @@ function unionSchemas(declared: Operation): readonly (readonly [string, JsonObje
   );
   const union = {
     description: bodyUnion.doc,
-    oneOf: alternatives.map(([, name]) => named(name)),
+    oneOf: alternatives.map(([, name]) => schemaReference(name)),
     discriminator: { propertyName: bodyUnion.by, mapping },
   };
   return [[bodyName(declared), union], ...alternatives.map(([, name, schema]) => [name, schema] as const)];
@@ -68,7 +76,7 @@ function tagOf({ id, tag, access }: Operation): string {
 function describe(declared: Operation): JsonObject {
   const { access, answer, status } = declared;
   const isRead = hasEtag(declared);
-  return operation({
+  return lowerOperation({
     ...{ id: declared.id, tag: tagOf(declared), summary: declared.summary },
     ...(declared.doc === undefined ? {} : { description: declared.doc }),
     ...parametersOf(declared),
@@ -90,14 +98,14 @@ function bodyOf(declared: Operation): JsonObject {
   if (bytesBody !== undefined) return bytesBody.content;
   const [type] = textBody?.types ?? [];
   return {
-    ...json(named(bodyName(declared)), example.body ?? {}),
-    ...(textBody === undefined || type === undefined ? {} : textual(type, textBody.example)),
+    ...jsonContent(schemaReference(bodyName(declared)), example.body ?? {}),
+    ...(textBody === undefined || type === undefined ? {} : textContent(type, textBody.example)),
   };
 }
 
 /** Returns the answer, by media type. */
-function contentOf({ answerType, alsoAs = {}, example }: Operation, answer: AnyField): JsonObject {
-  const others = Object.entries(alsoAs).map(([type, text]) => textual(type, text));
+function contentOf({ answerType, otherMediaTypes = {}, example }: Operation, answer: AnyField): JsonObject {
+  const others = Object.entries(otherMediaTypes).map(([type, text]) => textContent(type, text));
   const own = { schema: schemaOfField(answer, 'answer'), example: example.answer ?? {} };
   return Object.assign({ [answerType ?? 'application/json']: own }, ...others) as JsonObject;
 }
@@ -105,10 +113,10 @@ function contentOf({ answerType, alsoAs = {}, example }: Operation, answer: AnyF
 function parametersOf(declared: Operation) {
   const parameters = [
     ...entriesOf(declared.query).map(([name, field]) => queryOf(declared, name, field)),
-    ...(hasEtag(declared) ? [header('IfNoneMatch')] : []),
-    ...(declared.ifMatch === true ? [header('IfMatch')] : []),
-    ...(declared.parameters ?? []).map(header),
-    ...(reportsUnknown(declared) ? [header('Prefer')] : []),
+    ...(hasEtag(declared) ? [sharedParameter('IfNoneMatch')] : []),
+    ...(declared.ifMatch === true ? [sharedParameter('IfMatch')] : []),
+    ...(declared.parameters ?? []).map(sharedParameter),
+    ...(reportsUnknown(declared) ? [sharedParameter('Prefer')] : []),
   ];
   return parameters.length === 0 ? {} : { parameters };
 }
@@ -118,7 +126,7 @@ function queryOf({ example }: Operation, name: string, field: AnyField): JsonObj
   const { default: fallback } = field;
   const schema = { ...withoutDoc(field), ...(fallback === undefined ? {} : { default: fallback }) };
   return {
-    ...query(name, field.doc, schema),
+    ...queryParameter(name, field.doc, schema),
     required: isRequired(field),
     ...(shown === undefined ? {} : { example: shown }),
   };

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../lib/json.ts';
 import type { Module, Operation as Right } from '../declare/roles.ts';
 import { type AnyField, type Field, type Fields, type SpecOf, string } from '../schema/field.ts';
-import { completed, isRequired, optional } from './fields.ts';
+import { isRequired, optional, withRequired } from './fields.ts';
 
 /**
  * Who may call an operation. `anyone`: every caller with credentials. `operator`: the operator of the server. `open`:
@@ -34,7 +34,7 @@ export interface TextBody {
   readonly types: readonly string[];
   readonly example: string;
   /** Converts the text to the equivalent JSON body. */
-  as(text: string): JsonObject;
+  toJson(text: string): JsonObject;
 }
 
 /** A binary body. */
@@ -45,7 +45,7 @@ export interface BytesBody {
   readonly content: JsonObject;
 }
 
-interface Facts {
+interface OperationFacts {
   /** Unique id, from which generated clients derive function names. */
   readonly id: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -92,15 +92,15 @@ interface Facts {
    */
   readonly answerType?: string;
   /** Other media types that callers may request for the answer, each with an example. The handler sends them. */
-  readonly alsoAs?: Readonly<Record<string, string>>;
+  readonly otherMediaTypes?: Readonly<Record<string, string>>;
   /** Set when no cache may store the answer. */
   readonly noStore?: true;
   /** Set when the answer has no ETag, because it is sent while it is created. */
-  readonly uncached?: true;
+  readonly withoutEtag?: true;
   /** Set when reading deletes the value, so that a later read answers 410. There is no HEAD, no ETag and no caching. */
   readonly readOnce?: true;
   /** Set for a GET that starts something. There is no HEAD, and a plan-only token is refused. */
-  readonly starts?: true;
+  readonly hasSideEffects?: true;
   /** Set when the operation writes only plans, whatever its method. A plan-only token is accepted. */
   readonly plans?: true;
   /** Name of the body's schema. Default: derived from `id`. Operations with the same body share a schema. */
@@ -129,7 +129,7 @@ interface Facts {
 }
 
 /** Declaration of an operation. Fields are required unless they are `optional()` or have a default. */
-interface Declaration<P extends Fields, Q extends Fields, B extends Fields, A> extends Facts {
+interface Declaration<P extends Fields, Q extends Fields, B extends Fields, A> extends OperationFacts {
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
@@ -141,7 +141,7 @@ interface Declaration<P extends Fields, Q extends Fields, B extends Fields, A> e
 
 /** A declared operation of the API. Its route, validation, description, rights and client are derived from it. */
 export interface Operation<P extends Fields = Fields, Q extends Fields = Fields, B extends Fields = Fields, A = unknown>
-  extends Facts {
+  extends OperationFacts {
   readonly params: P;
   readonly query: Q;
   /** Absent: the operation has no body. */
@@ -153,12 +153,15 @@ export interface Operation<P extends Fields = Fields, Q extends Fields = Fields,
 /** Operations of an area, by the names with which handlers and clients refer to them. */
 export type Area = Readonly<Record<string, Operation>>;
 
-type None = Readonly<Record<never, AnyField>>;
+type NoFields = Readonly<Record<never, AnyField>>;
 
 /** Declares an operation. Throws when the path and `params` do not match. */
-export function defineOperation<P extends Fields = None, Q extends Fields = None, B extends Fields = None, A = void>(
-  declared: Declaration<P, Q, B, A>,
-): Operation<P, Q, B, A> {
+export function defineOperation<
+  P extends Fields = NoFields,
+  Q extends Fields = NoFields,
+  B extends Fields = NoFields,
+  A = void,
+>(declared: Declaration<P, Q, B, A>): Operation<P, Q, B, A> {
   const { params, query, body, answer, ...facts } = declared;
   const named = [...declared.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
   if (
@@ -173,13 +176,13 @@ export function defineOperation<P extends Fields = None, Q extends Fields = None
     // Without parameters, the type is that of an empty record.
     params: (params ?? {}) as P,
     query: { ...membersInQuery(declared, body ?? {}, declared.bodyInQuery ?? []), ...query } as Q,
-    body: body === undefined ? undefined : completed(body),
+    body: body === undefined ? undefined : withRequired(body),
     answer,
   };
 }
 
 /** Returns the query parameters that may be given instead of members of the body. */
-function membersInQuery({ textBody }: Facts, body: Fields, names: readonly string[]): Fields {
+function membersInQuery({ textBody }: OperationFacts, body: Fields, names: readonly string[]): Fields {
   const entries = names.map((name) => [name, parameterOf(name, body[name], textBody?.name)] as const);
   return Object.fromEntries(entries);
 }
@@ -196,8 +199,8 @@ function parameterOf(name: string, member: AnyField | undefined, textBody: strin
 }
 
 /** Checks whether answers have an ETag, which lets the server answer 304. Only answers to a GET have one. */
-export function hasEtag({ method, answer, uncached, readOnce }: Operation): boolean {
-  return method === 'GET' && answer !== undefined && uncached !== true && readOnce !== true;
+export function hasEtag({ method, answer, withoutEtag, readOnce }: Operation): boolean {
+  return method === 'GET' && answer !== undefined && withoutEtag !== true && readOnce !== true;
 }
 
 /** Input that a caller passes to an operation. */

@@ -4,13 +4,13 @@ import type { AnyField, Fields } from '../schema/field.ts';
 import { entriesOf } from '../schema/field-search.ts';
 
 /** Query parameters, read by their fields, and their faults. */
-export interface ReadQuery {
+export interface ParsedQuery {
   readonly query: JsonObject;
   readonly faults: readonly Fault[];
 }
 
 /** Reads query parameters. An empty value counts as absent. Unknown names are left to the caller. */
-export function readQuery(fields: Fields, given: Readonly<Record<string, unknown>>): ReadQuery {
+export function readQuery(fields: Fields, given: Readonly<Record<string, unknown>>): ParsedQuery {
   const query: Record<string, Json> = {};
   const faults: Fault[] = [];
   for (const [name, field] of entriesOf(fields)) {
@@ -24,9 +24,9 @@ export function readQuery(fields: Fields, given: Readonly<Record<string, unknown
   return { query, faults };
 }
 
-type Read = { readonly value: Json | undefined } | { readonly fault: string };
+type ReadResult = { readonly value: Json | undefined } | { readonly fault: string };
 
-function readText(name: string, field: AnyField, text: string): Read {
+function readText(name: string, field: AnyField, text: string): ReadResult {
   switch (field.type) {
     case 'integer': {
       const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
@@ -51,11 +51,11 @@ function readText(name: string, field: AnyField, text: string): Read {
 }
 
 /** Maximum length of a text in a query, in characters, even when its field allows more. */
-const longest = 1000;
+const maxTextLength = 1000;
 
-function textOf(name: string, field: Extract<AnyField, { readonly type: 'string' }>, text: string): Read {
+function textOf(name: string, field: Extract<AnyField, { readonly type: 'string' }>, text: string): ReadResult {
   const { format } = field;
-  const maxLength = Math.min(field.maxLength ?? longest, longest);
+  const maxLength = Math.min(field.maxLength ?? maxTextLength, maxTextLength);
   if (text.length > maxLength) return { fault: `\`${name}\` must have at most ${maxLength} characters` };
   // An unescaped plus sign arrives as a space.
   const isTime = format?.jsonFormat === 'date-time';

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../lib/json.ts';
-import { named } from '../lower/openapi/operation.ts';
+import { schemaReference } from '../lower/openapi/operation.ts';
 import type { AnyField, Fields } from '../schema/field.ts';
 import { entriesOf } from '../schema/field-search.ts';
 import { isRequired } from './fields.ts';
@@ -13,8 +13,9 @@ export type Purpose = 'check' | 'request' | 'answer';
 /** Returns the JSON Schema of an object with these fields. */
 export function schemaOfFields(fields: Fields, purpose: Purpose, doc = ''): JsonObject {
   const entries = entriesOf(fields);
-  // A missing field with its own message (`missing`) is reported by `readBody`, not by the schema.
-  const isLookedFor = (field: AnyField) => isRequired(field) && (purpose !== 'check' || field.missing === undefined);
+  // A missing field with its own message (`missingHint`) is reported by `readBody`, not by the schema.
+  const isLookedFor = (field: AnyField) =>
+    isRequired(field) && (purpose !== 'check' || field.missingHint === undefined);
   const required = entries.filter(([, field]) => isLookedFor(field)).map(([name]) => name);
   return {
     type: 'object',
@@ -63,16 +64,16 @@ function shapeOf(field: AnyField, purpose: Purpose): JsonObject {
       return {
         type: 'string',
         ...(isFormatted ? { format: format.jsonFormat } : {}),
-        ...(purpose === 'answer' ? {} : given({ minLength, maxLength })),
+        ...(purpose === 'answer' ? {} : definedBounds({ minLength, maxLength })),
       };
     }
     case 'secret':
-      return { type: 'string', ...given({ minLength: field.minLength, maxLength: field.maxLength }) };
+      return { type: 'string', ...definedBounds({ minLength: field.minLength, maxLength: field.maxLength }) };
     case 'integer':
       // A value above the maximum is clamped, not refused.
       return {
         type: 'integer',
-        ...given({ minimum: field.minimum, maximum: field.clamp === true ? undefined : field.maximum }),
+        ...definedBounds({ minimum: field.minimum, maximum: field.clamp === true ? undefined : field.maximum }),
       };
     case 'boolean':
       return { type: 'boolean' };
@@ -85,12 +86,12 @@ function shapeOf(field: AnyField, purpose: Purpose): JsonObject {
         ...(purpose !== 'answer' && isRequired(field) ? { minLength: 1 } : {}),
       };
     case 'list': {
-      const bounds = purpose === 'answer' ? {} : given({ minItems: field.minItems, maxItems: field.maxItems });
+      const bounds = purpose === 'answer' ? {} : definedBounds({ minItems: field.minItems, maxItems: field.maxItems });
       return { type: 'array', items: schemaOfField(field.of, purpose), ...bounds };
     }
     case 'refs': {
       const items = { type: 'string', ...(purpose === 'check' ? {} : { 'x-ref': field.kind }) };
-      return { type: 'array', items, ...(purpose === 'answer' ? {} : given({ minItems: field.minItems })) };
+      return { type: 'array', items, ...(purpose === 'answer' ? {} : definedBounds({ minItems: field.minItems })) };
     }
     case 'map':
       return { type: 'object', additionalProperties: schemaOfField(field.of, purpose) };
@@ -99,7 +100,7 @@ function shapeOf(field: AnyField, purpose: Purpose): JsonObject {
     case 'object':
       return field.schema === undefined || purpose === 'check'
         ? schemaOfFields(field.fields, purpose)
-        : named(field.schema);
+        : schemaReference(field.schema);
     default:
       throw new Error(
         `fields of type ${field.type} are allowed only in kinds; operations declare references with \`ref\``,
@@ -111,7 +112,7 @@ function described(doc: string, purpose: Purpose): JsonObject {
   return purpose === 'check' || doc === '' ? {} : { description: doc };
 }
 
-function given(bounds: Readonly<Record<string, number | undefined>>): JsonObject {
+function definedBounds(bounds: Readonly<Record<string, number | undefined>>): JsonObject {
   const present = Object.entries(bounds).filter((entry): entry is [string, number] => entry[1] !== undefined);
   return Object.fromEntries(present);
 }

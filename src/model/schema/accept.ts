@@ -28,13 +28,13 @@ export function createAcceptor(registry: Registry): Acceptor {
   return { validator: { check }, hasRefused: () => refused };
 }
 
-type Rule = (limit: Json, value: Json, schema: JsonObject) => boolean;
+type KeywordCheck = (limit: Json, value: Json, schema: JsonObject) => boolean;
 
 /**
  * Check of each JSON Schema keyword that Heddle's schemas use. An unknown keyword accepts nothing, so that none is
  * ignored.
  */
-const rules: Readonly<Record<string, Rule>> = {
+const keywordChecks: Readonly<Record<string, KeywordCheck>> = {
   type: (types, value) => [types].flat().some((type) => isOfType(type, value)),
   enum: (allowed, value) => (allowed as readonly Json[]).includes(value),
   minimum: (least, value) => typeof value !== 'number' || value >= Number(least),
@@ -61,11 +61,11 @@ const rules: Readonly<Record<string, Rule>> = {
   ...Object.fromEntries(['description', 'x-ref', 'x-merge', 'x-literal'].map((word) => [word, () => true])),
 };
 
-/** Checks a value against a schema that uses only keywords in `rules`. */
+/** Checks a value against a schema that uses only keywords in `keywordChecks`. */
 export function accepts(schema: Json, value: Json): boolean {
   if (typeof schema === 'boolean') return schema;
   if (!isObject(schema)) return false;
-  return Object.entries(schema).every(([word, limit]) => rules[word]?.(limit, value, schema) === true);
+  return Object.entries(schema).every(([word, limit]) => keywordChecks[word]?.(limit, value, schema) === true);
 }
 
 function isOfType(type: Json, value: Json): boolean {

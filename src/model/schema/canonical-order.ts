@@ -13,18 +13,18 @@ export function inCanonicalOrder(fields: Fields, object: StoredObject): StoredOb
   return { ...object, spec, derived: sortedJson(object.derived) };
 }
 
-const kindsOfMaps = new WeakMap<Fields, boolean>();
+const hasMapsCache = new WeakMap<Fields, boolean>();
 
 /** Whether one of these fields, at any depth, is a map with user-chosen names. */
 function hasMaps(fields: Fields): boolean {
-  const known = kindsOfMaps.get(fields) ?? entriesOf(fields).some(([, field]) => isMapped(field));
-  kindsOfMaps.set(fields, known);
+  const known = hasMapsCache.get(fields) ?? entriesOf(fields).some(([, field]) => containsMap(field));
+  hasMapsCache.set(fields, known);
   return known;
 }
 
-function isMapped(field: AnyField): boolean {
+function containsMap(field: AnyField): boolean {
   if (field.type === 'object' || field.type === 'keyed') return hasMaps(field.fields);
-  if (field.type === 'list') return isMapped(field.of);
+  if (field.type === 'list') return containsMap(field.of);
   return field.type === 'map' || field.type === 'refMap';
 }
 
@@ -33,7 +33,7 @@ function withSortedMaps(fields: Fields, spec: JsonObject): JsonObject {
   const result: Record<string, Json> = {};
   for (const [name, value] of Object.entries(spec)) {
     const field = fields[name];
-    result[name] = field === undefined || !isMapped(field) ? value : sortedMap(field, value);
+    result[name] = field === undefined || !containsMap(field) ? value : sortedMap(field, value);
   }
   return result;
 }

@@ -49,8 +49,8 @@ export function withListOrder(
   given: GivenOrder = { lists: {}, whole: false },
 ): StoredObject {
   const known = listOrderOf(after);
-  const lists = namesIn(fields, after.spec);
-  const former = before === undefined ? new Map<string, readonly string[]>() : namesIn(fields, before.spec);
+  const lists = elementNamesIn(fields, after.spec);
+  const former = before === undefined ? new Map<string, readonly string[]>() : elementNamesIn(fields, before.spec);
   const order: Record<string, readonly string[]> = {};
   for (const [path, names] of lists) {
     const stated = given.lists[path] ?? names;
@@ -72,9 +72,9 @@ export function inListOrder(fields: Fields, spec: JsonObject, order: ListOrder):
   return ordered(fields, spec, (path) => order[path], '');
 }
 
-type Find = (path: string) => readonly string[] | undefined;
+type FindOrder = (path: string) => readonly string[] | undefined;
 
-function ordered(fields: Fields, spec: JsonObject, find: Find, prefix: string): JsonObject {
+function ordered(fields: Fields, spec: JsonObject, find: FindOrder, prefix: string): JsonObject {
   const result: Record<string, Json> = {};
   for (const [name, value] of Object.entries(spec)) {
     const field = fields[name];
@@ -83,23 +83,26 @@ function ordered(fields: Fields, spec: JsonObject, find: Find, prefix: string): 
   return result;
 }
 
-function orderedValue(field: AnyField, value: Json, find: Find, path: string): Json {
+function orderedValue(field: AnyField, value: Json, find: FindOrder, path: string): Json {
   if (field.type === 'object') return ordered(field.fields, asObject(value), find, `${path}.`);
   if (field.type === 'keyed') {
     const entries = keyedEntries(field.key, asObjects(value)).map(
       ([name, entry]) => [name, ordered(field.fields, entry, find, `${path}[${name}].`)] as const,
     );
-    return sortedBy(entries, find(path));
+    return sortByNames(entries, find(path));
   }
   if (!isSet(field)) return value;
-  return sortedBy(
+  return sortByNames(
     asList(value).map((item) => [elementName(item), item] as const),
     find(path),
   );
 }
 
 /** Sorts the items by their place in `names`; items that are absent from it follow in their present order. */
-function sortedBy(items: readonly (readonly [string, Json])[], names: readonly string[] | undefined): readonly Json[] {
+function sortByNames(
+  items: readonly (readonly [string, Json])[],
+  names: readonly string[] | undefined,
+): readonly Json[] {
   if (names === undefined) return items.map(([, item]) => item);
   const places = new Map(names.map((name, at) => [name, at]));
   return [...items]
@@ -114,7 +117,7 @@ function arrange(names: readonly string[], preferred: readonly string[]): readon
 }
 
 /** Returns the element names of every set and keyed list in a canonical spec, in their present order, by path. */
-function namesIn(fields: Fields, spec: JsonObject): ReadonlyMap<string, readonly string[]> {
+function elementNamesIn(fields: Fields, spec: JsonObject): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, readonly string[]>();
   addNames(found, fields, spec, '');
   return found;

@@ -1,13 +1,13 @@
 import type { AnyField, Fields } from './field.ts';
 
-const entries = new WeakMap<Fields, readonly (readonly [string, AnyField])[]>();
+const entriesCache = new WeakMap<Fields, readonly (readonly [string, AnyField])[]>();
 
 /** Returns the fields with their names, in declared order. The list is cached, because declarations never change. */
 export function entriesOf(fields: Fields): readonly (readonly [string, AnyField])[] {
-  const known = entries.get(fields);
+  const known = entriesCache.get(fields);
   if (known !== undefined) return known;
   const listed = Object.entries(fields);
-  entries.set(fields, listed);
+  entriesCache.set(fields, listed);
   return listed;
 }
 

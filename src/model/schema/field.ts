@@ -40,7 +40,7 @@ export interface FieldOptions {
    * For a required field of an operation: advice that the refusal gives when the field is missing, instead of telling
    * the user to add it.
    */
-  readonly missing?: string;
+  readonly missingHint?: string;
   /** Value when the field is absent. */
   readonly default?: Json;
   /**
@@ -52,12 +52,12 @@ export interface FieldOptions {
    * Whether a replace that leaves the field out keeps the stored value. With `true`, an empty value keeps it too; with
    * `absent`, only a missing field does.
    */
-  readonly keep?: boolean | 'absent';
+  readonly keptOnReplace?: boolean | 'absent';
   /**
    * Alternative field that this one replaces. A replace with a non-empty value for the alternative does not keep the
    * stored value of this field.
    */
-  readonly insteadOf?: string;
+  readonly alternativeField?: string;
   /**
    * Value that leaves the choice to the server. The chosen value is stored in `derived` under the field's name and
    * shown in answers. Requests may send it back, and it stays when a replace leaves the choice to the server again.
@@ -67,25 +67,25 @@ export interface FieldOptions {
   /** The restrictive value. Setting it is never refused; only a permitted API call can change it back. */
   readonly failsafe?: Json;
   /** Whether `true` is available only in the hosted edition. */
-  readonly cloudOnly?: boolean;
+  readonly hostedOnly?: boolean;
   /**
    * Responses leave the member out when it is empty (`""`, `[]`, `{}`), unless it was given as empty. `always`: even
    * then, for members that exclude each other.
    */
   readonly omitEmpty?: true | 'always';
   /** Responses leave the member out while it has its default, unless that value was given explicitly. */
-  readonly asGiven?: boolean;
+  readonly omitUnlessGiven?: boolean;
   /**
    * Name of the sibling switch that gives the field its meaning. When a request does not turn the switch on, the
    * field's value is ignored unchecked.
    */
-  readonly onlyWith?: string;
+  readonly enabledBy?: string;
   /** Whether a replace must contain a `createOnly` field nevertheless. Its value there changes nothing. */
   readonly echoed?: boolean;
   /** Whether answers leave the field out. */
   readonly hidden?: boolean;
   /** Whether unknown members inside are refused even over HTTP, because a typo there would open access. */
-  readonly closed?: boolean;
+  readonly refusesUnknown?: boolean;
   /**
    * Members that responses show inside the object, as JSON Schema. Requests may send them back; they are silently
    * ignored.
@@ -96,12 +96,12 @@ export interface FieldOptions {
    * advice on what to do instead. Requests may send that value. Any other value is refused, so that no caller believes
    * it has enabled the setting.
    */
-  readonly lacking?: Readonly<Record<string, { readonly value: Json; readonly hint: string }>>;
+  readonly unsupported?: Readonly<Record<string, { readonly value: Json; readonly hint: string }>>;
   /**
    * Names that other systems use for the field. A request with one of them is refused; the message names the right
    * field.
    */
-  readonly formerly?: readonly string[];
+  readonly foreignNames?: readonly string[];
 }
 
 interface StringShape {
@@ -158,7 +158,7 @@ interface ObjectShape {
   readonly type: 'object';
   readonly fields: Fields;
   /** Whether the object is owned as one unit, because its members have a meaning only together. */
-  readonly whole?: boolean;
+  readonly atomic?: boolean;
   /** Rules between the members of the object. */
   readonly rules?: readonly MemberRule[];
   /** Name of its schema in the OpenAPI document. Absent: the schema is written inline. */
@@ -225,7 +225,7 @@ interface SecretShape {
   readonly maxLength?: number;
   readonly format?: Format;
   /** Whether a request may also send an object of texts, which is stored as JSON. */
-  readonly asJson?: true;
+  readonly acceptsObject?: true;
 }
 /** An object with user-chosen member names. */
 interface MapShape {
@@ -234,7 +234,7 @@ interface MapShape {
   /** Members that are stored sealed, by name. All other members have the type `of`. */
   readonly secrets?: Readonly<Record<string, AnyField>>;
   /** Alternative spellings of member names, each with the spelling that is stored. */
-  readonly otherSpellings?: Readonly<Record<string, string>>;
+  readonly keyAliases?: Readonly<Record<string, string>>;
   readonly maxItems?: number;
   /** Whether a replace changes only the members that it names. `null` removes a member. */
   readonly merge?: boolean;
@@ -282,15 +282,15 @@ type Options<S> = FieldOptions & Omit<S, 'type'>;
  * Default maximum lengths of names, other texts and secrets, in characters. A longer value that is already stored is
  * kept, and may be sent back.
  */
-export const longest = { name: 255, text: 4096, secret: 65_536 } as const;
+export const maxLengths = { name: 255, text: 4096, secret: 65_536 } as const;
 
 /** Declares a text of at most 4096 characters, unless `maxLength` is set. */
 export function string(options: Options<StringShape>): Field<string> {
-  return { type: 'string', maxLength: longest.text, ...options };
+  return { type: 'string', maxLength: maxLengths.text, ...options };
 }
 /** Declares a text that may be absent. */
 export function optionalString(options: Options<StringShape>): Field<string | undefined> {
-  return { type: 'string', maxLength: longest.text, ...options };
+  return { type: 'string', maxLength: maxLengths.text, ...options };
 }
 /** Declares a whole number. */
 export function integer(options: Options<IntegerShape>): Field<number> {
@@ -327,7 +327,7 @@ export function keyed<F extends Fields>(
 ): Field<readonly SpecOf<F>[]> {
   return { type: 'keyed', fields, default: [], ids: false, ...options };
 }
-/** Declares a nested object. Its members are owned one by one, unless it is `whole`. */
+/** Declares a nested object. Its members are owned one by one, unless it is `atomic`. */
 export function object<F extends Fields>(fields: F, options: Options<Omit<ObjectShape, 'fields'>>): Field<SpecOf<F>> {
   return { type: 'object', fields, ...options };
 }
@@ -385,8 +385,8 @@ export function mapOf<T>(of: Field<T>, options: Omit<Options<MapShape>, 'of'>): 
 }
 
 /** Whether a field is an object whose members are separate units. */
-export function isDivided(field: AnyField): field is Extract<AnyField, { readonly type: 'object' }> {
-  return field.type === 'object' && field.whole !== true;
+export function isGranular(field: AnyField): field is Extract<AnyField, { readonly type: 'object' }> {
+  return field.type === 'object' && field.atomic !== true;
 }
 
 /** Whether a value is absent, `null`, `""`, `[]` or `{}`. */

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject, pointerTo } from '../../lib/json.ts';
+import { appendPointer, isObject, type Json, type JsonObject } from '../../lib/json.ts';
 import type { ProblemCode } from '../problem-codes.ts';
 import { type AnyField, type Fields, isEmpty } from './field.ts';
 import { entriesOf } from './field-search.ts';
@@ -59,73 +59,79 @@ export function messageOf(rule: MemberRule, isMissing = false): string {
 }
 
 /** Returns the rules that a canonical spec breaks, with the paths of the faults. */
-export function brokenRules(fields: Fields, rules: readonly MemberRule[], spec: JsonObject): readonly Broken[] {
-  return brokenIn(fields, rules, spec, '', '');
+export function brokenRules(fields: Fields, rules: readonly MemberRule[], spec: JsonObject): readonly BrokenRule[] {
+  return findBrokenRules(fields, rules, spec, '', '');
 }
 
 /** One fault, in the same form as the `Fault` of a kind. */
-interface Broken {
+interface BrokenRule {
   readonly code: ProblemCode;
   readonly path: string;
   readonly message: string;
 }
 
-function brokenIn(
+function findBrokenRules(
   fields: Fields,
   rules: readonly MemberRule[],
   value: JsonObject,
   pointer: string,
   name: string,
-): readonly Broken[] {
-  const own = rules.filter((rule) => !holds(rule, value)).map((rule) => brokenRule(rule, value, pointer, name));
-  const inside = ruled(fields).flatMap(([member, field]) =>
-    brokenInField(field, value[member], pointerTo(pointer, member)),
+): readonly BrokenRule[] {
+  const own = rules.filter((rule) => !isSatisfied(rule, value)).map((rule) => brokenRule(rule, value, pointer, name));
+  const inside = fieldsWithRules(fields).flatMap(([member, field]) =>
+    brokenInField(field, value[member], appendPointer(pointer, member)),
   );
   return [...own, ...inside];
 }
 
 /** `name`: key of the list entry that breaks the rule; empty outside of keyed lists. */
-function brokenRule(rule: MemberRule, value: JsonObject, pointer: string, name: string): Broken {
+function brokenRule(rule: MemberRule, value: JsonObject, pointer: string, name: string): BrokenRule {
   const isMissing = rule.rule === 'exactlyOne' && !isGiven(value[rule.members[0]]);
   const at = isMissing ? (rule.missingAt ?? '') : rule.at;
   const message = messageOf(rule, isMissing);
   return {
     code: rule.code,
-    path: at === '' ? pointer : pointerTo(pointer, at),
+    path: at === '' ? pointer : appendPointer(pointer, at),
     message: name === '' ? message : `\`${name}\`: ${message}`,
   };
 }
 
-function brokenInField(field: AnyField, value: Json | undefined, pointer: string): readonly Broken[] {
+function brokenInField(field: AnyField, value: Json | undefined, pointer: string): readonly BrokenRule[] {
   if (field.type === 'object')
-    return isObject(value) ? brokenIn(field.fields, field.rules ?? [], value, pointer, '') : [];
+    return isObject(value) ? findBrokenRules(field.fields, field.rules ?? [], value, pointer, '') : [];
   if (!Array.isArray(value)) return [];
   if (field.type === 'list')
-    return value.flatMap((item: Json, at) => brokenInField(field.of, item, pointerTo(pointer, String(at))));
+    return value.flatMap((item: Json, at) => brokenInField(field.of, item, appendPointer(pointer, String(at))));
   if (field.type !== 'keyed') return [];
   return value.flatMap((item: Json, at) =>
     isObject(item)
-      ? brokenIn(field.fields, field.rules ?? [], item, pointerTo(pointer, String(at)), String(item[field.key]))
+      ? findBrokenRules(
+          field.fields,
+          field.rules ?? [],
+          item,
+          appendPointer(pointer, String(at)),
+          String(item[field.key]),
+        )
       : [],
   );
 }
 
-const withRules = new WeakMap<Fields, readonly (readonly [string, AnyField])[]>();
+const ruledFieldsCache = new WeakMap<Fields, readonly (readonly [string, AnyField])[]>();
 
 /** Returns the fields that contain rules. The result is cached. */
-function ruled(fields: Fields): readonly (readonly [string, AnyField])[] {
-  const known = withRules.get(fields) ?? entriesOf(fields).filter(([, field]) => hasRules(field));
-  withRules.set(fields, known);
+function fieldsWithRules(fields: Fields): readonly (readonly [string, AnyField])[] {
+  const known = ruledFieldsCache.get(fields) ?? entriesOf(fields).filter(([, field]) => hasRules(field));
+  ruledFieldsCache.set(fields, known);
   return known;
 }
 
 function hasRules(field: AnyField): boolean {
   if (field.type === 'list') return hasRules(field.of);
   if (field.type !== 'object' && field.type !== 'keyed') return false;
-  return field.rules !== undefined || ruled(field.fields).length > 0;
+  return field.rules !== undefined || fieldsWithRules(field.fields).length > 0;
 }
 
-function holds(rule: MemberRule, value: JsonObject): boolean {
+function isSatisfied(rule: MemberRule, value: JsonObject): boolean {
   const given = rule.members.filter((name) => isGiven(value[name]));
   switch (rule.rule) {
     case 'exactlyOne':

@@ -1,4 +1,5 @@
 import {
+  appendPointer,
   asList,
   asObject,
   asObjects,
@@ -6,7 +7,6 @@ import {
   equalJson,
   type Json,
   type JsonObject,
-  pointerTo,
 } from '../../lib/json.ts';
 import type { Fault, Kind } from '../declare/kind.ts';
 import type { StoredObject } from '../state/object.ts';
@@ -35,7 +35,7 @@ export function normalize(fields: Fields, spec: JsonObject): Normalized {
 
 /**
  * Like `normalize`, but without filling in defaults, except inside values that are one unit (items of lists and maps,
- * keyed entries, `whole` objects).
+ * keyed entries, `atomic` objects).
  */
 export function normalizeStated(fields: Fields, spec: JsonObject): Normalized {
   return normalizeIn(fields, spec, true);
@@ -52,17 +52,17 @@ function normalizeIn(fields: Fields, spec: JsonObject, stated: boolean): Normali
 export function defaultOf(field: AnyField): Json | undefined {
   const value = field.default ?? field.documentDefault;
   if (value === undefined) return undefined;
-  const known = defaults.get(field);
+  const known = defaultsCache.get(field);
   if (known !== undefined) return known;
   const canonical = normalizeValue(field, value, { stated: false, faults: [], order: {}, given: [] }, '', '');
-  if (canonical !== undefined) defaults.set(field, canonical);
+  if (canonical !== undefined) defaultsCache.set(field, canonical);
   return canonical;
 }
 
 /** Safe to cache: neither declarations nor values are ever modified. */
-const defaults = new WeakMap<AnyField, Json>();
+const defaultsCache = new WeakMap<AnyField, Json>();
 
-interface Run {
+interface NormalizeContext {
   readonly stated: boolean;
   readonly faults: Fault[];
   readonly order: Record<string, readonly string[]>;
@@ -70,7 +70,13 @@ interface Run {
 }
 
 /** `pointer`: JSON pointer of the value in the input. `prefix`: path prefix for its list orders and given defaults. */
-function normalizeFields(fields: Fields, spec: JsonObject, run: Run, pointer: string, prefix: string): JsonObject {
+function normalizeFields(
+  fields: Fields,
+  spec: JsonObject,
+  run: NormalizeContext,
+  pointer: string,
+  prefix: string,
+): JsonObject {
   const result: Record<string, Json> = {};
   for (const [name, field] of entriesOf(fields)) {
     const raw = spec[name];
@@ -79,17 +85,17 @@ function normalizeFields(fields: Fields, spec: JsonObject, run: Run, pointer: st
         ? undefined
         : defaultOf(field)
       : normalizeValue(field, raw as Json, run, `${pointer}/${name}`, `${prefix}${name}`);
-    if (isNoted(field, raw, value)) run.given.push(`${prefix}${name}`);
+    if (isExplicitDefault(field, raw, value)) run.given.push(`${prefix}${name}`);
     if (value !== undefined) result[name] = value;
   }
   return result;
 }
 
 /** Whether to record that a member was given, because answers would otherwise leave its value out. */
-function isNoted(field: AnyField, raw: Json | undefined, value: Json | undefined): boolean {
+function isExplicitDefault(field: AnyField, raw: Json | undefined, value: Json | undefined): boolean {
   if (raw === undefined || raw === null) return false;
   if (field.omitEmpty === true && isEmpty(raw)) return true;
-  return field.asGiven === true && !isAbsent(field, raw) && equalJson(value, defaultOf(field));
+  return field.omitUnlessGiven === true && !isAbsent(field, raw) && equalJson(value, defaultOf(field));
 }
 
 /** `null` always means absent. An empty text means absent for references and for optional texts with a format. */
@@ -100,7 +106,13 @@ function isAbsent(field: AnyField, raw: Json | undefined): boolean {
   return field.type === 'ref' || (isText && field.format !== undefined && field.required !== true);
 }
 
-function normalizeValue(field: AnyField, value: Json, run: Run, pointer: string, path: string): Json | undefined {
+function normalizeValue(
+  field: AnyField,
+  value: Json,
+  run: NormalizeContext,
+  pointer: string,
+  path: string,
+): Json | undefined {
   switch (field.type) {
     case 'string': {
       if (field.format === undefined || typeof value !== 'string') return value;
@@ -131,7 +143,7 @@ function normalizeValue(field: AnyField, value: Json, run: Run, pointer: string,
       return Object.fromEntries(
         entries.map(([key, item]) => [
           key,
-          normalizeItem(field.of, item, run, pointerTo(pointer, key), `${path}[${key}]`),
+          normalizeItem(field.of, item, run, appendPointer(pointer, key), `${path}[${key}]`),
         ]),
       );
     }
@@ -146,7 +158,7 @@ function normalizeValue(field: AnyField, value: Json, run: Run, pointer: string,
       return normalizeEntries(field, asObjects(value), run, pointer, path);
     case 'object': {
       // An object that is one unit is always stated completely, so its defaults are filled in.
-      const inner = field.whole === true ? { ...run, stated: false } : run;
+      const inner = field.atomic === true ? { ...run, stated: false } : run;
       return normalizeFields(field.fields, asObject(value), inner, pointer, `${path}.`);
     }
     default:
@@ -155,7 +167,7 @@ function normalizeValue(field: AnyField, value: Json, run: Run, pointer: string,
 }
 
 /** List items are complete values, so their defaults are filled in even when the list is only stated. */
-function normalizeItem(field: AnyField, item: Json, run: Run, pointer: string, path: string): Json {
+function normalizeItem(field: AnyField, item: Json, run: NormalizeContext, pointer: string, path: string): Json {
   return normalizeValue(field, item, { ...run, stated: false, order: {} }, pointer, path) ?? null;
 }
 
@@ -164,7 +176,7 @@ type KeyedField = Extract<AnyField, { readonly type: 'keyed' }>;
 function normalizeEntries(
   { key, fields }: KeyedField,
   items: readonly JsonObject[],
-  run: Run,
+  run: NormalizeContext,
   pointer: string,
   path: string,
 ): readonly JsonObject[] {
@@ -182,7 +194,7 @@ function normalizeEntries(
   return sortEntries(key, entries);
 }
 
-function sortedSet(items: readonly Json[], run?: Run, path = ''): readonly Json[] {
+function sortedSet(items: readonly Json[], run?: NormalizeContext, path = ''): readonly Json[] {
   const unique = [...new Set(items)];
   if (run !== undefined && unique.length > 1) run.order[path] = unique.map(elementName);
   return unique.sort((a, b) =>
@@ -219,22 +231,22 @@ function unreachable(field: never): never {
  * that depends on another field).
  */
 export function canonicalSpec(kind: Kind, spec: JsonObject): Normalized {
-  return finish(kind, normalize(kind.spec, spec));
+  return applyCanonicalize(kind, normalize(kind.spec, spec));
 }
 
 /** Returns the canonical form of the stated fields of a kind; see `normalizeStated`. */
 export function canonicalStated(kind: Kind, spec: JsonObject): Normalized {
-  return finish(kind, normalizeStated(kind.spec, spec));
+  return applyCanonicalize(kind, normalizeStated(kind.spec, spec));
 }
 
-function finish(kind: Kind, normalized: Normalized): Normalized {
+function applyCanonicalize(kind: Kind, normalized: Normalized): Normalized {
   if (kind.canonicalize === undefined) return normalized;
   // The casts are safe: the hook takes and returns the typed view of the same canonical spec.
   return { ...normalized, spec: kind.canonicalize(normalized.spec as never) as JsonObject };
 }
 
 /** Member of `derived` that holds these paths. */
-const member = 'given_defaults';
+const givenDefaultsMember = 'given_defaults';
 
 /**
  * Returns the paths of members that were explicitly given their default or an empty value. Answers show these members
@@ -242,7 +254,7 @@ const member = 'given_defaults';
  */
 export function givenDefaultsOf({ derived }: Pick<StoredObject, 'derived'>): ReadonlySet<string> {
   // Only `withGivenDefaults` writes this member.
-  return new Set(asTexts(derived[member] ?? []));
+  return new Set(asTexts(derived[givenDefaultsMember] ?? []));
 }
 
 /**
@@ -255,13 +267,13 @@ export function withGivenDefaults(
   isWritten: (field: string) => boolean,
 ): StoredObject {
   const known = [...givenDefaultsOf(object)];
-  const kept = known.filter((path) => !isWritten(fieldOf(path)));
-  const paths = [...new Set([...kept, ...given.filter((path) => isWritten(fieldOf(path)))])].sort();
+  const kept = known.filter((path) => !isWritten(topLevelField(path)));
+  const paths = [...new Set([...kept, ...given.filter((path) => isWritten(topLevelField(path)))])].sort();
   if (paths.length === 0 && known.length === 0) return object;
-  const { [member]: _, ...derived } = object.derived;
-  return { ...object, derived: paths.length === 0 ? derived : { ...derived, [member]: paths } };
+  const { [givenDefaultsMember]: _, ...derived } = object.derived;
+  return { ...object, derived: paths.length === 0 ? derived : { ...derived, [givenDefaultsMember]: paths } };
 }
 
-function fieldOf(path: string): string {
+function topLevelField(path: string): string {
   return path.split(/[.[]/, 1)[0] ?? '';
 }

@@ -4,16 +4,16 @@ import type { Fields } from './field.ts';
 import { canonicalSpec, normalizeStated } from './normalize.ts';
 
 /** Codes of shape faults after which values may have any type. */
-const untyped = new Set(['type_wrong']);
+const untypedCodes = new Set(['type_wrong']);
 /** Codes of shape faults after which the rules of a kind cannot read the spec. */
-const unruly = new Set([...untyped, 'field_required', 'value_not_allowed', 'value_invalid']);
+const ruleBlockingCodes = new Set([...untypedCodes, 'field_required', 'value_not_allowed', 'value_invalid']);
 
 /**
  * Whether the values of a spec with these faults still have their declared types, so that they can be checked one by
  * one.
  */
 export function isTyped(faults: readonly Fault[]): boolean {
-  return !faults.some(({ code }) => untyped.has(code));
+  return !faults.some(({ code }) => untypedCodes.has(code));
 }
 
 /**
@@ -22,14 +22,14 @@ export function isTyped(faults: readonly Fault[]): boolean {
  * other requests.
  */
 export function otherFormatFaults(fields: Fields, spec: JsonObject, faults: readonly Fault[]): readonly Fault[] {
-  if (!isTyped(faults) || (faults.length > 0 && holdsMore(spec, mostValues))) return [];
-  return withoutPlacesOf(normalizeStated(fields, spec).faults, faults);
+  if (!isTyped(faults) || (faults.length > 0 && hasMoreValuesThan(spec, maxValues))) return [];
+  return withoutReportedPlaces(normalizeStated(fields, spec).faults, faults);
 }
 
-const mostValues = 5000;
+const maxValues = 5000;
 
 /** Whether a value contains more than `most` nested values. Stops counting at the limit. */
-function holdsMore(value: Json, most: number): boolean {
+function hasMoreValuesThan(value: Json, most: number): boolean {
   const waiting: Json[] = [value];
   let found = 0;
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
@@ -47,13 +47,13 @@ function holdsMore(value: Json, most: number): boolean {
  * prevent the rules from reading the spec.
  */
 export function otherRuleFaults(kind: Kind, spec: JsonObject, faults: readonly Fault[]): readonly Fault[] {
-  if (faults.some(({ code }) => unruly.has(code))) return [];
+  if (faults.some(({ code }) => ruleBlockingCodes.has(code))) return [];
   // The spec has the shape that the rules expect; only values out of bounds remain.
-  return withoutPlacesOf(kind.check?.(canonicalSpec(kind, spec).spec) ?? [], faults);
+  return withoutReportedPlaces(kind.check?.(canonicalSpec(kind, spec).spec) ?? [], faults);
 }
 
 /** Reports at most one fault per place. Faults of the whole spec (empty path) are always kept. */
-function withoutPlacesOf(faults: readonly Fault[], reported: readonly Fault[]): readonly Fault[] {
+function withoutReportedPlaces(faults: readonly Fault[], reported: readonly Fault[]): readonly Fault[] {
   const places = new Set(reported.map(({ path }) => path));
   return faults.filter(({ path }) => path === '' || !places.has(path));
 }

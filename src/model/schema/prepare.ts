@@ -1,4 +1,4 @@
-import { equalJson, isObject, type Json, type JsonObject, pointerTo } from '../../lib/json.ts';
+import { appendPointer, equalJson, isObject, type Json, type JsonObject } from '../../lib/json.ts';
 import { nearest } from '../../lib/nearest.ts';
 import type { Fault } from '../declare/kind.ts';
 import { type AnyField, type Fields, isEmpty } from './field.ts';
@@ -17,9 +17,9 @@ export interface Prepared {
  * they are faults.
  */
 export function prepareRequest(fields: Fields, readOnly: ReadonlySet<string>, body: JsonObject): Prepared {
-  const run: Run = { ignored: [], faults: [] };
+  const run: PrepareContext = { ignored: [], faults: [] };
   return {
-    body: prepareFields(fields, body, run, { pointer: '', closed: false, readOnly }),
+    body: prepareFields(fields, body, run, { pointer: '', refusesUnknown: false, readOnly }),
     ignored: run.ignored,
     faults: run.faults,
   };
@@ -34,7 +34,7 @@ export function unknownFaults({ ignored }: Pick<Prepared, 'ignored'>): readonly 
   }));
 }
 
-interface Run {
+interface PrepareContext {
   readonly ignored: string[];
   readonly faults: Fault[];
 }
@@ -43,33 +43,33 @@ interface Run {
  * Maximum number of unknown members that are reported. A body of 1 MB may contain a hundred thousand, and an answer has
  * room for fewer than 1000.
  */
-const mostNamed = 1000;
+const maxReportedUnknown = 1000;
 
 interface Scope {
   readonly pointer: string;
-  readonly closed: boolean;
+  readonly refusesUnknown: boolean;
   readonly readOnly: ReadonlySet<string>;
-  readonly lacking?: AnyField['lacking'];
+  readonly unsupported?: AnyField['unsupported'];
 }
 
-function prepareFields(fields: Fields, body: JsonObject, run: Run, scope: Scope): JsonObject {
+function prepareFields(fields: Fields, body: JsonObject, run: PrepareContext, scope: Scope): JsonObject {
   const result: Record<string, Json> = {};
   for (const name of Object.keys(body)) {
     // `name` is an own member of `body`, so the value is never `undefined`.
     const value = body[name] as Json;
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
     if (field === undefined) reportUnknown(fields, name, value, run, scope);
-    else if (isOff(field, body) && !isEmptyList(value)) continue;
+    else if (isSwitchedOff(field, body) && !isEmptyList(value)) continue;
     else if (value !== null && !isBlankReference(field, value))
-      result[name] = prepareValue(field, value, run, { ...scope, pointer: pointerTo(scope.pointer, name) });
-    else if (field.required === true && isList(field) && field.missing === undefined) result[name] = [];
+      result[name] = prepareValue(field, value, run, { ...scope, pointer: appendPointer(scope.pointer, name) });
+    else if (field.required === true && isList(field) && field.missingHint === undefined) result[name] = [];
   }
   return result;
 }
 
 /** Whether a member has no meaning because its sibling switch is off. */
-function isOff({ onlyWith }: AnyField, body: JsonObject): boolean {
-  return onlyWith !== undefined && body[onlyWith] !== true;
+function isSwitchedOff({ enabledBy }: AnyField, body: JsonObject): boolean {
+  return enabledBy !== undefined && body[enabledBy] !== true;
 }
 
 /** An empty list means the same with the switch on or off, so it is kept. */
@@ -77,48 +77,48 @@ function isEmptyList(value: Json): boolean {
   return Array.isArray(value) && value.length === 0;
 }
 
-function reportUnknown(fields: Fields, name: string, value: Json, run: Run, scope: Scope): void {
+function reportUnknown(fields: Fields, name: string, value: Json, run: PrepareContext, scope: Scope): void {
   // One fault above the limit is recorded; it shows that there are more.
-  if (scope.readOnly.has(name) || run.faults.length > mostNamed) return;
-  const pointer = () => pointerTo(scope.pointer, name);
-  const lacking = Object.hasOwn(scope.lacking ?? {}, name) ? scope.lacking?.[name] : undefined;
+  if (scope.readOnly.has(name) || run.faults.length > maxReportedUnknown) return;
+  const pointer = () => appendPointer(scope.pointer, name);
+  const lacking = Object.hasOwn(scope.unsupported ?? {}, name) ? scope.unsupported?.[name] : undefined;
   if (lacking !== undefined) {
-    if (value !== null && !equalJson(value, lacking.value)) run.faults.push(lackingFault(name, lacking, pointer()));
+    if (value !== null && !equalJson(value, lacking.value)) run.faults.push(unsupportedFault(name, lacking, pointer()));
     return;
   }
-  const current = formerNames(fields).get(name);
+  const current = foreignFieldNames(fields).get(name);
   if (current !== undefined) {
     run.faults.push({
       code: 'field_renamed',
       path: pointer(),
       message: `\`${name}\` is called \`${current}\` here; send \`${current}\``,
     });
-  } else if (scope.closed) {
+  } else if (scope.refusesUnknown) {
     const guess = nearest(name, Object.keys(fields));
     const hint = guess === undefined ? `known are ${Object.keys(fields).join(', ')}` : `did you mean \`${guess}\`?`;
     run.faults.push({ code: 'field_unknown', path: pointer(), message: `unknown field \`${name}\`; ${hint}` });
-  } else if (run.ignored.length <= mostNamed) {
+  } else if (run.ignored.length <= maxReportedUnknown) {
     run.ignored.push(pointer());
   }
 }
 
-const former = new WeakMap<Fields, ReadonlyMap<string, string>>();
+const formerNamesCache = new WeakMap<Fields, ReadonlyMap<string, string>>();
 
-/** Returns the alternative names of fields (`formerly`), each with the current name. */
-function formerNames(fields: Fields): ReadonlyMap<string, string> {
-  const present = former.get(fields);
+/** Returns the alternative names of fields (`foreignNames`), each with the current name. */
+function foreignFieldNames(fields: Fields): ReadonlyMap<string, string> {
+  const present = formerNamesCache.get(fields);
   if (present !== undefined) return present;
-  const names = Object.entries(fields).flatMap(([name, { formerly = [] }]) =>
-    formerly.map((old) => [old, name] as const),
+  const names = Object.entries(fields).flatMap(([name, { foreignNames = [] }]) =>
+    foreignNames.map((old) => [old, name] as const),
   );
   const made = new Map(names);
-  former.set(fields, made);
+  formerNamesCache.set(fields, made);
   return made;
 }
 
-function lackingFault(
+function unsupportedFault(
   name: string,
-  { value, hint }: NonNullable<NonNullable<AnyField['lacking']>[string]>,
+  { value, hint }: NonNullable<NonNullable<AnyField['unsupported']>[string]>,
   path: string,
 ): Fault {
   const message = `\`${name}\` is not available here and can only be \`${JSON.stringify(value)}\`; ${hint}`;
@@ -126,7 +126,12 @@ function lackingFault(
 }
 
 /** Closedness applies to everything inside a closed object. */
-function prepareValue(field: AnyField, value: Json, run: Run, { pointer, closed }: Omit<Scope, 'readOnly'>): Json {
+function prepareValue(
+  field: AnyField,
+  value: Json,
+  run: PrepareContext,
+  { pointer, refusesUnknown }: Omit<Scope, 'readOnly'>,
+): Json {
   switch (field.type) {
     case 'refs':
     case 'members':
@@ -139,9 +144,9 @@ function prepareValue(field: AnyField, value: Json, run: Run, { pointer, closed 
       return isObject(value)
         ? prepareFields(field.fields, value, run, {
             pointer,
-            closed: closed || field.closed === true,
+            refusesUnknown: refusesUnknown || field.refusesUnknown === true,
             readOnly: new Set(Object.keys(field.readOnly ?? {})),
-            lacking: field.lacking,
+            unsupported: field.unsupported,
           })
         : value;
     case 'keyed':
@@ -150,7 +155,7 @@ function prepareValue(field: AnyField, value: Json, run: Run, { pointer, closed 
             if (!isObject(item)) return item;
             const entry = prepareFields(field.fields, item as JsonObject, run, {
               pointer: `${pointer}/${at}`,
-              closed,
+              refusesUnknown,
               readOnly: new Set(['id']),
             });
             const id = (item as JsonObject)['id'];
@@ -159,7 +164,7 @@ function prepareValue(field: AnyField, value: Json, run: Run, { pointer, closed 
         : value;
     case 'list':
       return Array.isArray(value)
-        ? value.map((item, at) => prepareValue(field.of, item, run, { pointer: `${pointer}/${at}`, closed }))
+        ? value.map((item, at) => prepareValue(field.of, item, run, { pointer: `${pointer}/${at}`, refusesUnknown }))
         : value;
     default:
       return value;

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, pointerTo } from '../../lib/json.ts';
+import { appendPointer, type Json, type JsonObject } from '../../lib/json.ts';
 import type { AnyField, Fields } from './field.ts';
 import { createFieldFinder } from './field-search.ts';
 
@@ -123,7 +123,7 @@ function mapNames(kind: string, value: Json, rename: Rename, pointer: string, fi
   if (!isRecord(value)) return value;
   const result: Record<string, Json> = {};
   for (const [text, item] of Object.entries(value)) {
-    const id = rename({ kind, text, pointer: pointerTo(pointer, text), field, single: false });
+    const id = rename({ kind, text, pointer: appendPointer(pointer, text), field, single: false });
     if (id !== undefined) result[id] = item;
   }
   return result;

@@ -94,7 +94,7 @@ export function isSealed(text: unknown): text is string {
 }
 
 /** Shown instead of a secret in plans, history and logs. */
-export const hiddenSecret = '(secret)';
+export const secretPlaceholder = '(secret)';
 
 /** Text that answers show for a masked secret, after its visible prefix. */
 export const mask = '****';

@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
 import { mapSides, splitPath, type UnitChange } from '../state/units.ts';
 import type { AnyField, Fields } from './field.ts';
 import { entriesOf } from './field-search.ts';
-import { boundPrefix, hiddenSecret, isSealed, type SealForm, type SealPlace, type Vault } from './sealing.ts';
+import { boundPrefix, isSealed, type SealForm, type SealPlace, secretPlaceholder, type Vault } from './sealing.ts';
 
 /**
  * The field declarations alone decide which texts of a spec are secrets, never the prefix of a text: users may write
@@ -16,16 +16,16 @@ export type SecretPath = readonly string[];
 export type SecretField = Extract<AnyField, { readonly type: 'secret' }>;
 
 /** Function that maps one secret to its new value. */
-type Change = (text: string, path: SecretPath, field: SecretField) => Json;
+type SecretMapper = (text: string, path: SecretPath, field: SecretField) => Json;
 
-const known = new WeakMap<Fields, boolean>();
+const hasSecretsCache = new WeakMap<Fields, boolean>();
 
 /** Whether any of these fields, at any depth, is stored sealed. */
 export function hasSecrets(fields: Fields): boolean {
-  const present = known.get(fields);
+  const present = hasSecretsCache.get(fields);
   if (present !== undefined) return present;
   const found = entriesOf(fields).some(([, field]) => holdsSecrets(field));
-  known.set(fields, found);
+  hasSecretsCache.set(fields, found);
   return found;
 }
 
@@ -45,25 +45,25 @@ export function memberField({ of, secrets = {} }: MapField, name: string): AnyFi
 
 /** Returns the name under which a map stores a member; resolves alternative spellings. */
 export function memberName(field: MapField, name: string): string {
-  return field.otherSpellings !== undefined && Object.hasOwn(field.otherSpellings, name)
-    ? (field.otherSpellings[name] ?? name)
+  return field.keyAliases !== undefined && Object.hasOwn(field.keyAliases, name)
+    ? (field.keyAliases[name] ?? name)
     : name;
 }
 
 /** Returns the place to which a secret of an object is sealed. */
-export function placeOf(account: string, object: string, path: SecretPath): SealPlace {
+export function sealPlaceOf(account: string, object: string, path: SecretPath): SealPlace {
   return { purpose: 'object', path: [account, object, ...path] };
 }
 
 /**
  * Returns the spec with `change` applied to each secret. Returns the same object when the fields declare no secrets.
  */
-export function mapSecrets(fields: Fields, spec: JsonObject, change: Change): JsonObject {
+export function mapSecrets(fields: Fields, spec: JsonObject, change: SecretMapper): JsonObject {
   return hasSecrets(fields) ? mapFields(fields, spec, change, []) : spec;
 }
 
 /** Returns the value of one unit with `change` applied to each secret in it. */
-export function mapUnitSecrets(fields: Fields, path: string, value: Json, change: Change): Json {
+export function mapUnitSecrets(fields: Fields, path: string, value: Json, change: SecretMapper): Json {
   return hasSecrets(fields) ? mapUnit(fields, path, value, change, []) : value;
 }
 
@@ -86,7 +86,7 @@ export function openSecret(
  * Returns the form in which a text is stored. A `shown` secret stays unsealed in the `unbound` form, because servers of
  * that form read it as plain text.
  */
-export function keepSecret(
+export function toStoredSecret(
   field: SecretField,
   text: string,
   place: SealPlace,
@@ -97,15 +97,15 @@ export function keepSecret(
 
 /** Returns every sealed secret in a spec, except those that answers show. */
 export function secretsOf(fields: Fields, spec: JsonObject): readonly string[] {
-  return gather((change) => mapSecrets(fields, spec, change));
+  return collectSealedSecrets((change) => mapSecrets(fields, spec, change));
 }
 
 /** Returns every sealed secret in the value of a unit, except those that answers show. */
 export function secretsOfUnit(fields: Fields, path: string, value: Json | undefined): readonly string[] {
-  return value === undefined ? [] : gather((change) => mapUnitSecrets(fields, path, value, change));
+  return value === undefined ? [] : collectSealedSecrets((change) => mapUnitSecrets(fields, path, value, change));
 }
 
-function gather(visit: (change: Change) => unknown): readonly string[] {
+function collectSealedSecrets(visit: (change: SecretMapper) => unknown): readonly string[] {
   const found: string[] = [];
   visit((text, _path, { read }) => {
     if (read !== 'shown' && isSealed(text)) found.push(text);
@@ -131,10 +131,10 @@ export function hideValueSecrets(field: AnyField, value: Json): Json {
 }
 
 function hide(): string {
-  return hiddenSecret;
+  return secretPlaceholder;
 }
 
-function mapFields(fields: Fields, spec: JsonObject, change: Change, path: SecretPath): JsonObject {
+function mapFields(fields: Fields, spec: JsonObject, change: SecretMapper, path: SecretPath): JsonObject {
   const mapped = Object.entries(spec).map(([name, value]): [string, Json] => {
     const field = fields[name];
     return [name, field === undefined ? value : mapValue(field, value, change, [...path, name])];
@@ -142,7 +142,7 @@ function mapFields(fields: Fields, spec: JsonObject, change: Change, path: Secre
   return Object.fromEntries(mapped);
 }
 
-function mapValue(field: AnyField, value: Json, change: Change, path: SecretPath): Json {
+function mapValue(field: AnyField, value: Json, change: SecretMapper, path: SecretPath): Json {
   switch (field.type) {
     case 'secret':
       return mapText(field, value, change, path);
@@ -161,7 +161,7 @@ function mapValue(field: AnyField, value: Json, change: Change, path: SecretPath
   }
 }
 
-function mapText(field: SecretField, value: Json, change: Change, path: SecretPath): Json {
+function mapText(field: SecretField, value: Json, change: SecretMapper, path: SecretPath): Json {
   // An empty `shown` secret, such as an empty address, hides nothing.
   const isText = typeof value === 'string' && (value !== '' || field.read !== 'shown');
   return isText ? change(value, path, field) : value;
@@ -170,7 +170,7 @@ function mapText(field: SecretField, value: Json, change: Change, path: SecretPa
 /** Path element for any list position. Positions are not used, because a list may be rewritten in another order. */
 export const anyItem = '*';
 
-function mapMembers(field: MapField, value: JsonObject, change: Change, path: SecretPath): JsonObject {
+function mapMembers(field: MapField, value: JsonObject, change: SecretMapper, path: SecretPath): JsonObject {
   const members = Object.entries(value).map(([name, item]): [string, Json] => [
     name,
     mapMember(field, name, item, change, path),
@@ -178,19 +178,19 @@ function mapMembers(field: MapField, value: JsonObject, change: Change, path: Se
   return Object.fromEntries(members);
 }
 
-function mapMember(field: MapField, name: string, item: Json, change: Change, path: SecretPath): Json {
+function mapMember(field: MapField, name: string, item: Json, change: SecretMapper, path: SecretPath): Json {
   return mapValue(memberField(field, name), item, change, [...path, memberName(field, name)]);
 }
 
 type KeyedField = Extract<AnyField, { readonly type: 'keyed' }>;
 
-function mapEntry(field: KeyedField, entry: Json, change: Change, path: SecretPath): Json {
+function mapEntry(field: KeyedField, entry: Json, change: SecretMapper, path: SecretPath): Json {
   if (!isObject(entry)) return entry;
   const { [field.key]: key } = entry;
   return mapFields(field.fields, entry, change, [...path, String(key)]);
 }
 
-function mapUnit(fields: Fields, unit: string, value: Json, change: Change, path: SecretPath): Json {
+function mapUnit(fields: Fields, unit: string, value: Json, change: SecretMapper, path: SecretPath): Json {
   const { name, rest } = splitPath(unit);
   const field = fields[name];
   const inner = [...path, name];
@@ -220,9 +220,15 @@ export function revealSecrets(
   return Object.fromEntries(revealed);
 }
 
-type Open = Parameters<typeof revealSecrets>[3];
+type SecretOpener = Parameters<typeof revealSecrets>[3];
 
-function revealValue(field: AnyField, shown: Json | undefined, stored: Json, open: Open, path: SecretPath): Json {
+function revealValue(
+  field: AnyField,
+  shown: Json | undefined,
+  stored: Json,
+  open: SecretOpener,
+  path: SecretPath,
+): Json {
   if (field.type === 'object' && isObject(stored)) {
     const members = isObject(shown) ? shown : {};
     return { ...members, ...revealSecrets(field.fields, members, stored, open, path) };

@@ -1,24 +1,24 @@
-import { isObject, type Json, type JsonObject, pointerTo } from '../../lib/json.ts';
+import { appendPointer, isObject, type Json, type JsonObject } from '../../lib/json.ts';
 import type { Fault } from '../declare/kind.ts';
 import type { PlanEnvironment } from '../declare/plan-environment.ts';
 import { Internal } from '../errors.ts';
 import { secretOrigin } from '../lower/shape.ts';
-import { type AnyField, type Fields, longest } from './field.ts';
+import { type AnyField, type Fields, maxLengths } from './field.ts';
 import { entriesOf } from './field-search.ts';
 import { isSealed, mask, type SealForm, type SealPlace } from './sealing.ts';
 import {
   anyItem,
   hasSecrets,
   isSealedIn,
-  keepSecret,
   memberField,
   memberName,
   openSecret,
-  placeOf,
   type SecretField,
   type SecretPath,
+  sealPlaceOf,
+  toStoredSecret,
 } from './secret-fields.ts';
-import { clusterHint, nameIn } from './values.ts';
+import { clusterHint, nameInValueFrom } from './values.ts';
 
 /** A spec with sealed secrets, and the faults found in them. */
 export interface SealedSpec {
@@ -47,11 +47,11 @@ export function sealSecrets(
   from: 'document' | 'request',
 ): SealedSpec {
   if (!hasSecrets(fields)) return { spec, faults: [] };
-  const run: Run = { target, planEnvironment, from, faults: [] };
-  return { spec: sealFields(fields, spec, target.before, run, start), faults: run.faults };
+  const run: SealContext = { target, planEnvironment, from, faults: [] };
+  return { spec: sealFields(fields, spec, target.before, run, specRoot), faults: run.faults };
 }
 
-interface Run {
+interface SealContext {
   readonly target: SealTarget;
   readonly planEnvironment: PlanEnvironment;
   readonly from: 'document' | 'request';
@@ -62,40 +62,53 @@ interface Run {
  * Place of a value in its spec: as a JSON pointer for messages, and as the path, without positions, to which secrets
  * are bound.
  */
-interface At {
+interface SpecPlace {
   readonly pointer: string;
   readonly path: SecretPath;
 }
 
-const start: At = { pointer: '', path: [] };
+const specRoot: SpecPlace = { pointer: '', path: [] };
 
 /** Returns the place of a member. `name`: its path element, when it differs from the member name. */
-function below({ pointer, path }: At, member: string, name: string = member): At {
-  return { pointer: pointerTo(pointer, member), path: [...path, name] };
+function memberPlace({ pointer, path }: SpecPlace, member: string, name: string = member): SpecPlace {
+  return { pointer: appendPointer(pointer, member), path: [...path, name] };
 }
 
-function sealFields(fields: Fields, spec: JsonObject, before: JsonObject | undefined, run: Run, at: At): JsonObject {
+function sealFields(
+  fields: Fields,
+  spec: JsonObject,
+  before: JsonObject | undefined,
+  run: SealContext,
+  at: SpecPlace,
+): JsonObject {
   const result: Record<string, Json> = {};
   for (const [name, value] of Object.entries(spec)) {
     const field = fields[name];
-    const sealed = field === undefined ? value : sealValue(field, value, before?.[name], run, below(at, name));
+    const sealed = field === undefined ? value : sealValue(field, value, before?.[name], run, memberPlace(at, name));
     if (sealed !== undefined) result[name] = sealed;
     else if (field?.type === 'secret' && field.required === true) reportUnset(run, name, at.pointer);
   }
   return run.from === 'request' ? { ...keptSecrets(fields, spec, before), ...result } : result;
 }
 
-/** Returns stored secrets that a request may leave out (`keep`). Called at every depth, also for list entries. */
+/** Returns stored secrets that a request may leave out (`keptOnReplace`). Called at every depth, also for list entries. */
 function keptSecrets(fields: Fields, spec: JsonObject, before: JsonObject | undefined): JsonObject {
   const kept = entriesOf(fields).flatMap(([name, field]): readonly (readonly [string, Json])[] => {
     const stored = before?.[name];
-    const isKept = field.type === 'secret' && field.keep === true && spec[name] === undefined && isSealed(stored);
+    const isKept =
+      field.type === 'secret' && field.keptOnReplace === true && spec[name] === undefined && isSealed(stored);
     return isKept ? [[name, stored]] : [];
   });
   return Object.fromEntries(kept);
 }
 
-function sealValue(field: AnyField, value: Json, before: Json | undefined, run: Run, at: At): Json | undefined {
+function sealValue(
+  field: AnyField,
+  value: Json,
+  before: Json | undefined,
+  run: SealContext,
+  at: SpecPlace,
+): Json | undefined {
   switch (field.type) {
     case 'secret':
       return sealText(field, value, before, run, at);
@@ -112,7 +125,7 @@ function sealValue(field: AnyField, value: Json, before: Json | undefined, run: 
     case 'list':
       return Array.isArray(value)
         ? value.map((item, index) =>
-            sealItem(field, item, itemOf(before, index), run, below(at, String(index), anyItem)),
+            sealItem(field, item, itemOf(before, index), run, memberPlace(at, String(index), anyItem)),
           )
         : value;
     default:
@@ -124,8 +137,8 @@ function sealItem(
   field: Extract<AnyField, { readonly type: 'list' }>,
   item: Json,
   before: Json | undefined,
-  run: Run,
-  at: At,
+  run: SealContext,
+  at: SpecPlace,
 ): Json {
   return sealValue(field.of, item, before, run, at) ?? null;
 }
@@ -134,8 +147,8 @@ function sealEntry(
   field: Extract<AnyField, { readonly type: 'keyed' }>,
   entry: Json,
   before: Json | undefined,
-  run: Run,
-  at: At,
+  run: SealContext,
+  at: SpecPlace,
 ): Json {
   if (!isObject(entry)) return entry;
   const stored = Array.isArray(before)
@@ -149,13 +162,13 @@ function sealMap(
   field: Extract<AnyField, { readonly type: 'map' }>,
   value: JsonObject,
   before: JsonObject | undefined,
-  run: Run,
-  at: At,
+  run: SealContext,
+  at: SpecPlace,
 ): JsonObject {
   const result: Record<string, Json> = {};
   for (const [name, item] of Object.entries(value)) {
     const kept = memberName(field, name);
-    const inner = below(at, name, kept);
+    const inner = memberPlace(at, name, kept);
     // `null` removes a member of any type.
     const member = memberField(field, name);
     const sealed =
@@ -165,7 +178,13 @@ function sealMap(
   return result;
 }
 
-function sealText(field: SecretField, value: Json, before: Json | undefined, run: Run, at: At): Json | undefined {
+function sealText(
+  field: SecretField,
+  value: Json,
+  before: Json | undefined,
+  run: SealContext,
+  at: SpecPlace,
+): Json | undefined {
   const stored = storedText(field, before);
   // An export of an earlier release contains the stored text. Any other text that looks sealed may be copied from
   // elsewhere.
@@ -177,10 +196,10 @@ function sealText(field: SecretField, value: Json, before: Json | undefined, run
   if (run.from === 'request' && (text === '' || isMask(field, text))) return stored;
   const { vault } = run.planEnvironment;
   const { account, object, form } = run.target;
-  const place = placeOf(account, object, at.path);
-  const spelling = spelled(field, text, run, at.pointer);
+  const place = sealPlaceOf(account, object, at.path);
+  const spelling = canonicalText(field, text, run, at.pointer);
   if (stored !== undefined && isStoredAs(field, stored, place, spelling, run)) return stored;
-  return keepSecret(field, spelling, place, { vault, form });
+  return toStoredSecret(field, spelling, place, { vault, form });
 }
 
 function storedText(field: SecretField, before: Json | undefined): string | undefined {
@@ -196,7 +215,7 @@ function isStoredAs(
   stored: string,
   place: SealPlace,
   text: string,
-  { planEnvironment }: Run,
+  { planEnvironment }: SealContext,
 ): boolean {
   try {
     return openSecret(field, stored, place, planEnvironment.vault) === text;
@@ -207,8 +226,8 @@ function isStoredAs(
 }
 
 /** Returns the text in the canonical spelling of its format. The fault does not repeat the text. */
-function spelled({ format }: SecretField, text: string, run: Run, pointer: string): string {
-  if (format === undefined || text === run.planEnvironment.standIn) return text;
+function canonicalText({ format }: SecretField, text: string, run: SealContext, pointer: string): string {
+  if (format === undefined || text === run.planEnvironment.placeholderValue) return text;
   const result = format.canonical(text);
   if ('value' in result) return result.value;
   run.faults.push({ code: `${format.name}_invalid`, path: pointer, message: result.fault });
@@ -216,7 +235,7 @@ function spelled({ format }: SecretField, text: string, run: Run, pointer: strin
 }
 
 /** Reports a required secret whose mask refers to a stored value that does not exist. */
-function reportUnset(run: Run, name: string, pointer: string): void {
+function reportUnset(run: SealContext, name: string, pointer: string): void {
   const message = `\`${name}\` is required, and no value is stored yet; add it`;
   run.faults.push({ code: 'field_required', path: pointer, message });
 }
@@ -229,12 +248,12 @@ function isMask({ read }: SecretField, text: string): boolean {
 }
 
 function textOf(
-  { read, maxLength = longest.secret, asJson }: SecretField,
+  { read, maxLength = maxLengths.secret, acceptsObject }: SecretField,
   value: Json,
-  run: Run,
+  run: SealContext,
   pointer: string,
 ): string | undefined {
-  if (asJson === true && run.from === 'request' && isObject(value)) return JSON.stringify(value);
+  if (acceptsObject === true && run.from === 'request' && isObject(value)) return JSON.stringify(value);
   if (typeof value === 'string') {
     if (run.from === 'request' || run.planEnvironment.literalSecrets || read === 'shown') return value;
     run.faults.push({
@@ -245,7 +264,7 @@ function textOf(
     return undefined;
   }
   const [origin, named] = Object.entries(objectIn(objectIn(value)?.['valueFrom']) ?? {})[0] ?? [];
-  const name = nameIn(named) ?? String(named);
+  const name = nameInValueFrom(named) ?? String(named);
   const { planEnvironment } = run;
   if (origin === 'stored') {
     run.faults.push({ code: 'secret_unset', path: `${pointer}/valueFrom`, message: storedHint });
@@ -272,10 +291,10 @@ function isStoredMark(value: Json): boolean {
   return objectIn(objectIn(value)?.['valueFrom'])?.['stored'] === true;
 }
 
-const origins = '`valueFrom: {envRef: HEDDLE_VALUE_…}` or `valueFrom: {fileRef: …}`';
-const literalHint = `a secret must not be written in a document; name its origin: ${origins}`;
-const sealedHint = `a sealed secret must not be written in a document, and another one is stored here; write \`valueFrom: {stored: true}\` to keep the stored secret, or name the origin of a new one: ${origins}`;
-const storedHint = `\`stored\` keeps the stored value of the object, which has none here; name the origin of the value: ${origins}`;
+const originExamples = '`valueFrom: {envRef: HEDDLE_VALUE_…}` or `valueFrom: {fileRef: …}`';
+const literalHint = `a secret must not be written in a document; name its origin: ${originExamples}`;
+const sealedHint = `a sealed secret must not be written in a document, and another one is stored here; write \`valueFrom: {stored: true}\` to keep the stored secret, or name the origin of a new one: ${originExamples}`;
+const storedHint = `\`stored\` keeps the stored value of the object, which has none here; name the origin of the value: ${originExamples}`;
 
 const serverHint = 'variables of the server must begin with HEDDLE_VALUE_, files must be in its directory of values';
 

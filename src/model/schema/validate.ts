@@ -1,11 +1,11 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import { type Json, type JsonObject, pointerTo } from '../../lib/json.ts';
+import { appendPointer, type Json, type JsonObject } from '../../lib/json.ts';
 import { nearest } from '../../lib/nearest.ts';
 import type { Fault } from '../declare/kind.ts';
 import type { Registry } from '../declare/registry.ts';
 import { secretOrigin, specSchema, valueOrigins } from '../lower/shape.ts';
 import type { ProblemCode } from '../problem-codes.ts';
-import { type IsStored, numberAt, type Validator } from './validator.ts';
+import { type IsStored, numberLookupText, type Validator } from './validator.ts';
 
 /**
  * `validateSchema` is off: the schemas are our own, a test checks them against the meta-schema, and compiling the
@@ -53,7 +53,11 @@ function validatorOf(registry: Registry): Validator {
  */
 function isOldValue({ keyword, data, instancePath }: ErrorObject, isStored: IsStored): boolean {
   if (keyword === 'maxLength') return typeof data === 'string' && isStored(data);
-  return ['minimum', 'maximum'].includes(keyword) && typeof data === 'number' && isStored(numberAt(instancePath, data));
+  return (
+    ['minimum', 'maximum'].includes(keyword) &&
+    typeof data === 'number' &&
+    isStored(numberLookupText(instancePath, data))
+  );
 }
 
 /**
@@ -84,7 +88,7 @@ function faultOf(error: ErrorObject): Fault {
       return {
         code: 'type_wrong',
         path: error.instancePath,
-        message: `${label(name)} must be ${article(String(params['type']))}, not ${typeOf(error.data)}${unitHint(params['type'], error.data)}`,
+        message: `${label(name)} must be ${withArticle(String(params['type']))}, not ${describeType(error.data)}${unitHint(params['type'], error.data)}`,
       };
     case 'enum':
       return notAllowed(error, name);
@@ -92,7 +96,7 @@ function faultOf(error: ErrorObject): Fault {
       return {
         code: codes[error.keyword] ?? 'value_invalid',
         path: error.instancePath,
-        message: `${label(name)} ${bound(error.keyword, params)}`,
+        message: `${label(name)} ${describeLimit(error.keyword, params)}`,
       };
   }
 }
@@ -108,7 +112,7 @@ const codes: Readonly<Record<string, ProblemCode>> = {
   maxProperties: 'object_too_large',
 };
 
-function bound(keyword: string, params: Readonly<Record<string, unknown>>): string {
+function describeLimit(keyword: string, params: Readonly<Record<string, unknown>>): string {
   const limit = params['limit'];
   switch (keyword) {
     case 'minimum':
@@ -148,7 +152,7 @@ function unknownField(error: ErrorObject, name: string): Fault {
   const hint = guess === undefined ? `known are ${known.join(', ')}` : `did you mean \`${guess}\`?`;
   return {
     code: 'field_unknown',
-    path: pointerTo(error.instancePath, name),
+    path: appendPointer(error.instancePath, name),
     message: `unknown field \`${name}\`; ${hint}`,
   };
 }
@@ -174,12 +178,12 @@ function unitHint(type: unknown, given: unknown): string {
   return `; write the number without a unit instead of \`${given}\` (a day has 86400 seconds)`;
 }
 
-function article(type: string): string {
+function withArticle(type: string): string {
   return type === 'array' ? 'a list' : type === 'integer' || type === 'object' ? `an ${type}` : `a ${type}`;
 }
 
-function typeOf(value: unknown): string {
+function describeType(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
-  return article(typeof value);
+  return withArticle(typeof value);
 }

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, pointerTo } from '../../lib/json.ts';
+import { appendPointer, type Json, type JsonObject } from '../../lib/json.ts';
 import type { Fault } from '../declare/kind.ts';
 import type { Surface } from '../lower/shape.ts';
 import type { Snapshot } from '../state/snapshot.ts';
@@ -12,33 +12,33 @@ export interface Validator {
   check(kind: string, surface: Surface, spec: JsonObject, isStored?: IsStored): readonly Fault[];
 }
 
-/** Whether a text, or a number in the form of `numberAt`, is stored already. Limits apply only to new values. */
+/** Whether a text, or a number in the form of `numberLookupText`, is stored already. Limits apply only to new values. */
 export type IsStored = (text: string) => boolean;
 
 /**
  * Returns a lookup of the texts in one spec. The spec is searched at the first call, which is rare: only a value beyond
  * a limit needs it.
  */
-export function textsOf(spec: Json | undefined): IsStored {
-  return lookUp(() => [spec]);
+export function createStoredCheck(spec: Json | undefined): IsStored {
+  return createTextCheck(() => [spec]);
 }
 
 /**
  * Returns a lookup of the texts in all objects of a kind, because the object that a document describes is identified
  * only later.
  */
-export function textsOfKind(snapshot: Snapshot): (kind: string) => IsStored {
+export function createStoredCheckByKind(snapshot: Snapshot): (kind: string) => IsStored {
   const known = new Map<string, IsStored>();
   return (kind) => {
     const present = known.get(kind);
     if (present !== undefined) return present;
-    const made = lookUp(() => snapshot.ofKind(kind).map(({ spec }) => spec));
+    const made = createTextCheck(() => snapshot.ofKind(kind).map(({ spec }) => spec));
     known.set(kind, made);
     return made;
   };
 }
 
-function lookUp(specs: () => readonly (Json | undefined)[]): IsStored {
+function createTextCheck(specs: () => readonly (Json | undefined)[]): IsStored {
   let texts: ReadonlySet<string> | undefined;
   return (text) => {
     texts ??= collect(specs());
@@ -52,9 +52,9 @@ function collect(values: readonly (Json | undefined)[]): ReadonlySet<string> {
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const [pointer, value] = next;
     if (typeof value === 'string') found.add(value);
-    else if (typeof value === 'number') found.add(numberAt(pointer, value));
+    else if (typeof value === 'number') found.add(numberLookupText(pointer, value));
     else if (typeof value === 'object' && value !== null)
-      for (const [name, inner] of Object.entries(value)) waiting.push([pointerTo(pointer, name), inner as Json]);
+      for (const [name, inner] of Object.entries(value)) waiting.push([appendPointer(pointer, name), inner as Json]);
   }
   return found;
 }
@@ -63,6 +63,6 @@ function collect(values: readonly (Json | undefined)[]): ReadonlySet<string> {
  * Returns the lookup form of a number. It contains the pointer, because a stored number is exempt only for its own
  * member.
  */
-export function numberAt(pointer: string, value: number): string {
+export function numberLookupText(pointer: string, value: number): string {
   return `${pointer} = ${value}`;
 }

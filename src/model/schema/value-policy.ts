@@ -1,4 +1,4 @@
-import { plainHost } from '../../lib/net/public-address.ts';
+import { normalizeHost } from '../../lib/net/public-address.ts';
 
 /** Use of a server value by documents of an account. */
 export interface ValueUse {
@@ -37,7 +37,7 @@ export interface ValuePolicyOptions {
   /** Whether documents pushed to the operator's account may also name values of the server. */
   readonly shareValues: boolean;
   /** Returns the operator's account. `undefined`: no account may use all values. */
-  operator(): string | undefined;
+  operatorAccount(): string | undefined;
   /** Prefixes of the source names of clusters. */
   readonly clusters?: readonly string[];
 }
@@ -46,20 +46,25 @@ export interface ValuePolicyOptions {
  * Creates the policy. The operator's account may use all values, which exist for it. The operator does not trust owners
  * of other accounts or authors of resources in a cluster: these may use only values granted to their source by name.
  */
-export function createValuePolicy({ grants, shareValues, operator, clusters = [] }: ValuePolicyOptions): ValuePolicy {
+export function createValuePolicy({
+  grants,
+  shareValues,
+  operatorAccount,
+  clusters = [],
+}: ValuePolicyOptions): ValuePolicy {
   const isFor = (grant: ValueGrant, { account, source, value }: Omit<ValueUse, 'isPushed'>) =>
     grant.account === account && (grant.source === '*' || grant.source === source) && grant.value === value;
   return {
-    isOperator: (account) => account === operator(),
+    isOperator: (account) => account === operatorAccount(),
     mayUse(use) {
       const isOfCluster = clusters.some((name) => use.source.startsWith(`${name}.`));
-      if (use.account === operator() && !isOfCluster) return !use.isPushed || shareValues;
+      if (use.account === operatorAccount() && !isOfCluster) return !use.isPushed || shareValues;
       return !use.isPushed && grants.some((grant) => grant.host === undefined && isFor(grant, use));
     },
     credentialHosts({ account, source, file }) {
       const found = grants.filter((grant) => isFor(grant, { account, source, value: `file:${file}` }));
       const hosts = found.flatMap(({ host }) => (host === undefined ? [] : [host]));
-      return hosts.length === 0 && account === operator() ? undefined : hosts;
+      return hosts.length === 0 && account === operatorAccount() ? undefined : hosts;
     },
   };
 }
@@ -70,5 +75,5 @@ export function parseGrant(text: string): ValueGrant | undefined {
     /^([^/=\s]+)\/([^=\s]+)=(env:HEDDLE_VALUE_\w+|file:[^@\s]+)(?:@([^@\s]+))?$/.exec(text) ?? [];
   if (account === undefined || source === undefined || value === undefined) return undefined;
   if (host !== undefined && !value.startsWith('file:')) return undefined;
-  return { account, source, value, ...(host === undefined ? {} : { host: plainHost(host) }) };
+  return { account, source, value, ...(host === undefined ? {} : { host: normalizeHost(host) }) };
 }

@@ -18,7 +18,7 @@ export type SecretKeys = ReadonlyMap<string, { readonly value: string } | { read
 export interface ClusterSecrets {
   readonly keys: SecretKeys;
   /** Whether the source may write Secrets with values that the server generates for objects. */
-  readonly isWriting: boolean;
+  readonly mayWrite: boolean;
 }
 
 /** Whether the Kubernetes API server accepts a text as the name of a Service. */
@@ -37,7 +37,7 @@ export function isSecretName(text: string): boolean {
 const prefixes: Readonly<Record<string, string>> = { envRef: 'env:', fileRef: 'file:', [secretOrigin]: 'secret:' };
 
 /** Returns the name of a value in the form that pushes use; `undefined` for an unknown origin. */
-function nameOf(origin: string, name: string): string | undefined {
+function pushedNameOf(origin: string, name: string): string | undefined {
   const prefix = prefixes[origin];
   return prefix === undefined ? undefined : `${prefix}${name}`;
 }
@@ -57,14 +57,14 @@ export function namedValues(spec: Json): readonly (readonly [pushed: string, ori
   const { valueFrom, ...others } = spec as JsonObject;
   if (!isObject(valueFrom) || Object.keys(others).length > 0) return Object.values(spec).flatMap(namedValues);
   return [...valueOrigins, secretOrigin].flatMap((origin) => {
-    const name = nameIn(valueFrom[origin]);
-    const pushed = name === undefined ? undefined : nameOf(origin, name);
+    const name = nameInValueFrom(valueFrom[origin]);
+    const pushed = name === undefined ? undefined : pushedNameOf(origin, name);
     return name === undefined || pushed === undefined ? [] : [[pushed, origin, name] as const];
   });
 }
 
 /** Returns the name inside a `valueFrom` as one text: `name/key` for a key of a Secret. */
-export function nameIn(named: Json | undefined): string | undefined {
+export function nameInValueFrom(named: Json | undefined): string | undefined {
   if (!isObject(named)) return typeof named === 'string' ? named : undefined;
   const { name, key } = named;
   return typeof name === 'string' && typeof key === 'string' ? `${name}/${key}` : undefined;
@@ -81,7 +81,7 @@ const writingOffFault =
   'the server may not write Secrets of this cluster; its operator can allow it with `secrets: { write: true }` in the settings of the cluster, or `kubernetes.secrets.write` of the chart';
 
 /** Account and source of the documents that are planned. */
-type User = Pick<ValueUse, 'account' | 'source'>;
+type PlannedSource = Pick<ValueUse, 'account' | 'source'>;
 
 /**
  * Returns the environment for planning documents of a source that the server reads. It provides the server's values
@@ -89,21 +89,22 @@ type User = Pick<ValueUse, 'account' | 'source'>;
  */
 export function environmentOfSource(
   planEnvironment: PlanEnvironment,
-  { account, source }: User,
+  { account, source }: PlannedSource,
   secrets: ClusterSecrets | undefined,
 ): PlanEnvironment {
   return {
     ...planEnvironment,
-    outputSecretFault: secrets === undefined ? noClusterFault : secrets.isWriting ? undefined : writingOffFault,
+    outputSecretFault: secrets === undefined ? noClusterFault : secrets.mayWrite ? undefined : writingOffFault,
     valueFrom(origin, name) {
-      if (origin !== secretOrigin) return ownValue(planEnvironment, { account, source, isPushed: false }, origin, name);
+      if (origin !== secretOrigin)
+        return serverValue(planEnvironment, { account, source, isPushed: false }, origin, name);
       const found = secrets?.keys.get(name);
       return found !== undefined && 'value' in found ? found.value : undefined;
     },
     unsetHint: (origin, name) =>
       origin === secretOrigin
         ? reasonOf(secrets, name)
-        : `variables of the server must begin with HEDDLE_VALUE_, files must be in its directory of values, and for accounts other than the operator's HEDDLE_VALUE_GRANTS must list ${account}/${source}=${nameOf(origin, name)}`,
+        : `variables of the server must begin with HEDDLE_VALUE_, files must be in its directory of values, and for accounts other than the operator's HEDDLE_VALUE_GRANTS must list ${account}/${source}=${pushedNameOf(origin, name)}`,
   };
 }
 
@@ -114,7 +115,7 @@ export function environmentOfSource(
 export function environmentOfPush(
   planEnvironment: PlanEnvironment,
   values: PushedValues,
-  { account, source }: User,
+  { account, source }: PlannedSource,
 ): PlanEnvironment {
   return {
     ...planEnvironment,
@@ -122,28 +123,28 @@ export function environmentOfPush(
     valueFrom(origin, name) {
       if (origin === 'envRef' && !isValueVariable(name)) return undefined;
       // Pushed documents are not resources of a cluster, so they have no Secrets.
-      const pushed = origin === secretOrigin ? undefined : nameOf(origin, name);
+      const pushed = origin === secretOrigin ? undefined : pushedNameOf(origin, name);
       const value = pushed !== undefined && Object.hasOwn(values, pushed) ? values[pushed] : undefined;
       if (value !== undefined && value !== '') return value;
-      return ownValue(planEnvironment, { account, source, isPushed: true }, origin, name);
+      return serverValue(planEnvironment, { account, source, isPushed: true }, origin, name);
     },
     unsetHint: (origin, name) =>
       origin === secretOrigin
         ? clusterHint
         : origin === 'fileRef'
-          ? `put a file ${name} into the directory that \`--values-dir\` names where \`heddle\` runs; over HTTP send it as \`values\`: {"${nameOf(origin, name)}": "…"}`
-          : `set it where \`heddle\` runs; over HTTP send it as \`values\`: {"${nameOf(origin, name)}": "…"}. Names must begin with HEDDLE_VALUE_`,
+          ? `put a file ${name} into the directory that \`--values-dir\` names where \`heddle\` runs; over HTTP send it as \`values\`: {"${pushedNameOf(origin, name)}": "…"}`
+          : `set it where \`heddle\` runs; over HTTP send it as \`values\`: {"${pushedNameOf(origin, name)}": "…"}. Names must begin with HEDDLE_VALUE_`,
   };
 }
 
 /** Returns one of the server's own values, `undefined` when its use is not permitted. */
-function ownValue(
+function serverValue(
   planEnvironment: PlanEnvironment,
   by: Omit<ValueUse, 'value'>,
   origin: string,
   name: string,
 ): string | undefined {
-  const value = nameOf(origin, name);
+  const value = pushedNameOf(origin, name);
   return value !== undefined && planEnvironment.mayUse({ ...by, value })
     ? planEnvironment.valueFrom(origin, name)
     : undefined;

@@ -2,16 +2,16 @@ import type { Problem } from '../problem.ts';
 import {
   type Condition,
   type ConditionType,
-  type Content,
+  type ContentIdentity,
   type HistoryEntry,
-  isSo,
+  isConditionTrue,
   type SourceState,
   type SourceStatus,
 } from './status.ts';
 
 /** Event in the life of a source. */
 export type SourceEvent =
-  | (Content & {
+  | (ContentIdentity & {
       readonly what: 'applied';
       readonly message: string;
       /** Revision of the account at this attempt. */
@@ -30,7 +30,7 @@ export type SourceEvent =
       /** Whether the source's loop stays stopped as hot although this attempt was applied. */
       readonly isHot?: boolean;
     })
-  | (Content & {
+  | (ContentIdentity & {
       readonly what: 'refused';
       readonly state: 'needs_approval' | 'invalid' | 'conflicted';
       readonly message: string;
@@ -50,25 +50,25 @@ export type SourceEvent =
     };
 
 /** Time of an event in ISO 8601, and the generation of the source's settings at that time. */
-export interface Occasion {
+export interface EventContext {
   readonly now: string;
   readonly generation: number;
 }
 
 const historyLength = 10;
-const shownProblems = 100;
+const maxShownProblems = 100;
 
 /** Returns the status after an event. Members that the event does not mention stay unchanged. */
-export function nextStatus(before: SourceStatus, event: SourceEvent, occasion: Occasion): SourceStatus {
+export function nextStatus(before: SourceStatus, event: SourceEvent, occasion: EventContext): SourceStatus {
   switch (event.what) {
     case 'applied':
-      return applied(before, event, occasion);
+      return statusAfterApply(before, event, occasion);
     case 'refused':
-      return refused(before, event, occasion);
+      return statusAfterRefusal(before, event, occasion);
     case 'unavailable':
     case 'failed':
       return {
-        ...outOfReach(before, event.what, event.message, occasion),
+        ...statusAfterFailure(before, event.what, event.message, occasion),
         ...(event.version === undefined ? {} : { lastAppliedVersion: event.version }),
       };
     case 'hot':
@@ -76,7 +76,7 @@ export function nextStatus(before: SourceStatus, event: SourceEvent, occasion: O
         ...before,
         state: 'stalled',
         message: event.message,
-        conditions: revise(before, occasion, {
+        conditions: reviseConditions(before, occasion, {
           Ready: ['False', 'HotLoop', event.message],
           Stalled: ['True', 'HotLoop', event.message],
           Reconciling: ['False', 'HotLoop', event.message],
@@ -85,12 +85,14 @@ export function nextStatus(before: SourceStatus, event: SourceEvent, occasion: O
     case 'running':
       return {
         ...before,
-        conditions: revise(before, occasion, { Reconciling: ['True', 'Applying', 'documents are being applied'] }),
+        conditions: reviseConditions(before, occasion, {
+          Reconciling: ['True', 'Applying', 'documents are being applied'],
+        }),
       };
     case 'suspended':
       return {
         ...before,
-        conditions: revise(before, occasion, {
+        conditions: reviseConditions(before, occasion, {
           Suspended: ['True', 'Suspended', 'the source is suspended'],
           Reconciling: ['False', 'Suspended', 'the source is suspended'],
         }),
@@ -98,15 +100,15 @@ export function nextStatus(before: SourceStatus, event: SourceEvent, occasion: O
     case 'reminded':
       return { ...before, remindedAt: occasion.now };
     case 'resumed':
-      return { ...before, conditions: revise(before, occasion, { Suspended: ['False', 'Running', ''] }) };
+      return { ...before, conditions: reviseConditions(before, occasion, { Suspended: ['False', 'Running', ''] }) };
     default:
       return unreachable(event);
   }
 }
 
-type Applied = Extract<SourceEvent, { readonly what: 'applied' }>;
+type AppliedEvent = Extract<SourceEvent, { readonly what: 'applied' }>;
 
-function applied(before: SourceStatus, event: Applied, occasion: Occasion): SourceStatus {
+function statusAfterApply(before: SourceStatus, event: AppliedEvent, occasion: EventContext): SourceStatus {
   const { at, revision, confirmed, inventory, problems = [], heldBack, drifted = 0, isHot = false } = event;
   const isWhole = problems.length === 0;
   const last = revision ?? confirmed;
@@ -114,7 +116,13 @@ function applied(before: SourceStatus, event: Applied, occasion: Occasion): Sour
   const isNewState =
     revision !== undefined || !isWhole || before.state !== 'applied' || before.lastAppliedDigest !== event.digest;
   const message = isNewState ? event.message : before.message;
-  const { planDigest: _, planId: __, problems: ___, heldBack: ____, ...kept } = observed(before, event, occasion);
+  const {
+    planDigest: _,
+    planId: __,
+    problems: ___,
+    heldBack: ____,
+    ...kept
+  } = withObservedContent(before, event, occasion);
   const drift = `${drifted} stated ${drifted === 1 ? 'value is' : 'values are'} different in the account`;
   const well: Findings = {
     Ready: isWhole ? ['True', 'Applied', message] : ['False', 'HeldBack', message],
@@ -124,13 +132,13 @@ function applied(before: SourceStatus, event: Applied, occasion: Occasion): Sour
   return {
     ...kept,
     ...(isHot ? {} : { state: 'applied', message }),
-    conditions: revise(before, occasion, {
+    conditions: reviseConditions(before, occasion, {
       ...(isHot ? {} : well),
       Drifted: drifted > 0 ? ['True', 'ValuesDiffer', drift] : ['False', 'InSync', ''],
       Conflicted: ['False', 'InSync', ''],
-      ...notSuspended(before),
+      ...notSuspendedFinding(before),
     }),
-    ...(isWhole ? {} : { problems: problems.slice(0, shownProblems) }),
+    ...(isWhole ? {} : { problems: problems.slice(0, maxShownProblems) }),
     ...(heldBack === undefined ? {} : { heldBack }),
     lastAttemptedRevision: at,
     lastAttemptedDigest: event.digest,
@@ -141,54 +149,54 @@ function applied(before: SourceStatus, event: Applied, occasion: Occasion): Sour
     ...(last === undefined ? {} : { lastAppliedRevision: last, lastAppliedAt: occasion.now }),
     inventory,
     drifted,
-    history: remember(before, event, 'applied', occasion),
+    history: addToHistory(before, event, 'applied', occasion),
   };
 }
 
-type Refused = Extract<SourceEvent, { readonly what: 'refused' }>;
+type RefusedEvent = Extract<SourceEvent, { readonly what: 'refused' }>;
 
-const refusals: Readonly<Record<Refused['state'], string>> = {
+const refusalReasons: Readonly<Record<RefusedEvent['state'], string>> = {
   needs_approval: 'NeedsApproval',
   invalid: 'InvalidDocuments',
   conflicted: 'Conflicted',
 };
 
-function refused(before: SourceStatus, event: Refused, occasion: Occasion): SourceStatus {
+function statusAfterRefusal(before: SourceStatus, event: RefusedEvent, occasion: EventContext): SourceStatus {
   const { state, message, at, planDigest, planId, problems } = event;
-  const { planDigest: _, planId: __, problems: ___, ...kept } = observed(before, event, occasion);
-  const reason = refusals[state];
+  const { planDigest: _, planId: __, problems: ___, ...kept } = withObservedContent(before, event, occasion);
+  const reason = refusalReasons[state];
   return {
     ...kept,
     state,
     message,
-    conditions: revise(before, occasion, {
+    conditions: reviseConditions(before, occasion, {
       Ready: ['False', reason, message],
       Reconciling: ['False', reason, ''],
       Stalled: ['True', reason, message],
       Conflicted: state === 'conflicted' ? ['True', reason, message] : ['False', reason, ''],
-      ...notSuspended(before),
+      ...notSuspendedFinding(before),
     }),
     lastAttemptedRevision: at,
     lastAttemptedDigest: event.digest,
     ...(planDigest === undefined ? {} : { planDigest }),
     ...(planId === undefined ? {} : { planId }),
-    ...(problems === undefined ? {} : { problems: problems.slice(0, shownProblems) }),
-    history: remember(before, event, state, occasion),
+    ...(problems === undefined ? {} : { problems: problems.slice(0, maxShownProblems) }),
+    history: addToHistory(before, event, state, occasion),
   };
 }
 
-function outOfReach(
+function statusAfterFailure(
   before: SourceStatus,
   state: 'unavailable' | 'failed',
   message: string,
-  occasion: Occasion,
+  occasion: EventContext,
 ): SourceStatus {
   const reason = state === 'unavailable' ? 'SourceUnavailable' : 'Failed';
   return {
     ...before,
     state,
     message,
-    conditions: revise(before, occasion, {
+    conditions: reviseConditions(before, occasion, {
       Ready: ['False', reason, message],
       Reconciling: ['True', reason, 'the source is retried automatically'],
       Stalled: ['False', reason, ''],
@@ -200,14 +208,14 @@ function outOfReach(
  * Returns the finding that the source is not suspended, unless it is. A reconcile that completes after the source was
  * suspended must not resume it.
  */
-function notSuspended(before: SourceStatus): Findings {
-  return isSo(before, 'Suspended') ? {} : { Suspended: ['False', 'Running', ''] };
+function notSuspendedFinding(before: SourceStatus): Findings {
+  return isConditionTrue(before, 'Suspended') ? {} : { Suspended: ['False', 'Running', ''] };
 }
 
-function observed(
+function withObservedContent(
   before: SourceStatus,
-  event: Content & { readonly at: number },
-  { generation }: Occasion,
+  event: ContentIdentity & { readonly at: number },
+  { generation }: EventContext,
 ): SourceStatus {
   const { observedCommit: _, ...kept } = before;
   return {
@@ -223,14 +231,25 @@ type Findings = Partial<
   Readonly<Record<ConditionType, readonly [Condition['status'], reason: string, message: string]>>
 >;
 
-const order: readonly ConditionType[] = ['Ready', 'Reconciling', 'Stalled', 'Drifted', 'Conflicted', 'Suspended'];
+const conditionOrder: readonly ConditionType[] = [
+  'Ready',
+  'Reconciling',
+  'Stalled',
+  'Drifted',
+  'Conflicted',
+  'Suspended',
+];
 
 /**
  * Returns the conditions with the new findings. A condition keeps its transition time while its status stays the same,
  * even when its reason changes.
  */
-function revise(before: SourceStatus, { now, generation }: Occasion, findings: Findings): readonly Condition[] {
-  return order.flatMap((type) => {
+function reviseConditions(
+  before: SourceStatus,
+  { now, generation }: EventContext,
+  findings: Findings,
+): readonly Condition[] {
+  return conditionOrder.flatMap((type) => {
     const old = before.conditions.find((condition) => condition.type === type);
     const found = findings[type];
     if (found === undefined) return old ?? [];
@@ -244,11 +263,11 @@ function revise(before: SourceStatus, { now, generation }: Occasion, findings: F
  * Returns the history with this attempt. A repeated result for the same content adds no entry, unless it made a
  * revision.
  */
-function remember(
+function addToHistory(
   before: SourceStatus,
-  event: Content & { readonly message: string; readonly revision?: number },
+  event: ContentIdentity & { readonly message: string; readonly revision?: number },
   result: SourceState,
-  { now }: Occasion,
+  { now }: EventContext,
 ): readonly HistoryEntry[] {
   const { digest, commit, message, revision } = event;
   const [newest] = before.history;

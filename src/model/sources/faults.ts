@@ -5,7 +5,7 @@ import type { Fault } from '../declare/kind.ts';
 import { parseRemote, type Transport } from '../remote-url.ts';
 import { createChecker } from '../schema/validate.ts';
 import { patternFaults } from './file-rules.ts';
-import { apiSchemas, type GitConfig, intervalLimits, nameFault, type SourceConfig } from './schema.ts';
+import { apiSourceSchemas, type GitConfig, intervalLimits, type SourceConfig, sourceNameFault } from './schema.ts';
 
 /**
  * Returns the faults of a source of any type that the schema cannot express. `kinds`: kinds that documents may have.
@@ -14,7 +14,7 @@ export function sourceFaults(
   source: SourceConfig & { readonly name?: string },
   kinds: readonly string[],
 ): readonly Fault[] {
-  const named = source.name === undefined ? undefined : nameFault(source.name);
+  const named = source.name === undefined ? undefined : sourceNameFault(source.name);
   return [
     ...(named === undefined ? [] : [{ code: 'name_invalid', path: '/name', message: named } as const]),
     ...durationFault('/interval', source.interval),
@@ -95,7 +95,7 @@ export function gitFaults(git: GitConfig, allowed: readonly Transport[]): readon
   return faults;
 }
 
-const checkers = new Map(Object.entries(apiSchemas).map(([type, schema]) => [type, createChecker(schema)]));
+const checkers = new Map(Object.entries(apiSourceSchemas).map(([type, schema]) => [type, createChecker(schema)]));
 
 /** Rules for sources that are created through the API. */
 export interface ApiSourceRules {

@@ -1,4 +1,11 @@
-import { type Glob, matchesGlob, type PathStep, parseGlob, type Spend, stepsOfPath } from '../../lib/glob.ts';
+import {
+  type Glob,
+  matchesGlob,
+  type PathSegment,
+  parseGlob,
+  type SpendComparisons,
+  splitPath,
+} from '../../lib/glob.ts';
 import { normalizePath, pathBelow } from '../../lib/path.ts';
 import { runToEnd } from '../../lib/steps.ts';
 import { InvalidInput } from '../errors.ts';
@@ -22,19 +29,19 @@ export interface FileRules {
 }
 
 /** Maximum number of patterns in a list, including blank lines and comments. */
-export const mostPatterns = 1000;
+export const maxPatterns = 1000;
 
 /**
  * Maximum number of comparisons for all files of a source, about one second. Counted instead of timed, so that the same
  * input always passes or always fails.
  */
-const mostComparisons = 30_000_000;
+const maxComparisons = 30_000_000;
 
 /** Name of a rule that hides a file, as used in messages: `config/.heddleignore:3 (legacy/)`. */
-export type Hidden = string;
+export type HidingRuleName = string;
 
 /** Number of comparisons between two yields, some milliseconds. */
-const comparisonsAtOnce = 100_000;
+const comparisonsPerYield = 100_000;
 
 /**
  * Decides which files are hidden. Throws `InvalidInput` when the patterns are too expensive for the number of files.
@@ -44,14 +51,14 @@ export interface FileFilter {
    * Returns the rule that hides a path below the root, or one of the directories above it; `undefined` when the path is
    * visible. An `include` rule never hides a directory, because files inside it may match.
    */
-  hides(path: string, isDirectory?: boolean): Hidden | undefined;
-  /** Like `hides`, but also returns the root of the rule and the path below it. Yields regularly. */
-  hidesInSteps(path: string, isDirectory?: boolean): Generator<undefined, Hiding | undefined>;
+  findHidingRuleName(path: string, isDirectory?: boolean): HidingRuleName | undefined;
+  /** Like `findHidingRuleName`, but also returns the root of the rule and the path below it. Yields regularly. */
+  findHidingRuleInSteps(path: string, isDirectory?: boolean): Generator<undefined, HidingRule | undefined>;
 }
 
 /** A rule that hides a file. */
-export interface Hiding {
-  readonly rule: Hidden;
+export interface HidingRule {
+  readonly rule: HidingRuleName;
   /** Directory to which the rule applies, normalized. */
   readonly root: string;
   /** Path of the file below that directory. */
@@ -63,9 +70,9 @@ export function patternFaults(
   type: FileRules['type'],
   patterns: readonly string[],
 ): readonly { readonly at: number; readonly message: string }[] {
-  if (patterns.length > mostPatterns)
+  if (patterns.length > maxPatterns)
     return [
-      { at: mostPatterns, message: `there are more than ${mostPatterns} patterns; use fewer, such as directories` },
+      { at: maxPatterns, message: `there are more than ${maxPatterns} patterns; use fewer, such as directories` },
     ];
   return patterns.flatMap((pattern, at) => {
     const glob = parseGlob(pattern);
@@ -93,12 +100,12 @@ export function createFileFilter(rules: readonly FileRules[]): FileFilter {
 /** Like `createFileFilter`, but yields regularly. */
 export function* createFileFilterInSteps(rules: readonly FileRules[]): Generator<undefined, FileFilter> {
   const budget = createBudget(rules);
-  const lists: List[] = [];
+  const lists: PatternMatcher[] = [];
   for (const one of rules) {
     yield undefined;
-    lists.push(createList(one, budget));
+    lists.push(createPatternMatcher(one, budget));
   }
-  function* hidesInSteps(path: string, isDirectory = false): Generator<undefined, Hiding | undefined> {
+  function* hidesInSteps(path: string, isDirectory = false): Generator<undefined, HidingRule | undefined> {
     const normal = normalizePath(path);
     for (const list of lists) {
       const hidden = yield* list(normal, isDirectory);
@@ -106,19 +113,22 @@ export function* createFileFilterInSteps(rules: readonly FileRules[]): Generator
     }
     return undefined;
   }
-  return { hidesInSteps, hides: (path, isDirectory) => runToEnd(hidesInSteps(path, isDirectory))?.rule };
+  return {
+    findHidingRuleInSteps: hidesInSteps,
+    findHidingRuleName: (path, isDirectory) => runToEnd(hidesInSteps(path, isDirectory))?.rule,
+  };
 }
 
 /** Counts comparisons against the limit. */
 interface Budget {
-  readonly spend: Spend;
+  readonly spend: SpendComparisons;
   /** Returns true, so that the caller yields, when enough comparisons were made since it last did. */
-  isTurn(): boolean;
+  isYieldDue(): boolean;
 }
 
 function createBudget(rules: readonly FileRules[]): Budget {
-  let left = mostComparisons;
-  let turn = left - comparisonsAtOnce;
+  let left = maxComparisons;
+  let turn = left - comparisonsPerYield;
   return {
     spend(comparisons) {
       left -= comparisons;
@@ -128,9 +138,9 @@ function createBudget(rules: readonly FileRules[]): Budget {
         `The patterns of ${names} are too many or too complex for so many files; use fewer of them, or several sources.`,
       );
     },
-    isTurn() {
+    isYieldDue() {
       if (left > turn) return false;
-      turn = left - comparisonsAtOnce;
+      turn = left - comparisonsPerYield;
       return true;
     },
   };
@@ -142,18 +152,18 @@ interface Pattern {
   readonly text: string;
 }
 
-type List = (path: string, isDirectory: boolean) => Generator<undefined, Hiding | undefined>;
+type PatternMatcher = (path: string, isDirectory: boolean) => Generator<undefined, HidingRule | undefined>;
 
-function createList(rules: FileRules, { spend, isTurn }: Budget): List {
-  const patterns = rules.patterns.slice(0, mostPatterns).flatMap((text, at): Pattern[] => {
+function createPatternMatcher(rules: FileRules, { spend, isYieldDue }: Budget): PatternMatcher {
+  const patterns = rules.patterns.slice(0, maxPatterns).flatMap((text, at): Pattern[] => {
     const glob = parseGlob(text);
     return glob === undefined || 'fault' in glob ? [] : [{ glob, at, text }];
   });
   // The last matching pattern decides.
   const backwards = patterns.toReversed();
-  function* decide(steps: readonly PathStep[], isDirectory: boolean): Generator<undefined, Pattern | undefined> {
+  function* decide(steps: readonly PathSegment[], isDirectory: boolean): Generator<undefined, Pattern | undefined> {
     for (const pattern of backwards) {
-      if (isTurn()) yield undefined;
+      if (isYieldDue()) yield undefined;
       const { glob } = pattern;
       if ((isDirectory || !glob.directoryOnly) && matchesGlob(glob, steps, spend)) return pattern;
     }
@@ -164,13 +174,13 @@ function createList(rules: FileRules, { spend, isTurn }: Budget): List {
    * Finds the pattern that matches a directory above the path. Everything in a matching directory matches too, whatever
    * later patterns say.
    */
-  function* find(steps: readonly PathStep[]): Generator<undefined, Pattern | undefined> {
+  function* find(steps: readonly PathSegment[]): Generator<undefined, Pattern | undefined> {
     let found: Pattern | undefined;
     let key = '';
     for (let depth = 1; depth < steps.length && found === undefined; depth += 1) {
       key += `/${steps[depth - 1]?.name}`;
       spend(key.length);
-      if (!directories.has(key)) directories.set(key, positive(yield* decide(steps.slice(0, depth), true)));
+      if (!directories.has(key)) directories.set(key, dropNegated(yield* decide(steps.slice(0, depth), true)));
       found = directories.get(key);
     }
     return found;
@@ -179,22 +189,22 @@ function createList(rules: FileRules, { spend, isTurn }: Budget): List {
   return function* (path, isDirectory) {
     const below = pathBelow(root, path);
     if (below === undefined) return undefined;
-    const steps = stepsOfPath(below);
-    const found = (yield* find(steps)) ?? positive(yield* decide(steps, isDirectory));
+    const steps = splitPath(below);
+    const found = (yield* find(steps)) ?? dropNegated(yield* decide(steps, isDirectory));
     const rule = hiddenBy(rules, found, isDirectory);
     return rule === undefined ? undefined : { rule, root, below };
   };
 }
 
-function positive(pattern: Pattern | undefined): Pattern | undefined {
+function dropNegated(pattern: Pattern | undefined): Pattern | undefined {
   return pattern?.glob.negated === true ? undefined : pattern;
 }
 
-function hiddenBy(rules: FileRules, found: Pattern | undefined, isDirectory: boolean): Hidden | undefined {
+function hiddenBy(rules: FileRules, found: Pattern | undefined, isDirectory: boolean): HidingRuleName | undefined {
   if (rules.type === 'include') return found === undefined && !isDirectory ? rules.name : undefined;
-  return found === undefined ? undefined : nameOf(rules, found);
+  return found === undefined ? undefined : hidingRuleNameOf(rules, found);
 }
 
-function nameOf({ type, name }: FileRules, { at, text }: Pattern): Hidden {
+function hidingRuleNameOf({ type, name }: FileRules, { at, text }: Pattern): HidingRuleName {
   return type === 'ignore' ? `${name}:${at + 1} (${text.trim()})` : `${name} (${text})`;
 }

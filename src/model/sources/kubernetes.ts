@@ -225,7 +225,7 @@ function ruleFaults(namespaces: NamespaceRule, at: number, kinds: readonly strin
 }
 
 /** Returns the namespaces that rules list by name, without repeats. */
-export function namesOf({ namespaces }: Pick<KubernetesConfig, 'namespaces'>): readonly string[] {
+export function namespaceNamesOf({ namespaces }: Pick<KubernetesConfig, 'namespaces'>): readonly string[] {
   return [...new Set(namespaces.flatMap(({ names = [] }) => names))];
 }
 
@@ -244,11 +244,14 @@ function isSelected(labels: Readonly<Record<string, string>>, selector: Namespac
   const { matchLabels = {}, matchExpressions = [] } = selector;
   return (
     Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
-    matchExpressions.every((expression) => holds(labels, expression))
+    matchExpressions.every((expression) => matchesExpression(labels, expression))
   );
 }
 
-function holds(labels: Readonly<Record<string, string>>, { key, operator, values = [] }: LabelExpression): boolean {
+function matchesExpression(
+  labels: Readonly<Record<string, string>>,
+  { key, operator, values = [] }: LabelExpression,
+): boolean {
   const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
   switch (operator) {
     case 'In':

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, membersOf } from '../../lib/json.ts';
+import { asObjectOrEmpty, type Json, type JsonObject } from '../../lib/json.ts';
 
 /** Every `ConflictMode`. */
 export const conflictModes = ['guard', 'correct', 'observe', 'seed'] as const;
@@ -82,13 +82,13 @@ export interface SourceSettings {
   /** True when the source's resource in a cluster suspends it. */
   readonly suspendedInCluster?: true;
   /** Whether a server reads and applies the documents on its own. False for sources that are pushed. */
-  readonly isRun: boolean;
+  readonly isServerRun: boolean;
   /** Revision that rolled the source back. Absent once a later plan of the source has been applied with approval. */
   readonly rolledBack?: number;
 }
 
 /** Default settings of a source. */
-export const plainSettings: SourceSettings = {
+export const defaultSettings: SourceSettings = {
   conflictMode: 'guard',
   adopt: 'identical',
   membership: 'additive',
@@ -99,12 +99,12 @@ export const plainSettings: SourceSettings = {
   limits: { deletes: 5, deleteShare: 0.2, kindShare: 0.5, updateShare: 0.4 },
   scope: {},
   suspended: false,
-  isRun: false,
+  isServerRun: false,
 };
 
 /** Whether the resource of a source in a cluster requests that it be suspended. */
 export function isSuspendedInCluster(spec: JsonObject): boolean {
-  return membersOf(spec['requested'])['suspend'] === true;
+  return asObjectOrEmpty(spec['requested'])['suspend'] === true;
 }
 
 /** Whether a stored source is suspended, by the API or by its resource in a cluster. */
@@ -124,34 +124,34 @@ export function isSuspended({ suspended, suspendedInCluster }: SourceSettings): 
 }
 
 /** Stored columns of a source next to its spec. */
-export interface SourceFacts {
+export interface SourceColumns {
   readonly type: string;
   readonly suspended: boolean;
   readonly rolledBack: number | null;
 }
 
-/** Reads the settings from a source's stored spec. Absent members get the values of `plainSettings`. */
-export function readSettings(spec: JsonObject, { type, suspended, rolledBack }: SourceFacts): SourceSettings {
-  const limits = membersOf(spec['limits']);
+/** Reads the settings from a source's stored spec. Absent members get the values of `defaultSettings`. */
+export function readSettings(spec: JsonObject, { type, suspended, rolledBack }: SourceColumns): SourceSettings {
+  const limits = asObjectOrEmpty(spec['limits']);
   return {
-    conflictMode: wordOf(spec['conflictMode'], conflictModes, plainSettings.conflictMode),
-    adopt: wordOf(spec['adopt'], adoptModes, plainSettings.adopt),
-    membership: wordOf(spec['membership'], membershipModes, plainSettings.membership),
+    conflictMode: wordOrDefault(spec['conflictMode'], conflictModes, defaultSettings.conflictMode),
+    adopt: wordOrDefault(spec['adopt'], adoptModes, defaultSettings.adopt),
+    membership: wordOrDefault(spec['membership'], membershipModes, defaultSettings.membership),
     prune: spec['prune'] !== false,
     allowEmpty: spec['allowEmpty'] === true,
     strictFiles: spec['strictFiles'] === true,
-    approval: wordOf(spec['approval'], approvalModes, plainSettings.approval),
+    approval: wordOrDefault(spec['approval'], approvalModes, defaultSettings.approval),
     limits: {
-      deletes: numberOf(limits['deletes'], plainSettings.limits.deletes),
-      deleteShare: numberOf(limits['deleteShare'], plainSettings.limits.deleteShare),
-      kindShare: numberOf(limits['kindShare'], plainSettings.limits.kindShare),
-      updateShare: numberOf(limits['updateShare'], plainSettings.limits.updateShare),
+      deletes: numberOrDefault(limits['deletes'], defaultSettings.limits.deletes),
+      deleteShare: numberOrDefault(limits['deleteShare'], defaultSettings.limits.deleteShare),
+      kindShare: numberOrDefault(limits['kindShare'], defaultSettings.limits.kindShare),
+      updateShare: numberOrDefault(limits['updateShare'], defaultSettings.limits.updateShare),
       ...readAccessLimits(limits),
     },
-    scope: readScope(membersOf(spec['scope'])),
+    scope: readScope(asObjectOrEmpty(spec['scope'])),
     suspended,
     ...(isSuspendedInCluster(spec) ? { suspendedInCluster: true } : {}),
-    isRun: type !== 'push',
+    isServerRun: type !== 'push',
     ...(rolledBack === null ? {} : { rolledBack }),
   };
 }
@@ -175,10 +175,14 @@ function readScope(scope: JsonObject): Scope {
   return Object.fromEntries(lists);
 }
 
-function wordOf<const Word extends string>(value: Json | undefined, words: readonly Word[], fallback: Word): Word {
+function wordOrDefault<const Word extends string>(
+  value: Json | undefined,
+  words: readonly Word[],
+  fallback: Word,
+): Word {
   return words.find((word) => word === value) ?? fallback;
 }
 
-function numberOf(value: Json | undefined, fallback: number): number {
+function numberOrDefault(value: Json | undefined, fallback: number): number {
   return typeof value === 'number' ? value : fallback;
 }

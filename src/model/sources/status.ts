@@ -90,7 +90,7 @@ export interface SourceStatus {
 }
 
 /** Identification of a source's content at one attempt. */
-export interface Content {
+export interface ContentIdentity {
   readonly digest: string;
   readonly commit?: string;
   readonly uids?: string;
@@ -98,12 +98,12 @@ export interface Content {
 }
 
 /** Whether the status of a condition is `True`. */
-export function isSo(status: SourceStatus, type: ConditionType): boolean {
+export function isConditionTrue(status: SourceStatus, type: ConditionType): boolean {
   return status.conditions.some((condition) => condition.type === type && condition.status === 'True');
 }
 
 /** Status of a source before its first reconcile. */
-export const unknownStatus: SourceStatus = {
+export const initialStatus: SourceStatus = {
   state: 'pending',
   message: 'not reconciled yet',
   conditions: [],
@@ -116,10 +116,10 @@ export const unknownStatus: SourceStatus = {
  * is then not written.
  */
 export function isSameStatus(a: SourceStatus, b: SourceStatus): boolean {
-  return JSON.stringify(essence(a)) === JSON.stringify(essence(b));
+  return JSON.stringify(comparableStatus(a)) === JSON.stringify(comparableStatus(b));
 }
 
-function essence({
+function comparableStatus({
   observedRevision: _,
   lastAttemptedRevision: __,
   nextRunAt: ___,
@@ -166,5 +166,5 @@ const suspendedMessage = 'suspended: documents are not read until the source is 
 export function readStatus(stored: JsonObject): SourceStatus {
   // An older version may have stored only some of the members.
   const known = stored;
-  return { ...unknownStatus, ...known };
+  return { ...initialStatus, ...known };
 }

@@ -1,14 +1,14 @@
 import { emptyMap, type PersistentMap } from '../../lib/persistent-map.ts';
 
 /** Set of ids in an index entry. */
-export type Ids = PersistentMap<true>;
+export type IdSet = PersistentMap<true>;
 
 /** Edits a map of sets. Changes are collected, and each changed set is written once. */
-export class Buckets {
-  readonly #map: PersistentMap<Ids>;
+export class SetMapDraft {
+  readonly #map: PersistentMap<IdSet>;
   readonly #changes = new Map<string, Map<string, boolean>>();
 
-  constructor(map: PersistentMap<Ids>) {
+  constructor(map: PersistentMap<IdSet>) {
     this.#map = map;
   }
 
@@ -33,7 +33,7 @@ export class Buckets {
     return before !== present;
   }
 
-  *close(): Generator<undefined, PersistentMap<Ids>> {
+  *close(): Generator<undefined, PersistentMap<IdSet>> {
     const draft = this.#map.open();
     let written = 0;
     for (const [bucket, changes] of this.#changes) {

@@ -1,7 +1,7 @@
 import type { Kind } from '../declare/kind.ts';
 import type { Registry } from '../declare/registry.ts';
 import { mentionsOf } from '../schema/references.ts';
-import { membershipFields, movedMembers } from './members.ts';
+import { changedMembers, membershipFields } from './members.ts';
 import type { StoredObject } from './object.ts';
 
 /** One stored reference of an object. `origin` is empty except for memberships. */
@@ -17,7 +17,7 @@ export interface Facets {
   readonly keys: readonly { readonly rule: string; readonly value: string }[];
   /** Values by which rules look objects up, by index. */
   readonly indexes: readonly { readonly index: string; readonly value: string }[];
-  /** Every reference except memberships, of which there may be very many; see `movedReferences`. */
+  /** Every reference except memberships, of which there may be very many; see `changedReferences`. */
   readonly links: readonly Reference[];
   /** Every reference, including memberships. Computed at the first access. */
   readonly references: readonly Reference[];
@@ -45,7 +45,7 @@ export function countKey(id: string, kind: string, field: string): string {
 }
 
 /** Names of the parts of a state that can be read, and change, separately. */
-export const parts = {
+export const partKeys = {
   object: (id: string) => `o\0${id}`,
   /** Set of objects of a kind, with their content. */
   objectsOf: (kind: string) => `k\0${kind}`,
@@ -56,16 +56,16 @@ export const parts = {
   count: (key: string) => `c\0${key}`,
 } as const;
 
-const none: readonly never[] = [];
+const noEntries: readonly never[] = [];
 
-const known = new WeakMap<StoredObject, Facets>();
+const facetsCache = new WeakMap<StoredObject, Facets>();
 
 /** Returns the facets of an object. They are cached, because objects are never edited. */
 export function facetsOf(registry: Registry, object: StoredObject): Facets {
-  const present = known.get(object);
+  const present = facetsCache.get(object);
   if (present !== undefined) return present;
   const facets = buildFacets(registry, object);
-  known.set(object, facets);
+  facetsCache.set(object, facets);
   return facets;
 }
 
@@ -90,37 +90,37 @@ function buildFacets(registry: Registry, object: StoredObject): Facets {
     // account has three.
     ...{ keys: keys.slice(), indexes: indexes.slice(), links: links.slice(), entries: entriesOf(kind, object) },
     get references() {
-      all ??= [...links, ...movedReferences(registry, undefined, object).come];
+      all ??= [...links, ...changedReferences(registry, undefined, object).added];
       return all;
     },
   };
 }
 
 /** References that only one of two versions of an object has. */
-export interface MovedReferences {
-  readonly come: readonly Reference[];
-  readonly gone: readonly Reference[];
+export interface ChangedReferences {
+  readonly added: readonly Reference[];
+  readonly removed: readonly Reference[];
 }
 
 /** Returns the membership references in which two versions of an object differ. An absent version has none. */
-export function movedReferences(
+export function changedReferences(
   registry: Registry,
   before: StoredObject | undefined,
   after: StoredObject | undefined,
-): MovedReferences {
+): ChangedReferences {
   const come: Reference[] = [];
   const gone: Reference[] = [];
   for (const field of membershipFields(registry.get((after ?? before)?.kind ?? '').spec)) {
-    for (const { id: to, was, is } of movedMembers(before, after, field)) {
+    for (const { id: to, was, is } of changedMembers(before, after, field)) {
       come.push(...is.filter((origin) => !was.includes(origin)).map((origin) => ({ field, to, origin })));
       gone.push(...was.filter((origin) => !is.includes(origin)).map((origin) => ({ field, to, origin })));
     }
   }
-  return { come, gone };
+  return { added: come, removed: gone };
 }
 
 function entriesOf({ entries }: Kind, object: StoredObject): Facets['entries'] {
-  if (entries === undefined) return none;
+  if (entries === undefined) return noEntries;
   return Object.entries(entries).flatMap(([kind, read]) => {
     const values = [read(object) ?? []].flat();
     return values.filter((value) => value !== '').map((value) => ({ kind, value }));

@@ -1,4 +1,4 @@
-import { type Interval, intersectIntervals, joinIntervals, subtractIntervals } from '../../lib/bits/intervals.ts';
+import { type Interval, intersectIntervals, mergeIntervals, subtractIntervals } from '../../lib/bits/intervals.ts';
 import type { State } from '../declare/kind.ts';
 import type { Stored } from './stored.ts';
 
@@ -37,13 +37,13 @@ export function freePorts(ingressPeer: Stored<'IngressPeer'>, mappings: readonly
     const taken = mappings
       .filter(({ protocol }) => usesTransport(protocol, transport))
       .map(({ ingress_start: start, ingress_end: end }) => ({ start, end }));
-    return subtractIntervals([poolOf(ingressPeer, transport)], joinIntervals(taken));
+    return subtractIntervals([portRangeOf(ingressPeer, transport)], mergeIntervals(taken));
   };
   return { tcp: free('tcp'), udp: free('udp') };
 }
 
 /** Returns the range of ports that an ingress peer allocates from. */
-export function poolOf(ingressPeer: Stored<'IngressPeer'>, transport: Transport): Interval {
+export function portRangeOf(ingressPeer: Stored<'IngressPeer'>, transport: Transport): Interval {
   const { start = 0, end = 0 } = ingressPeer.spec[`${transport}_pool`] ?? {};
   return { start, end };
 }
@@ -89,7 +89,7 @@ export function mapPieces(
  * Sorts objects into the order in which they are allocated ports, which is the same on all servers: by key, or by id
  * without a key.
  */
-export function inPortOrder<T extends { readonly key?: string; readonly id: string }>(
+export function inAllocationOrder<T extends { readonly key?: string; readonly id: string }>(
   objects: readonly T[],
 ): readonly T[] {
   return [...objects].sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));

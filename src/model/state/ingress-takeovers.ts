@@ -1,7 +1,7 @@
 import type { Interval } from '../../lib/bits/intervals.ts';
 import { emptyMap, type PersistentMap } from '../../lib/persistent-map.ts';
 import type { State } from '../declare/kind.ts';
-import { inPortOrder, mapPieces, mappingsOf, type PortMapping, portsOn } from './ingress-ports.ts';
+import { inAllocationOrder, mapPieces, mappingsOf, type PortMapping, portsOn } from './ingress-ports.ts';
 import { createPortPool, type PortPool } from './port-pool.ts';
 import type { Stored } from './stored.ts';
 
@@ -27,10 +27,10 @@ export function forwardingOf(port: Stored<'IngressPort'>, takeovers: Takeovers):
 }
 
 /** Current state of the peers on which ingress peers run. */
-export interface HostsNow {
+export interface HostStates {
   isOffline(peer: string): boolean;
   /** Whether the peer is excluded from the mesh although its object is not the reason (endpoint security). */
-  isKeptOut(peer: string): boolean;
+  isExcluded(peer: string): boolean;
 }
 
 /**
@@ -38,7 +38,7 @@ export interface HostsNow {
  */
 export function ingressHosts(state: State): readonly string[] {
   const ingressPeers = state.ofKind('IngressPeer');
-  return ingressPeers.some(standsIn) ? ingressPeers.map(hostOf) : [];
+  return ingressPeers.some(canTakeOver) ? ingressPeers.map(hostOf) : [];
 }
 
 /**
@@ -48,21 +48,23 @@ export function ingressHosts(state: State): readonly string[] {
  * number (`direct_port`). When no stand-in has room, the ingress peer keeps the port. Nothing is stored: every server
  * computes the same result from the same state and the same offline peers.
  */
-export function takeoversIn(state: State, { isOffline, isKeptOut }: HostsNow): Takeovers {
-  const ingressPeers = inPortOrder(state.ofKind('IngressPeer'));
+export function takeoversIn(state: State, { isOffline, isExcluded }: HostStates): Takeovers {
+  const ingressPeers = inAllocationOrder(state.ofKind('IngressPeer'));
   const absent = ingressPeers.filter((one) => isOffline(hostOf(one)));
   const standIns = ingressPeers.filter((one) => {
     const host = hostOf(one);
-    return standsIn(one) && !isOffline(host) && isApproved(host, state) && !isKeptOut(host);
+    return canTakeOver(one) && !isOffline(host) && isApproved(host, state) && !isExcluded(host);
   });
   if (absent.length === 0 || standIns.length === 0) return noTakeovers;
   const free = new Map(standIns.map((one) => [one.id, createPortPool(one, portsOn(one, state).flatMap(mappingsOf))]));
-  const ports = inPortOrder(absent.flatMap((one) => portsOn(one, state))).filter(({ spec }) => spec.enabled === true);
+  const ports = inAllocationOrder(absent.flatMap((one) => portsOn(one, state))).filter(
+    ({ spec }) => spec.enabled === true,
+  );
   return noTakeovers.edit((found) => {
     // Ports that keep their numbers are placed first, so that no other port takes these numbers.
     for (const mayMove of [false, true]) {
       for (const port of ports) {
-        const taken = found.get(port.id) ?? takeOver(port, free, mayMove);
+        const taken = found.get(port.id) ?? findTakeover(port, free, mayMove);
         if (taken !== undefined) found.set(port.id, taken);
       }
     }
@@ -70,19 +72,19 @@ export function takeoversIn(state: State, { isOffline, isKeptOut }: HostsNow): T
 }
 
 /** Assigns the port to the first stand-in with room. `free`: remaining ports of the stand-ins. */
-function takeOver(
+function findTakeover(
   port: Stored<'IngressPort'>,
   free: ReadonlyMap<string, PortPool>,
   mayMove: boolean,
 ): Forwarding | undefined {
   for (const [ingressPeer, pool] of free) {
-    const mappings = place(port, pool, mayMove && port.spec.direct_port === undefined);
+    const mappings = allocatePorts(port, pool, mayMove && port.spec.direct_port === undefined);
     if (mappings !== undefined) return { ingressPeer, mappings };
   }
   return undefined;
 }
 
-function standsIn({ spec }: Stored<'IngressPeer'>): boolean {
+function canTakeOver({ spec }: Stored<'IngressPeer'>): boolean {
   return spec.enabled === true && spec.fallback === true;
 }
 
@@ -100,7 +102,11 @@ function hostOf({ spec }: Stored<'IngressPeer'>): string {
  * Takes the numbers that an ingress port needs on another ingress peer. Returns `undefined`, and takes none, when there
  * is not enough room.
  */
-function place(port: Stored<'IngressPort'>, pool: PortPool, mayMove: boolean): readonly PortMapping[] | undefined {
+function allocatePorts(
+  port: Stored<'IngressPort'>,
+  pool: PortPool,
+  mayMove: boolean,
+): readonly PortMapping[] | undefined {
   const mappings = mappingsOf(port);
   const pieces: (readonly Interval[])[] = [];
   const take = (at: number, { protocol }: PortMapping, numbers: readonly Interval[]): void => {
@@ -114,9 +120,9 @@ function place(port: Stored<'IngressPort'>, pool: PortPool, mayMove: boolean): r
   for (const [at, mapping] of mappings.entries()) {
     if (pieces[at] !== undefined) continue;
     const count = mapping.ingress_end - mapping.ingress_start + 1;
-    const others = mayMove ? pool.lowest(mapping.protocol, count) : undefined;
+    const others = mayMove ? pool.findLowestFree(mapping.protocol, count) : undefined;
     if (others === undefined) {
-      for (const [taken, { protocol }] of mappings.entries()) pool.giveBack(protocol, pieces[taken] ?? []);
+      for (const [taken, { protocol }] of mappings.entries()) pool.release(protocol, pieces[taken] ?? []);
       return undefined;
     }
     take(at, mapping, others);

@@ -1,4 +1,4 @@
-import { equalJson, type Json, type JsonObject, membersOf } from '../../lib/json.ts';
+import { asObjectOrEmpty, equalJson, type Json, type JsonObject } from '../../lib/json.ts';
 import { increasingKeys, keyAfter } from '../../lib/sort-keys.ts';
 import { emptySortedMap, type SortedMap } from '../../lib/sorted-map.ts';
 import type { Kind } from '../declare/kind.ts';
@@ -22,7 +22,7 @@ export type Members = SortedMap<MemberOrigins>;
 export type Content = Pick<StoredObject, 'spec' | 'members'>;
 
 /** A member that joined a set, left it, or changed its origins. */
-export interface MemberMove {
+export interface MemberChange {
   readonly id: string;
   readonly was: MemberOrigins;
   readonly is: MemberOrigins;
@@ -34,15 +34,16 @@ export type MemberEdit = readonly [id: string, origins: MemberOrigins];
 const noMembers: Members = emptySortedMap();
 
 /** Content of an object that does not exist. */
-export const noContent: Content = { spec: {} };
+export const emptyContent: Content = { spec: {} };
 
-const fieldsOfMembers = new WeakMap<Fields, readonly string[]>();
+const membershipFieldsCache = new WeakMap<Fields, readonly string[]>();
 
 /** Returns the names of the membership fields. */
 export function membershipFields(fields: Fields): readonly string[] {
   const known =
-    fieldsOfMembers.get(fields) ?? entriesOf(fields).flatMap(([name, { type }]) => (type === 'members' ? [name] : []));
-  fieldsOfMembers.set(fields, known);
+    membershipFieldsCache.get(fields) ??
+    entriesOf(fields).flatMap(([name, { type }]) => (type === 'members' ? [name] : []));
+  membershipFieldsCache.set(fields, known);
   return known;
 }
 
@@ -65,11 +66,11 @@ export function originsOf(content: Content, field: string, id: string): MemberOr
  * Returns the members in which two versions of an object differ, by id. The cost is proportional to the difference when
  * one version was derived from the other.
  */
-export function movedMembers(
+export function changedMembers(
   before: Content | undefined,
   after: Content | undefined,
   field: string,
-): readonly MemberMove[] {
+): readonly MemberChange[] {
   const [old, now] = [membersIn(before, field), membersIn(after, field)];
   return now.changedSince(old).flatMap((id) => {
     const [was, is] = [old.get(id) ?? [], now.get(id) ?? []];
@@ -78,7 +79,7 @@ export function movedMembers(
 }
 
 /** Returns the content with new origins for some members of a set. */
-export function withMembers<C extends Content>(content: C, field: string, edits: readonly MemberEdit[]): C {
+export function withMemberEdits<C extends Content>(content: C, field: string, edits: readonly MemberEdit[]): C {
   const members = membersIn(content, field).with(
     edits.map(([id, origins]) => [id, origins.length === 0 ? undefined : origins]),
   );
@@ -88,7 +89,7 @@ export function withMembers<C extends Content>(content: C, field: string, edits:
 /** Whether two objects have the same content. */
 export function equalContent(a: Content, b: Content): boolean {
   const fields = new Set([...Object.keys(a.members ?? {}), ...Object.keys(b.members ?? {})]);
-  return equalJson(a.spec, b.spec) && [...fields].every((field) => movedMembers(a, b, field).length === 0);
+  return equalJson(a.spec, b.spec) && [...fields].every((field) => changedMembers(a, b, field).length === 0);
 }
 
 /**
@@ -105,10 +106,10 @@ export function completeSpec({ spec, members = {} }: Content): JsonObject {
  * Splits a complete spec into a spec and its memberships. Members without stated origins keep their previous origins;
  * new ones get `origin`. Unchanged parts of a membership are shared with `before`.
  */
-export function contentOf(
+export function contentFromSpec(
   fields: Fields,
   complete: JsonObject,
-  before: Content = noContent,
+  before: Content = emptyContent,
   origin: string = apiOrigin,
 ): Content {
   const names = membershipFields(fields);
@@ -116,7 +117,7 @@ export function contentOf(
   const spec = Object.fromEntries(Object.entries(complete).filter(([name]) => !names.includes(name)));
   const known: Content = { spec, members: Object.fromEntries(names.map((name) => [name, membersIn(before, name)])) };
   return names.reduce(
-    (content, name) => withMembers(content, name, editsTo(membersIn(before, name), complete[name] ?? {}, origin)),
+    (content, name) => withMemberEdits(content, name, editsTo(membersIn(before, name), complete[name] ?? {}, origin)),
     known,
   );
 }
@@ -126,7 +127,7 @@ function editsTo(before: Members, value: Json, origin: string): readonly MemberE
   const listed = (id: string) => before.get(id) ?? [origin];
   const target: ReadonlyMap<string, MemberOrigins> = Array.isArray(value)
     ? new Map(value.map((id) => [String(id), listed(String(id))]))
-    : new Map(Object.entries(membersOf(value)).map(([id, origins]) => [id, readOrigins(origins, origin)]));
+    : new Map(Object.entries(asObjectOrEmpty(value)).map(([id, origins]) => [id, readOrigins(origins, origin)]));
   const gone = before.keys().filter((id) => !target.has(id));
   const changed = [...target].filter(([id, origins]) => !equalJson(before.get(id), origins));
   return [...gone.map((id) => [id, []] as const), ...changed];
@@ -138,7 +139,7 @@ function readOrigins(value: Json, origin: string): MemberOrigins {
 }
 
 /** A changed sort key of a membership element. `key` absent: the element is sorted by its id. */
-export type KeyMove = {
+export type SortKeyChange = {
   readonly field: string;
   readonly id: string;
   readonly key?: string;
@@ -166,36 +167,36 @@ export function withMemberOrder(
   after: StoredObject,
   given: GivenOrder = { lists: {}, whole: false },
 ): StoredObject {
-  const moved = membershipFields(kind.spec).flatMap((field) => movesIn(field, before, after, given));
+  const moved = membershipFields(kind.spec).flatMap((field) => sortKeyChangesIn(field, before, after, given));
   return moved.length === 0 ? after : withSortKeys(after, moved);
 }
 
-function movesIn(
+function sortKeyChangesIn(
   field: string,
   before: StoredObject | undefined,
   after: StoredObject,
   { lists, whole }: GivenOrder,
-): readonly KeyMove[] {
+): readonly SortKeyChange[] {
   const keys = after.sortKeys?.[field] ?? {};
-  const moves = movedMembers(before, after, field);
+  const moves = changedMembers(before, after, field);
   const gone = moves.filter(({ id, is }) => is.length === 0 && keys[id] !== undefined).map(({ id }) => ({ field, id }));
   const stated = lists[field];
-  if (whole) return [...gone, ...rearranged(field, stated, after)];
+  if (whole) return [...gone, ...rearrangedSortKeys(field, stated, after)];
   const come = moves.filter(({ was }) => was.length === 0).map(({ id }) => id);
   if (come.length === 0) return gone;
   const isNew = new Set(come);
   const inOrder = stated === undefined ? come : [...new Set([...stated.filter((id) => isNew.has(id)), ...come])];
-  return [...gone, ...appended(field, inOrder, lastPlace(before, field))];
+  return [...gone, ...appendedSortKeys(field, inOrder, lastSortKey(before, field))];
 }
 
 /** Returns the greatest sort position in a membership, or a greater one. */
-function lastPlace(before: StoredObject | undefined, field: string): string {
+function lastSortKey(before: StoredObject | undefined, field: string): string {
   const { lastKey } = membersIn(before, field);
   return Object.values(before?.sortKeys?.[field] ?? {}).reduce((a, b) => (a < b ? b : a), lastKey);
 }
 
-function appended(field: string, ids: readonly string[], from: string): readonly KeyMove[] {
-  const moves: KeyMove[] = [];
+function appendedSortKeys(field: string, ids: readonly string[], from: string): readonly SortKeyChange[] {
+  const moves: SortKeyChange[] = [];
   let last = from;
   for (const id of ids) {
     const key = id > last ? id : keyAfter(last);
@@ -206,7 +207,11 @@ function appended(field: string, ids: readonly string[], from: string): readonly
 }
 
 /** Returns the key moves for a membership whose members were all given again. Changes as few keys as possible. */
-function rearranged(field: string, stated: readonly string[] | undefined, object: StoredObject): readonly KeyMove[] {
+function rearrangedSortKeys(
+  field: string,
+  stated: readonly string[] | undefined,
+  object: StoredObject,
+): readonly SortKeyChange[] {
   const keys = object.sortKeys?.[field] ?? {};
   const members = membersIn(object, field);
   const ids = (stated ?? []).filter((id) => members.get(id) !== undefined);
@@ -219,7 +224,10 @@ function rearranged(field: string, stated: readonly string[] | undefined, object
 }
 
 /** Returns the sort keys in which two versions of an object differ. */
-export function movedSortKeys(before: StoredObject | undefined, after: StoredObject | undefined): readonly KeyMove[] {
+export function changedSortKeys(
+  before: StoredObject | undefined,
+  after: StoredObject | undefined,
+): readonly SortKeyChange[] {
   const [was, is] = [before?.sortKeys ?? {}, after?.sortKeys ?? {}];
   if (was === is) return [];
   return [...new Set([...Object.keys(was), ...Object.keys(is)])].flatMap((field) => {
@@ -232,7 +240,7 @@ export function movedSortKeys(before: StoredObject | undefined, after: StoredObj
 }
 
 /** Returns the object with its sort keys moved. */
-export function withSortKeys(object: StoredObject, moves: readonly KeyMove[]): StoredObject {
+export function withSortKeys(object: StoredObject, moves: readonly SortKeyChange[]): StoredObject {
   const { sortKeys = {}, ...rest } = object;
   const fields: Record<string, Record<string, string>> = Object.fromEntries(
     Object.entries(sortKeys).map(([field, keys]) => [field, { ...keys }]),
@@ -256,7 +264,7 @@ export function imageOf({ members, ...object }: StoredObject): ObjectImage {
 }
 
 /** Converts an image to its object, in canonical order. */
-export function objectOf(registry: Registry, image: ObjectImage): StoredObject {
+export function objectFromImage(registry: Registry, image: ObjectImage): StoredObject {
   const fields = registry.find(image.kind)?.spec ?? {};
-  return inCanonicalOrder(fields, { ...image, ...contentOf(fields, image.spec) });
+  return inCanonicalOrder(fields, { ...image, ...contentFromSpec(fields, image.spec) });
 }

@@ -73,7 +73,7 @@ export type StoredObject = {
  * Returns the id of the object from which the server derived this one; `undefined` for other objects. A derived object
  * is changed and deleted together with its origin.
  */
-export function originOf(object: StoredObject): string | undefined {
+export function derivedFromId(object: StoredObject): string | undefined {
   const origin = object.derived['derived_from'];
   return typeof origin === 'string' ? origin : undefined;
 }
@@ -82,6 +82,6 @@ export function originOf(object: StoredObject): string | undefined {
  * Returns the members that a new object has in addition to its content before it is committed. The plan sets the
  * revisions.
  */
-export function uncommitted(now: string) {
+export function uncommittedMembers(now: string) {
   return { protected: false, createdRevision: 0, updatedRevision: 0, createdAt: now, updatedAt: now, declared: [] };
 }

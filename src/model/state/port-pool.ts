@@ -10,12 +10,12 @@ export interface PortPool {
   isFree(protocol: IngressProtocol, numbers: Interval): boolean;
   take(protocol: IngressProtocol, pieces: readonly Interval[]): void;
   /** Reverts a `take`. */
-  giveBack(protocol: IngressProtocol, pieces: readonly Interval[]): void;
+  release(protocol: IngressProtocol, pieces: readonly Interval[]): void;
   /**
    * Returns `count` free numbers: the lowest run that is long enough, otherwise pieces from the lowest number up.
    * `undefined` when too few are free.
    */
-  lowest(protocol: IngressProtocol, count: number): readonly Interval[] | undefined;
+  findLowestFree(protocol: IngressProtocol, count: number): readonly Interval[] | undefined;
 }
 
 /** One bit per transport. A number is free for a protocol when the bits of all its transports are set. */
@@ -69,13 +69,13 @@ export function createPortPool(ingressPeer: Stored<'IngressPeer'>, mappings: rea
       const bits = bitsOf(protocol);
       change(pieces, (before) => before & ~bits);
     },
-    giveBack(protocol, pieces) {
+    release(protocol, pieces) {
       const bits = bitsOf(protocol);
       change(pieces, (before) => before | bits);
       for (const cursor of cursors.values())
         for (const { start } of pieces) cursor.at = Math.min(cursor.at, Math.max(0, start - cursor.count + 1));
     },
-    lowest(protocol, count) {
+    findLowestFree(protocol, count) {
       const bits = bitsOf(protocol);
       if ((counts[bits] ?? 0) < count) return undefined;
       const run = findRun(bits, count);

@@ -1,17 +1,17 @@
 import { emptyMap, type MapDraft, type PersistentMap } from '../../lib/persistent-map.ts';
 import { emptySortedMap, type SortedMap } from '../../lib/sorted-map.ts';
-import { isTurn } from '../../lib/steps.ts';
+import { shouldYield } from '../../lib/steps.ts';
 import type { Registry } from '../declare/registry.ts';
 import { numberOf } from '../declare/wire-id.ts';
 import type { SealForm } from '../schema/sealing.ts';
 import type { SourceSettings } from '../sources/settings.ts';
-import { Buckets, type Ids } from './buckets.ts';
-import { countKey, facetsOf, indexKey, parentField, parts, type Reference } from './facets.ts';
-import { membershipFields, movedMembers } from './members.ts';
+import { type IdSet, SetMapDraft } from './buckets.ts';
+import { countKey, facetsOf, indexKey, parentField, partKeys, type Reference } from './facets.ts';
+import { changedMembers, membershipFields } from './members.ts';
 import type { StoredObject } from './object.ts';
 
 /** Objects that a step from one snapshot to the next writes and removes. */
-export interface Edits {
+export interface SnapshotEdits {
   readonly put: readonly StoredObject[];
   readonly remove: readonly string[];
   /** Last numbers of counted kinds, when these are higher than the numbers of the written objects. */
@@ -26,20 +26,20 @@ export interface Tables {
   /** `kind\0rule\0value` to id. */
   readonly unique: PersistentMap<string>;
   /** `kind\0index\0value` to ids. */
-  readonly index: PersistentMap<Ids>;
+  readonly index: PersistentMap<IdSet>;
   /** `id` to `from\0field`. */
-  readonly referrers: PersistentMap<Ids>;
+  readonly referrers: PersistentMap<IdSet>;
   /** `id\0kind\0field` to the number of references. */
   readonly counts: PersistentMap<number>;
-  readonly sources: PersistentMap<Ids>;
+  readonly sources: PersistentMap<IdSet>;
   readonly numbers: Readonly<Record<string, number>>;
   readonly settings: ReadonlyMap<string, SourceSettings>;
   readonly sealForm: SealForm;
-  readonly unclaimed: number | undefined;
+  readonly noClaimsSequence: number | undefined;
 }
 
 /** Separates the id and the field in the entries of `referrers`. */
-export const separator = '\0';
+export const referrerSeparator = '\0';
 
 /** Returns the tables of an account without objects. */
 export function emptyTables(numbers: Readonly<Record<string, number>>): Tables {
@@ -55,23 +55,23 @@ export function emptyTables(numbers: Readonly<Record<string, number>>): Tables {
     settings: new Map(),
     // No server of an earlier release has ever read this account, so the newest form is safe.
     sealForm: 'bound',
-    unclaimed: undefined,
+    noClaimsSequence: undefined,
   };
 }
 
-/** Returns the names of the parts (see `parts`) that differ between two states. */
+/** Returns the names of the parts (see `partKeys`) that differ between two states. */
 export function changedParts(before: Tables, after: Tables): ReadonlySet<string> {
   const changed = new Set<string>();
   for (const id of after.objects.changedSince(before.objects)) {
-    changed.add(parts.object(id));
+    changed.add(partKeys.object(id));
     for (const object of [before.objects.get(id), after.objects.get(id)])
-      if (object !== undefined) changed.add(parts.objectsOf(object.kind));
+      if (object !== undefined) changed.add(partKeys.objectsOf(object.kind));
   }
   for (const kind of new Set([...before.kinds.keys(), ...after.kinds.keys()]))
-    if (before.kinds.get(kind)?.size !== after.kinds.get(kind)?.size) changed.add(parts.countOf(kind));
-  for (const key of after.index.changedSince(before.index)) changed.add(parts.entry(key));
-  for (const key of after.referrers.changedSince(before.referrers)) changed.add(parts.referrers(key));
-  for (const key of after.counts.changedSince(before.counts)) changed.add(parts.count(key));
+    if (before.kinds.get(kind)?.size !== after.kinds.get(kind)?.size) changed.add(partKeys.countOf(kind));
+  for (const key of after.index.changedSince(before.index)) changed.add(partKeys.entry(key));
+  for (const key of after.referrers.changedSince(before.referrers)) changed.add(partKeys.referrers(key));
+  for (const key of after.counts.changedSince(before.counts)) changed.add(partKeys.count(key));
   return changed;
 }
 
@@ -81,19 +81,19 @@ interface Drafts {
   readonly counts: MapDraft<number>;
   /** By kind: ids that are added (`true`) and removed (`undefined`). */
   readonly kinds: Map<string, Map<string, true | undefined>>;
-  readonly index: Buckets;
-  readonly referrers: Buckets;
-  readonly sources: Buckets;
+  readonly index: SetMapDraft;
+  readonly referrers: SetMapDraft;
+  readonly sources: SetMapDraft;
 }
 
 /** Returns the tables after a step. Yields regularly. */
-export function* editTables(registry: Registry, tables: Tables, edits: Edits): Generator<undefined, Tables> {
+export function* editTables(registry: Registry, tables: Tables, edits: SnapshotEdits): Generator<undefined, Tables> {
   const kinds: Drafts['kinds'] = new Map();
-  const index = new Buckets(tables.index);
-  const referrers = new Buckets(tables.referrers);
-  const sources = new Buckets(tables.sources);
+  const index = new SetMapDraft(tables.index);
+  const referrers = new SetMapDraft(tables.referrers);
+  const sources = new SetMapDraft(tables.sources);
   const [objects, unique, counts] = [tables.objects.open(), tables.unique.open(), tables.counts.open()];
-  yield* replaceAll(registry, { objects, unique, counts, kinds, index, referrers, sources }, edits);
+  yield* applyEdits(registry, { objects, unique, counts, kinds, index, referrers, sources }, edits);
   return {
     objects: objects.close(),
     unique: unique.close(),
@@ -102,10 +102,10 @@ export function* editTables(registry: Registry, tables: Tables, edits: Edits): G
     index: yield* index.close(),
     referrers: yield* referrers.close(),
     sources: yield* sources.close(),
-    numbers: countOn(registry, tables.numbers, edits),
+    numbers: advanceNumbers(registry, tables.numbers, edits),
     settings: tables.settings,
     sealForm: tables.sealForm,
-    unclaimed: tables.unclaimed,
+    noClaimsSequence: tables.noClaimsSequence,
   };
 }
 
@@ -121,10 +121,10 @@ function editKinds(before: Tables['kinds'], edits: Drafts['kinds']): Tables['kin
 }
 
 /** Returns the last numbers after a step. They only grow, so the number of a deleted object is never reused. */
-function countOn(
+function advanceNumbers(
   registry: Registry,
   numbers: Readonly<Record<string, number>>,
-  edits: Edits,
+  edits: SnapshotEdits,
 ): Readonly<Record<string, number>> {
   const next: Record<string, number> = {};
   const reach = (kind: string, number: number) => {
@@ -141,40 +141,40 @@ function countOn(
  * Applies the edits. Unique values of old versions are released before new ones are stored, so that a value can move
  * from one object to another.
  */
-function* replaceAll(registry: Registry, drafts: Drafts, edits: Edits): Generator<undefined, void> {
+function* applyEdits(registry: Registry, drafts: Drafts, edits: SnapshotEdits): Generator<undefined, void> {
   for (const [at, id] of edits.remove.entries()) {
-    if (isTurn(at)) yield undefined;
+    if (shouldYield(at)) yield undefined;
     const old = drafts.objects.get(id);
     if (old === undefined) continue;
     drafts.objects.delete(id);
-    takeKeys(registry, drafts, old);
-    move(registry, drafts, old, undefined);
+    releaseKeys(registry, drafts, old);
+    moveBetweenSets(registry, drafts, old, undefined);
   }
   const replaced = new Map<string, StoredObject>();
   for (const [at, { id }] of edits.put.entries()) {
-    if (isTurn(at)) yield undefined;
+    if (shouldYield(at)) yield undefined;
     const old = drafts.objects.get(id);
     if (old === undefined) continue;
-    takeKeys(registry, drafts, old);
+    releaseKeys(registry, drafts, old);
     replaced.set(id, old);
   }
   for (const [at, object] of edits.put.entries()) {
-    if (isTurn(at)) yield undefined;
+    if (shouldYield(at)) yield undefined;
     drafts.objects.set(object.id, object);
-    putKeys(registry, drafts, object);
-    move(registry, drafts, replaced.get(object.id), object);
+    storeKeys(registry, drafts, object);
+    moveBetweenSets(registry, drafts, replaced.get(object.id), object);
     replaced.set(object.id, object);
   }
 }
 
-function takeKeys(registry: Registry, { unique }: Drafts, object: StoredObject): void {
+function releaseKeys(registry: Registry, { unique }: Drafts, object: StoredObject): void {
   for (const { rule, value } of facetsOf(registry, object).keys) {
     const entry = indexKey(object.kind, rule, value);
     if (unique.get(entry) === object.id) unique.delete(entry);
   }
 }
 
-function putKeys(registry: Registry, { unique }: Drafts, object: StoredObject): void {
+function storeKeys(registry: Registry, { unique }: Drafts, object: StoredObject): void {
   for (const { rule, value } of facetsOf(registry, object).keys) {
     const entry = indexKey(object.kind, rule, value);
     // The first holder keeps the value; the planner reports the second one.
@@ -186,7 +186,7 @@ function putKeys(registry: Registry, { unique }: Drafts, object: StoredObject): 
  * Updates the sets in which an object is indexed. Most of them contain both versions, so only the differing ones are
  * touched.
  */
-function move(
+function moveBetweenSets(
   registry: Registry,
   drafts: Drafts,
   before: StoredObject | undefined,
@@ -199,7 +199,7 @@ function move(
     const changes = drafts.kinds.get(kind) ?? new Map<string, true | undefined>();
     drafts.kinds.set(kind, changes.set(id, after === undefined ? undefined : true));
   }
-  const [former, present] = [bucketsOf(registry, before), bucketsOf(registry, after)];
+  const [former, present] = [setsOf(registry, before), setsOf(registry, after)];
   for (const source of without(former.sources, present.sources)) drafts.sources.drop(source, id);
   for (const source of without(present.sources, former.sources)) drafts.sources.add(source, id);
   for (const entry of without(former.indexes, present.indexes)) drafts.index.drop(entry, id);
@@ -207,7 +207,7 @@ function move(
   for (const { field, to } of linksWithout(former.links, present.links)) unlink(drafts, object, field, to);
   for (const { field, to } of linksWithout(present.links, former.links)) link(drafts, object, field, to);
   for (const field of membershipFields(registry.get(kind).spec)) {
-    for (const { id: to, was, is } of movedMembers(before, after, field)) {
+    for (const { id: to, was, is } of changedMembers(before, after, field)) {
       if (is.length === 0) unlink(drafts, object, field, to);
       else if (was.length === 0) link(drafts, object, field, to);
     }
@@ -215,16 +215,16 @@ function move(
 }
 
 /** Sets that contain the id of an object, except the set of its kind. */
-interface ObjectBuckets {
+interface ObjectSets {
   readonly sources: readonly string[];
   readonly indexes: readonly string[];
   readonly links: readonly Reference[];
 }
 
-const noBuckets: ObjectBuckets = { sources: [], indexes: [], links: [] };
+const noSets: ObjectSets = { sources: [], indexes: [], links: [] };
 
-function bucketsOf(registry: Registry, object: StoredObject | undefined): ObjectBuckets {
-  if (object === undefined) return noBuckets;
+function setsOf(registry: Registry, object: StoredObject | undefined): ObjectSets {
+  if (object === undefined) return noSets;
   const { indexes, links } = facetsOf(registry, object);
   const found = indexes.map(({ index, value }) => indexKey(object.kind, index, value));
   if (object.parent !== undefined) found.push(indexKey(object.kind, parentField, object.parent));
@@ -244,8 +244,8 @@ function linksWithout(links: readonly Reference[], others: readonly Reference[])
   let same = 0;
   while (same < links.length && isSameLink(links[same], others[same])) same += 1;
   if (same === links.length || others.length === 0) return links.slice(same);
-  const there = new Set(others.slice(same).map(({ field, to }) => `${field}${separator}${to}`));
-  return links.slice(same).filter(({ field, to }) => !there.has(`${field}${separator}${to}`));
+  const there = new Set(others.slice(same).map(({ field, to }) => `${field}${referrerSeparator}${to}`));
+  return links.slice(same).filter(({ field, to }) => !there.has(`${field}${referrerSeparator}${to}`));
 }
 
 function isSameLink(a: Reference | undefined, b: Reference | undefined): boolean {
@@ -253,11 +253,11 @@ function isSameLink(a: Reference | undefined, b: Reference | undefined): boolean
 }
 
 function link(drafts: Drafts, { id, kind }: StoredObject, field: string, to: string): void {
-  if (drafts.referrers.add(to, `${id}${separator}${field}`)) count(drafts, to, kind, field, 1);
+  if (drafts.referrers.add(to, `${id}${referrerSeparator}${field}`)) adjustCount(drafts, to, kind, field, 1);
 }
 
 function unlink(drafts: Drafts, { id, kind }: StoredObject, field: string, to: string): void {
-  if (drafts.referrers.drop(to, `${id}${separator}${field}`)) count(drafts, to, kind, field, -1);
+  if (drafts.referrers.drop(to, `${id}${referrerSeparator}${field}`)) adjustCount(drafts, to, kind, field, -1);
 }
 
 function sourcesOf({ declared, owner }: StoredObject): readonly string[] {
@@ -266,7 +266,7 @@ function sourcesOf({ declared, owner }: StoredObject): readonly string[] {
   return [...sources];
 }
 
-function count(drafts: Drafts, to: string, kind: string, field: string, by: number): void {
+function adjustCount(drafts: Drafts, to: string, kind: string, field: string, by: number): void {
   const entry = countKey(to, kind, field);
   const sum = (drafts.counts.get(entry) ?? 0) + by;
   if (sum === 0) drafts.counts.delete(entry);

@@ -2,13 +2,20 @@ import { runToEnd } from '../../lib/steps.ts';
 import type { State } from '../declare/kind.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { SealForm } from '../schema/sealing.ts';
-import { plainSettings, type SourceSettings } from '../sources/settings.ts';
-import type { Ids } from './buckets.ts';
+import { defaultSettings, type SourceSettings } from '../sources/settings.ts';
+import type { IdSet } from './buckets.ts';
 import { countKey, indexKey, parentField } from './facets.ts';
 import type { StoredObject } from './object.ts';
-import type { Observed } from './observed.ts';
-import { changedParts, type Edits, editTables, emptyTables, separator, type Tables } from './snapshot-tables.ts';
-import type { FieldOf, ObjectOf } from './stored.ts';
+import type { ObservationLookup } from './observed.ts';
+import {
+  changedParts,
+  editTables,
+  emptyTables,
+  referrerSeparator,
+  type SnapshotEdits,
+  type Tables,
+} from './snapshot-tables.ts';
+import type { FieldNameOf, ObjectOf } from './stored.ts';
 
 /**
  * Image of an account's objects at one revision. Immutable: `with` returns the next snapshot, which shares the
@@ -23,7 +30,7 @@ export interface Snapshot extends State {
    * Returns the objects of a kind whose ids follow `id`, or all without `id`, sorted by id. Lazy: objects that the
    * caller does not consume cost nothing.
    */
-  ofKindBehind(kind: string, id?: string): Iterable<StoredObject>;
+  ofKindAfter(kind: string, id?: string): Iterable<StoredObject>;
   objects(): Iterable<StoredObject>;
   /** Returns the objects that a source owns or about which it states something. */
   declaredBy(source: string): readonly StoredObject[];
@@ -49,26 +56,26 @@ export interface Snapshot extends State {
    * when some source has claims, or when this was not read. Claims change without a revision, so the number may be
    * outdated.
    */
-  readonly unclaimed: number | undefined;
-  /** Returns the same objects with another `unclaimed`. */
-  withUnclaimed(sequence: number | undefined): Snapshot;
+  readonly noClaimsSequence: number | undefined;
+  /** Returns the same objects with another `noClaimsSequence`. */
+  withNoClaimsSequence(sequence: number | undefined): Snapshot;
   /** Returns the same objects with other settings of sources. */
   withSettings(settings: ReadonlyMap<string, SourceSettings>): Snapshot;
-  with(edits: Edits, revision?: number): Snapshot;
+  with(edits: SnapshotEdits, revision?: number): Snapshot;
   /** Like `with`, but yields regularly, for many edits. */
-  withInSteps(edits: Edits, revision?: number): Generator<undefined, Snapshot>;
-  /** Returns the parts of the state that differ from an earlier snapshot; see `parts`. */
-  partsSince(before: Snapshot): ReadonlySet<string>;
+  withInSteps(edits: SnapshotEdits, revision?: number): Generator<undefined, Snapshot>;
+  /** Returns the parts of the state that differ from an earlier snapshot; see `partKeys`. */
+  changedPartsSince(before: Snapshot): ReadonlySet<string>;
   /** Returns the ids of the objects that were created, changed or deleted since an earlier snapshot. */
   changedSince(before: Snapshot): ReadonlySet<string>;
   /** Returns the ids of the objects of a kind that were created, changed or deleted since an earlier snapshot. */
-  changedOf(kind: string, before: Snapshot): ReadonlySet<string>;
+  changedOfKind(kind: string, before: Snapshot): ReadonlySet<string>;
   /** Returns the same objects as a given caller sees them at a given time. */
-  seen(view: View): State;
+  viewedAs(view: Viewpoint): State;
 }
 
 /** Time and viewer for which a state is read, with the look-ups that answers may need. */
-export type View = Required<Pick<State, 'now' | 'viewer'>> &
+export type Viewpoint = Required<Pick<State, 'now' | 'viewer'>> &
   Pick<State, 'countAccessible' | 'disapproval' | 'observed'>;
 
 /** Returns the snapshot of an account without objects. `numbers`: last numbers of counted kinds. */
@@ -82,7 +89,7 @@ export function emptySnapshot(
 }
 
 /** Casts an object to the types of its kind. Safe, because every writer normalizes objects by the declared fields. */
-function typed<Name extends string>(object: StoredObject): ObjectOf<Name> {
+function castToKind<Name extends string>(object: StoredObject): ObjectOf<Name> {
   return object as ObjectOf<Name>;
 }
 
@@ -98,10 +105,10 @@ class AccountSnapshot implements Snapshot {
   readonly viewer?: string;
   readonly countAccessible?: (peer: string) => number;
   readonly disapproval?: (peer: string) => string | undefined;
-  readonly observed?: Observed;
+  readonly observed?: ObservationLookup;
   readonly #tables: Tables;
 
-  constructor(registry: Registry, account: string, revision: number, tables: Tables, view?: View) {
+  constructor(registry: Registry, account: string, revision: number, tables: Tables, view?: Viewpoint) {
     this.registry = registry;
     this.account = account;
     this.revision = revision;
@@ -128,15 +135,15 @@ class AccountSnapshot implements Snapshot {
 
   find<Name extends string>(kind: Name, id: string): ObjectOf<Name> | undefined {
     const object = this.get(id);
-    return object?.kind === kind ? typed<Name>(object) : undefined;
+    return object?.kind === kind ? castToKind<Name>(object) : undefined;
   }
 
   ofKind<Name extends string>(kind: Name): readonly ObjectOf<Name>[] {
     return this.#existing<Name>(this.#tables.kinds.get(kind)?.keys() ?? []);
   }
 
-  *ofKindBehind(kind: string, id = ''): Iterable<StoredObject> {
-    for (const one of this.#tables.kinds.get(kind)?.keysBehind(id) ?? []) {
+  *ofKindAfter(kind: string, id = ''): Iterable<StoredObject> {
+    for (const one of this.#tables.kinds.get(kind)?.keysAfter(id) ?? []) {
       const object = this.get(one);
       if (object !== undefined) yield object;
     }
@@ -155,10 +162,10 @@ class AccountSnapshot implements Snapshot {
   }
 
   findByKey<Name extends string>(kind: Name, key: string): ObjectOf<Name> | undefined {
-    return this.holderOf(kind, 'key', key);
+    return this.findByUnique(kind, 'key', key);
   }
 
-  holderOf<Name extends string>(kind: Name, rule: string, value: string): ObjectOf<Name> | undefined {
+  findByUnique<Name extends string>(kind: Name, rule: string, value: string): ObjectOf<Name> | undefined {
     const id = this.#tables.unique.get(indexKey(kind, rule, value));
     return id === undefined ? undefined : this.find(kind, id);
   }
@@ -166,16 +173,16 @@ class AccountSnapshot implements Snapshot {
   referrersOf(id: string): readonly { readonly from: StoredObject; readonly field: string }[] {
     const found: { readonly from: StoredObject; readonly field: string }[] = [];
     for (const entry of this.#tables.referrers.get(id)?.keys() ?? []) {
-      const at = entry.indexOf(separator);
+      const at = entry.indexOf(referrerSeparator);
       const from = this.get(entry.slice(0, at));
       if (from !== undefined) found.push({ from, field: entry.slice(at + 1) });
     }
     return found.sort((a, b) => compareIds(a.from, b.from));
   }
 
-  referrersBy<Name extends string>(kind: Name, field: FieldOf<Name>, id: string): readonly ObjectOf<Name>[] {
+  referrersBy<Name extends string>(kind: Name, field: FieldNameOf<Name>, id: string): readonly ObjectOf<Name>[] {
     const found = this.referrersOf(id).filter((referrer) => referrer.field === field && referrer.from.kind === kind);
-    return found.map(({ from }) => typed<Name>(from));
+    return found.map(({ from }) => castToKind<Name>(from));
   }
 
   countReferrers(id: string, kind: string, field: string): number {
@@ -199,7 +206,7 @@ class AccountSnapshot implements Snapshot {
   }
 
   settingsOf(source: string): SourceSettings {
-    return this.#tables.settings.get(source) ?? plainSettings;
+    return this.#tables.settings.get(source) ?? defaultSettings;
   }
 
   settings(): ReadonlyMap<string, SourceSettings> {
@@ -215,29 +222,32 @@ class AccountSnapshot implements Snapshot {
     return new AccountSnapshot(this.registry, this.account, this.revision, { ...this.#tables, sealForm });
   }
 
-  get unclaimed(): number | undefined {
-    return this.#tables.unclaimed;
+  get noClaimsSequence(): number | undefined {
+    return this.#tables.noClaimsSequence;
   }
 
-  withUnclaimed(unclaimed: number | undefined): Snapshot {
-    if (unclaimed === this.unclaimed) return this;
-    return new AccountSnapshot(this.registry, this.account, this.revision, { ...this.#tables, unclaimed });
+  withNoClaimsSequence(unclaimed: number | undefined): Snapshot {
+    if (unclaimed === this.noClaimsSequence) return this;
+    return new AccountSnapshot(this.registry, this.account, this.revision, {
+      ...this.#tables,
+      noClaimsSequence: unclaimed,
+    });
   }
 
   withSettings(settings: ReadonlyMap<string, SourceSettings>): Snapshot {
     return new AccountSnapshot(this.registry, this.account, this.revision, { ...this.#tables, settings });
   }
 
-  with(edits: Edits, revision = this.revision): Snapshot {
+  with(edits: SnapshotEdits, revision = this.revision): Snapshot {
     return runToEnd(this.withInSteps(edits, revision));
   }
 
-  *withInSteps(edits: Edits, revision = this.revision): Generator<undefined, Snapshot> {
+  *withInSteps(edits: SnapshotEdits, revision = this.revision): Generator<undefined, Snapshot> {
     const tables = yield* editTables(this.registry, this.#tables, edits);
     return new AccountSnapshot(this.registry, this.account, revision, tables);
   }
 
-  partsSince(before: Snapshot): ReadonlySet<string> {
+  changedPartsSince(before: Snapshot): ReadonlySet<string> {
     // The cast is safe: there is only one class of snapshots.
     return changedParts((before as AccountSnapshot).#tables, this.#tables);
   }
@@ -247,18 +257,18 @@ class AccountSnapshot implements Snapshot {
     return this.#tables.objects.changedSince((before as AccountSnapshot).#tables.objects);
   }
 
-  changedOf(kind: string, before: Snapshot): ReadonlySet<string> {
+  changedOfKind(kind: string, before: Snapshot): ReadonlySet<string> {
     // The cast is safe: there is only one class of snapshots.
     const old = (before as AccountSnapshot).#tables;
     const ids = this.#tables.objects.changedSince(old.objects);
     return new Set([...ids].filter((id) => (this.get(id) ?? old.objects.get(id))?.kind === kind));
   }
 
-  seen(view: View): State {
+  viewedAs(view: Viewpoint): State {
     return new AccountSnapshot(this.registry, this.account, this.revision, this.#tables, view);
   }
 
-  #all<Name extends string>(ids: Ids | undefined): readonly ObjectOf<Name>[] {
+  #all<Name extends string>(ids: IdSet | undefined): readonly ObjectOf<Name>[] {
     return this.#existing<Name>(ids?.keys() ?? []).sort(compareIds);
   }
 
@@ -266,7 +276,7 @@ class AccountSnapshot implements Snapshot {
     const found: ObjectOf<Name>[] = [];
     for (const id of ids) {
       const object = this.get(id);
-      if (object !== undefined) found.push(typed<Name>(object));
+      if (object !== undefined) found.push(castToKind<Name>(object));
     }
     return found;
   }

@@ -23,7 +23,7 @@ export type KindName = keyof KindTypes;
  * optional fields are left out.
  */
 export type StoredSpec<K extends KindName> = JsonObject &
-  Stated<Omit<SpecOf<KindTypes[K]['fields']>, MembershipOf<KindTypes[K]['fields']>>>;
+  DeepPartial<Omit<SpecOf<KindTypes[K]['fields']>, MembershipOf<KindTypes[K]['fields']>>>;
 
 /** Values of a kind that the server chose, as stored. */
 export type StoredDerived<K extends KindName> = JsonObject & CommonDerived & Partial<KindTypes[K]['derived']>;
@@ -39,7 +39,9 @@ export interface Stored<K extends KindName> extends StoredObject {
 export type ObjectOf<Name extends string> = Name extends KindName ? Stored<Name> : StoredObject;
 
 /** Name of a top-level field of a kind. */
-export type FieldOf<Name extends string> = Name extends KindName ? keyof KindTypes[Name]['fields'] & string : string;
+export type FieldNameOf<Name extends string> = Name extends KindName
+  ? keyof KindTypes[Name]['fields'] & string
+  : string;
 
 /** Whether an object is of a kind. */
 export function isOfKind<K extends KindName>(object: StoredObject | undefined, kind: K): object is Stored<K> {
@@ -70,10 +72,10 @@ type MembershipOf<F extends Fields> = {
 }[keyof F];
 
 /** A value in which every member of every object may be absent. */
-type Stated<T> = T extends readonly (infer Item)[]
-  ? readonly Stated<Item>[]
+type DeepPartial<T> = T extends readonly (infer Item)[]
+  ? readonly DeepPartial<Item>[]
   : T extends { readonly [member: string]: unknown }
     ? string extends keyof T
-      ? { readonly [Member in keyof T]: Stated<T[Member]> }
-      : { readonly [Member in keyof T]?: Stated<Exclude<T[Member], undefined>> }
+      ? { readonly [Member in keyof T]: DeepPartial<T[Member]> }
+      : { readonly [Member in keyof T]?: DeepPartial<Exclude<T[Member], undefined>> }
     : T;

@@ -1,9 +1,16 @@
 import { asList, asObject, asObjects, asTexts, equalJson, type Json, type JsonObject } from '../../lib/json.ts';
 import { keyedEntries } from '../schema/entries.ts';
-import { type AnyField, type Fields, isDivided } from '../schema/field.ts';
+import { type AnyField, type Fields, isGranular } from '../schema/field.ts';
 import { entriesOf } from '../schema/field-search.ts';
 import { defaultOf } from '../schema/normalize.ts';
-import { type Content, type MemberEdit, type MemberMove, movedMembers, pickContent, withMembers } from './members.ts';
+import {
+  type Content,
+  changedMembers,
+  type MemberChange,
+  type MemberEdit,
+  pickContent,
+  withMemberEdits,
+} from './members.ts';
 
 /**
  * Change of one unit, the smallest part of a spec with one owner. `path` is `name`, `name.member`, `name[element]` of a
@@ -39,7 +46,7 @@ export function unitsOf(fields: Fields, spec: JsonObject, prefix = ''): Readonly
 }
 
 function addUnits(units: Map<string, Json>, field: AnyField, path: string, value: Json): void {
-  if (isDivided(field)) {
+  if (isGranular(field)) {
     for (const [inner, item] of unitsOf(field.fields, asObject(value), `${path}.`)) units.set(inner, item);
     return;
   }
@@ -71,18 +78,18 @@ function elementsOf(field: AnyField, value: Json): readonly (readonly [string, J
 export function diffUnits(fields: Fields, before: Content, after: Content): readonly UnitChange[] {
   return entriesOf(fields).flatMap(([name, field]) =>
     field.type === 'members'
-      ? movedMembers(before, after, name).map((move) => memberChange(name, move))
+      ? changedMembers(before, after, name).map((move) => memberChange(name, move))
       : diffField(field, name, before.spec[name], after.spec[name]),
   );
 }
 
-function memberChange(field: string, { id, was, is }: MemberMove): UnitChange {
+function memberChange(field: string, { id, was, is }: MemberChange): UnitChange {
   return change(`${field}[${id}]`, was.length === 0 ? undefined : was, is.length === 0 ? undefined : is);
 }
 
 function diffField(field: AnyField, path: string, was: Json | undefined, is: Json | undefined): readonly UnitChange[] {
   if (was === is || equalJson(was, is)) return [];
-  if (!isDivided(field)) return diffValue(field, path, was, is);
+  if (!isGranular(field)) return diffValue(field, path, was, is);
   const [old, now] = [asObject(was ?? {}), asObject(is ?? {})];
   return entriesOf(field.fields).flatMap(([name, inner]) => diffField(inner, `${path}.${name}`, old[name], now[name]));
 }
@@ -108,7 +115,7 @@ function change(path: string, before: Json | undefined, after: Json | undefined)
  * Whether a change affects only ownership: the origins of a membership element, or the field that is part of the
  * object's key in documents.
  */
-export function isHandover(fields: Fields, { path, before, after }: UnitChange): boolean {
+export function isOwnershipOnly(fields: Fields, { path, before, after }: UnitChange): boolean {
   const field = fields[splitPath(path).name];
   if (field?.access === 'key') return true;
   return field?.type === 'members' && before !== undefined && after !== undefined;
@@ -132,7 +139,7 @@ export function applyUnits(fields: Fields, before: Content, changes: readonly Un
   }
   const content = pickContent(before);
   return [...edits].reduce(
-    (moved, [name, some]) => withMembers(moved, name, some),
+    (moved, [name, some]) => withMemberEdits(moved, name, some),
     others.length === 0 ? content : { ...content, spec: applyToSpec(fields, content.spec, others) },
   );
 }
@@ -211,7 +218,7 @@ export function resetValue(
   const field = fields[name];
   if (field === undefined) return { keep: true };
   if (rest !== undefined) return field.type === 'object' ? resetValue(field.fields, rest) : { keep: false };
-  if (field.keep === true) return { keep: true };
+  if (field.keptOnReplace === true) return { keep: true };
   const value = defaultOf(field);
   if (value === undefined) return field.required === true ? { keep: true } : { keep: false };
   return { keep: false, value };

@@ -3,7 +3,7 @@ import { count, optional } from '../../model/operation/fields.ts';
 import { defineOperation } from '../../model/operation/operation.ts';
 import { boolean, list, object, oneOf, string, type ValueOf } from '../../model/schema/field.ts';
 
-const texts = (doc: string) => list(string({ doc: '' }), { doc });
+const textList = (doc: string) => list(string({ doc: '' }), { doc });
 
 const file = { file: string({ doc: 'Its file.' }), line: count({ doc: 'Line number in the file, from 1.' }) };
 
@@ -12,17 +12,17 @@ const place = object(
   { doc: 'Place of a declaration.', schema: 'AccessPlace' },
 );
 
-const placed = {
+const declaredFields = {
   id: string({ doc: 'Its id.' }),
   name: string({ doc: 'Its display name.' }),
   declared: list(place, { doc: 'Documents that state the object; empty when it was created through the API.' }),
 };
 
-const end = object(
+const endpoint = object(
   {
     type: string({ doc: 'Its kind, in a word.' }),
     key: optional(string({ doc: 'Its `metadata.name`, when it has one.' })),
-    ...placed,
+    ...declaredFields,
     imagined: optional(boolean({ doc: 'True for a hypothetical peer that does not exist (yet). Otherwise absent.' })),
     loginExpired: optional(
       boolean({ doc: 'True for a peer that is cut off until its user signs in again. Otherwise absent.' }),
@@ -36,7 +36,7 @@ const rule = object(
     policy: optional(
       object(
         {
-          ...placed,
+          ...declaredFields,
           origin: optional(string({ doc: 'Object from which the policy is derived, such as a private service.' })),
         },
         {
@@ -44,16 +44,16 @@ const rule = object(
         },
       ),
     ),
-    rule: optional(object({ id: placed.id, name: placed.name }, { doc: 'The rule.' })),
+    rule: optional(object({ id: declaredFields.id, name: declaredFields.name }, { doc: 'The rule.' })),
     ingressPort: optional(
       object(
         {
-          id: placed.id,
-          name: placed.name,
-          declared: placed.declared,
+          id: declaredFields.id,
+          name: declaredFields.name,
+          declared: declaredFields.declared,
           standsInFor: optional(
             object(
-              { type: string({ doc: 'Its kind, in a word.' }), id: placed.id, name: placed.name },
+              { type: string({ doc: 'Its kind, in a word.' }), id: declaredFields.id, name: declaredFields.name },
               { doc: 'Peer that normally forwards the traffic; another peer forwards it while this one is offline.' },
             ),
           ),
@@ -75,20 +75,20 @@ const rule = object(
         doc: 'True for a rule that would let the traffic through except for one mismatch that can be removed. Otherwise absent.',
       }),
     ),
-    from: list(end, { doc: 'Groups and objects of the rule that cover the source of the connection.' }),
-    to: list(end, { doc: 'Groups and objects of the rule that cover the destination of the connection.' }),
+    from: list(endpoint, { doc: 'Groups and objects of the rule that cover the source of the connection.' }),
+    to: list(endpoint, { doc: 'Groups and objects of the rule that cover the destination of the connection.' }),
     checks: list(
       object(
         {
-          check: end,
+          check: endpoint,
           result: oneOf(postureResults, { doc: 'Whether the peer passes.' }),
-          parts: texts('Parts of the posture check that decide the result.'),
+          parts: textList('Parts of the posture check that decide the result.'),
         },
         { doc: 'A posture check.' },
       ),
       { doc: 'Results of the posture checks of the rule.' },
     ),
-    mismatches: texts('Reasons why the rule does not match.'),
+    mismatches: textList('Reasons why the rule does not match.'),
     message: string({
       doc: 'Effect of the rule on the queried traffic, or the reason why it has none, as a sentence.',
     }),
@@ -106,8 +106,8 @@ const pairs = count({ doc: 'Number of pairs.' });
 const answer = object(
   {
     revision: count({ doc: 'The revision of the account.' }),
-    from: end,
-    to: end,
+    from: endpoint,
+    to: endpoint,
     asked: string({ doc: 'Queried traffic.' }),
     verdict,
     passes: optional(string({ doc: 'Part of the traffic that passes. Absent when none passes.' })),
@@ -149,7 +149,7 @@ export const accessName = object(
   {
     kind: string({ doc: 'Its kind.' }),
     key: optional(string({ doc: 'Its `metadata.name`, when it has one.' })),
-    name: placed.name,
+    name: declaredFields.name,
   },
   { doc: 'An end, or an object that contains ends.', schema: 'AccessName' },
 );
@@ -157,7 +157,7 @@ export const accessName = object(
 const result = object(
   {
     key: optional(string({ doc: 'Its `metadata.name`, when it has one.' })),
-    name: placed.name,
+    name: declaredFields.name,
     from: accessName,
     to: accessName,
     asked: string({ doc: 'Tested traffic.' }),
@@ -232,7 +232,7 @@ export const testResultsExample = {
   ],
 };
 
-const whom =
+const endpointDoc =
   'a peer, a group, a network resource or a route, by its key, name or id (also with the kind in front) or by an address or host name that it covers; or a person who has one peer.';
 
 /** Operations that query access and run access tests. */
@@ -245,8 +245,8 @@ export const access = {
     summary: 'Explain whether one end may open a connection to another',
     doc: 'Lists the rules in their order of precedence (drops first), the groups through which each rule covers the two ends, the posture checks that decide, and the places of all declarations. For a group, the answer is that for a peer in this group only, with the numbers of pairs of its members.',
     query: {
-      from: string({ doc: `Source of the connection: ${whom}` }),
-      to: string({ doc: `Destination of the connection: ${whom}` }),
+      from: string({ doc: `Source of the connection: ${endpointDoc}` }),
+      to: string({ doc: `Destination of the connection: ${endpointDoc}` }),
       port: optional(
         string({ doc: 'Traffic, such as `tcp/443`, `udp/8000-8010`, `icmp`, `ssh` or `443`. Default: all traffic.' }),
       ),

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts';
-import { textual } from '../../model/lower/openapi/operation.ts';
+import { textContent } from '../../model/lower/openapi/operation.ts';
 import { count, optional, time } from '../../model/operation/fields.ts';
 import { defineOperation } from '../../model/operation/operation.ts';
 import { boolean, type Format, integer, json, list, object, oneOf, string } from '../../model/schema/field.ts';
@@ -20,7 +20,7 @@ const namespace: Format = {
 };
 
 /** First bytes of a gzip archive, for examples. */
-const beginning = '\u001f\u008b\b…';
+const exampleGzip = '\u001f\u008b\b…';
 
 const restored = object(
   {
@@ -64,7 +64,7 @@ export const archive = {
       namespace: optional(string({ doc: 'Namespace of the Kubernetes resources.', format: namespace, maxLength: 63 })),
     },
     answer: list(json<JsonObject>({ type: 'object', additionalProperties: true }, { doc: '' }), { doc: '' }),
-    alsoAs: {
+    otherMediaTypes: {
       'application/yaml': 'apiVersion: heddle.dev/v1\nkind: Group\nmetadata:\n  name: developers\nspec: {}\n',
     },
     errors: ['not_found', 'gone'],
@@ -81,9 +81,9 @@ export const archive = {
     },
     answer: string({ doc: '' }),
     answerType: 'application/gzip',
-    uncached: true,
+    withoutEtag: true,
     errors: ['not_found'],
-    example: { answer: beginning },
+    example: { answer: exampleGzip },
   }),
   restore: defineOperation({
     ...{ id: 'restoreAccount', method: 'POST', path: '/api/config/restore', ...ownersOnly },
@@ -94,7 +94,7 @@ export const archive = {
     },
     bytesBody: {
       types: ['application/gzip', 'application/x-gzip', 'application/octet-stream'],
-      content: textual('application/gzip', beginning),
+      content: textContent('application/gzip', exampleGzip),
     },
     answer: restored,
     errors: ['not_found', 'conflict'],

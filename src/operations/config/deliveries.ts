@@ -6,7 +6,7 @@ import { boolean, integer, list, object, oneOf, string, type ValueOf } from '../
 /** States of a delivery. */
 export const deliveryStates = ['idle', 'delivering', 'retrying', 'paused', 'disabled'] as const;
 
-const setAside = object(
+const setAsideEvent = object(
   {
     feed: oneOf(eventFeeds, { doc: 'Origin of the event: the audit log, or the records of traffic or of proxies.' }),
     event: integer({ doc: 'Number of the event in its origin.' }),
@@ -40,7 +40,7 @@ const delivery = object(
     lastErrorAt: optional(time({ doc: 'When.' })),
     nextAttemptAt: optional(time({ doc: 'Time of the next attempt.' })),
     setAsideCount: count({ doc: 'Number of events that were set aside.' }),
-    setAside: list(setAside, { doc: 'The first 100 of them.' }),
+    setAside: list(setAsideEvent, { doc: 'The first 100 of them.' }),
   },
   { doc: 'Deliveries of events to one receiver.', schema: 'Delivery' },
 );
@@ -64,7 +64,7 @@ const example = {
 };
 
 const path = '/api/config/deliveries';
-const one = `${path}/{id}` as const;
+const itemPath = `${path}/{id}` as const;
 const params = { id: string({ doc: 'The id of the object that receives events.' }) };
 const update = { module: 'config', operation: 'update' } as const;
 const query = {
@@ -73,7 +73,7 @@ const query = {
 };
 
 /** Result of a sample delivery. */
-export const sample = object(
+export const sampleResult = object(
   {
     delivered: boolean({ doc: 'Whether the receiver accepted the sample.' }),
     message: string({ doc: 'Answer of the receiver, as a sentence.' }),
@@ -95,7 +95,7 @@ export const deliveries = {
   resume: defineOperation({
     id: 'resumeDelivery',
     method: 'POST',
-    path: `${one}/resume`,
+    path: `${itemPath}/resume`,
     params,
     access: update,
     summary: 'Try a delivery again at once',
@@ -106,7 +106,7 @@ export const deliveries = {
   retry: defineOperation({
     id: 'retrySetAsideEvents',
     method: 'POST',
-    path: `${one}/retry`,
+    path: `${itemPath}/retry`,
     params,
     access: update,
     summary: 'Send events again that were set aside',
@@ -116,7 +116,7 @@ export const deliveries = {
   discard: defineOperation({
     id: 'discardSetAsideEvents',
     method: 'POST',
-    path: `${one}/discard`,
+    path: `${itemPath}/discard`,
     params,
     access: update,
     summary: 'Discard events that were set aside',
@@ -127,12 +127,12 @@ export const deliveries = {
   test: defineOperation({
     id: 'testDelivery',
     method: 'POST',
-    path: `${one}/test`,
+    path: `${itemPath}/test`,
     params,
     access: update,
     summary: 'Send a sample to a receiver',
     doc: 'Reports whether the receiver accepted it. The sample is the audit event of this request; a disabled receiver gets it too.',
-    answer: sample,
+    answer: sampleResult,
     example: { answer: { delivered: false, message: 'logs.example.com answers 503' } },
   }),
 };

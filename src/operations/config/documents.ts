@@ -1,20 +1,20 @@
-import { longestPath } from '../../lib/path.ts';
+import { maxPathLength } from '../../lib/path.ts';
 import { count, optional } from '../../model/operation/fields.ts';
 import { defineOperation, type InputOf, type TextBody } from '../../model/operation/operation.ts';
 import { problem } from '../../model/operation/problem-field.ts';
 import { boolean, type Format, json, list, mapOf, object, oneOf, string } from '../../model/schema/field.ts';
-import { fileRuleTypes, mostPatterns } from '../../model/sources/file-rules.ts';
-import { nameFault } from '../../model/sources/schema.ts';
+import { fileRuleTypes, maxPatterns } from '../../model/sources/file-rules.ts';
+import { sourceNameFault } from '../../model/sources/schema.ts';
 import { adoptModes, membershipModes } from '../../model/sources/settings.ts';
 import { testResults, testResultsExample } from './access.ts';
 import { overrideReason } from './override-reason.ts';
 import { applied, plan } from './plan.ts';
 import { planExamples } from './plan-examples.ts';
 
-const nameOfSource: Format = {
+const sourceNameFormat: Format = {
   name: 'name',
   canonical(text) {
-    const fault = nameFault(text);
+    const fault = sourceNameFault(text);
     return fault === undefined ? { value: text } : { fault };
   },
 };
@@ -23,7 +23,7 @@ const file = object(
   {
     path: string({
       doc: 'Path of the file as the source names it; problems contain the same path.',
-      maxLength: longestPath,
+      maxLength: maxPathLength,
     }),
     // Limited only by the maximum size of a body: its characters are not counted.
     text: json<string>({ type: 'string' }, { doc: 'YAML or JSON.' }),
@@ -31,17 +31,17 @@ const file = object(
   { doc: 'One file.' },
 );
 
-const rules = object(
+const fileRules = object(
   {
     root: string({
       doc: 'Directory to which the patterns apply, in the same form as the paths of files; empty for the top.',
-      maxLength: longestPath,
+      maxLength: maxPathLength,
     }),
     type: oneOf(fileRuleTypes, {
       doc: 'Effect of the patterns: `ignore` (which may have blank lines and comments) and `exclude` leave out matching files, `include` leaves out all others.',
     }),
-    name: string({ doc: 'Place where the patterns are written, for messages.', maxLength: longestPath }),
-    patterns: list(string({ doc: '' }), { doc: 'Patterns in .gitignore syntax.', maxItems: mostPatterns }),
+    name: string({ doc: 'Place where the patterns are written, for messages.', maxLength: maxPathLength }),
+    patterns: list(string({ doc: '' }), { doc: 'Patterns in .gitignore syntax.', maxItems: maxPatterns }),
   },
   { doc: 'One list of patterns.' },
 );
@@ -49,17 +49,17 @@ const rules = object(
 const body = {
   source: string({
     doc: 'Source that states the documents. Objects that it no longer states are deleted.',
-    ...{ minLength: 1, maxLength: 100, format: nameOfSource },
-    missing:
+    ...{ minLength: 1, maxLength: 100, format: sourceNameFormat },
+    missingHint:
       'name the source that states the documents, as {"source": "name", "files": […]} or in the query as ?source=name; what it no longer states is deleted',
   }),
   files: list(file, {
     doc: 'Every file of the source.',
-    missing:
+    missingHint:
       'send {"source": "name", "files": [{"path": "a.yaml", "text": "…"}]}, or YAML with `Content-Type: application/yaml`',
   }),
   rules: optional(
-    list(rules, {
+    list(fileRules, {
       doc: 'Rules by which the files were selected. A plan needs an approval when one of them hides a file that stated objects.',
       maxItems: 100,
     }),
@@ -121,14 +121,14 @@ const body = {
 };
 
 /** A YAML body is a single file. */
-const yaml: TextBody = {
+const yamlBody: TextBody = {
   name: 'YAML',
   types: ['application/yaml', 'application/x-yaml', 'text/yaml', 'text/x-yaml', 'text/plain'],
   example: 'apiVersion: heddle.dev/v1\nkind: Group\nmetadata:\n  name: developers\nspec: {}\n',
-  as: (text) => ({ files: [{ path: '-', text }] }),
+  toJson: (text) => ({ files: [{ path: '-', text }] }),
 };
 
-const taken = {
+const documentsInput = {
   bodySchema: 'DocumentFiles',
   bodyDoc: 'Documents, as the files that a source holds.',
   body,
@@ -136,21 +136,21 @@ const taken = {
     ...(['source', 'prune', 'allowEmpty', 'adopt', 'membership', 'force', 'allowReplace', 'kinds'] as const),
     ...(['select', 'approve', 'expectDigest', 'strictBase', 'strictFiles', 'override'] as const),
   ],
-  textBody: yaml,
+  textBody: yamlBody,
   errors: ['conflict', 'precondition'],
 } as const;
 
 const example = {
   query: { source: 'cli' },
-  body: { source: 'cli', files: [{ path: 'groups.yaml', text: yaml.example }] },
+  body: { source: 'cli', files: [{ path: 'groups.yaml', text: yamlBody.example }] },
 };
 
-const planned = { access: { module: 'config', operation: 'read' }, plans: true } as const;
+const planDeclaration = { access: { module: 'config', operation: 'read' }, plans: true } as const;
 
 /** Operations on documents. */
 export const documents = {
   validate: defineOperation({
-    ...{ id: 'validateDocuments', method: 'POST', path: '/api/config/validate', ...planned, ...taken },
+    ...{ id: 'validateDocuments', method: 'POST', path: '/api/config/validate', ...planDeclaration, ...documentsInput },
     summary: 'Check documents',
     doc: 'Reads, checks and resolves the documents; nothing is stored.',
     answer: object(
@@ -164,7 +164,7 @@ export const documents = {
     example: { ...example, answer: { valid: true, documents: 1, warnings: [] } },
   }),
   plan: defineOperation({
-    ...{ id: 'createPlan', method: 'POST', path: '/api/config/plans', ...planned, ...taken },
+    ...{ id: 'createPlan', method: 'POST', path: '/api/config/plans', ...planDeclaration, ...documentsInput },
     summary: 'Plan documents',
     doc: 'Computes and stores the changes that applying the documents would make.',
     answer: plan,
@@ -172,7 +172,7 @@ export const documents = {
     example: { ...example, answer: planExamples.saved },
   }),
   apply: defineOperation({
-    ...{ id: 'applyDocuments', method: 'POST', path: '/api/config/apply', ...taken },
+    ...{ id: 'applyDocuments', method: 'POST', path: '/api/config/apply', ...documentsInput },
     access: { module: 'config', operation: 'update' },
     summary: 'Plan and apply documents',
     doc: 'All documents become one revision, or nothing changes.',
@@ -181,11 +181,11 @@ export const documents = {
     },
     answer: applied,
     shownOnce: 'outputs',
-    errors: [...taken.errors, 'approval'],
+    errors: [...documentsInput.errors, 'approval'],
     example: { ...example, answer: planExamples.applied },
   }),
   test: defineOperation({
-    ...{ id: 'runTests', method: 'POST', path: '/api/config/tests', ...planned, ...taken },
+    ...{ id: 'runTests', method: 'POST', path: '/api/config/tests', ...planDeclaration, ...documentsInput },
     summary: 'Run access tests on the state that documents would create',
     doc: 'Nothing is written or kept; documents with a fault are refused (422).',
     answer: testResults,

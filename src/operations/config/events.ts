@@ -19,7 +19,7 @@ export const events = {
     query: { after: optional(string({ doc: 'Position after which to start.' })) },
     answer: string({ doc: '' }),
     answerType: 'text/event-stream',
-    uncached: true,
+    withoutEtag: true,
     errors: ['not_found', 'gone', 'invalid'],
     example: { answer: `id: 18:1\nevent: revision\ndata: ${JSON.stringify(revision)}\n\n` },
   }),

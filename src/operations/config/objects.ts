@@ -3,10 +3,10 @@ import { count, optional } from '../../model/operation/fields.ts';
 import { defineOperation } from '../../model/operation/operation.ts';
 import { list, object, oneOf, string, type ValueOf } from '../../model/schema/field.ts';
 
-const meaning =
+const statusDoc =
   '`InSync`: as sources state it. `Drifted`: a value differs. `Overridden`: values differ only because of an override or a restriction. `Conflicted`: sources contradict each other. `Blocked`: no document states it any more, but other objects use it. `Unmanaged`: no source states or owns any part of it.';
 
-const standing = object(
+const listedObject = object(
   {
     kind: string({ doc: 'Its kind.' }),
     key: optional(string({ doc: 'Its `metadata.name`, when it has one.' })),
@@ -17,7 +17,7 @@ const standing = object(
     ),
     name: string({ doc: 'Its display name.' }),
     id: string({ doc: 'Its id.' }),
-    status: oneOf(objectStatuses, { doc: meaning }),
+    status: oneOf(objectStatuses, { doc: statusDoc }),
     owner: optional(string({ doc: 'Source that owns the object and may delete it.' })),
     declared: list(
       object(
@@ -36,7 +36,7 @@ const standing = object(
 );
 
 /** Object with its status, its owner and the sources that declare it. */
-export type ObjectStanding = ValueOf<typeof standing>;
+export type ListedObject = ValueOf<typeof listedObject>;
 
 /** Operation that lists objects with their status. */
 export const objects = {
@@ -56,7 +56,7 @@ export const objects = {
       ),
     },
     answer: object(
-      { revision: count({ doc: 'The revision of the account.' }), objects: list(standing, { doc: '' }) },
+      { revision: count({ doc: 'The revision of the account.' }), objects: list(listedObject, { doc: '' }) },
       { doc: 'Objects with their status.', schema: 'Objects' },
     ),
     errors: ['not_found', 'invalid'],

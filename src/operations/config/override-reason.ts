@@ -1,13 +1,13 @@
 import { type Field, type Format, string } from '../../model/schema/field.ts';
 
-const longest = 500;
+const maxReasonLength = 500;
 
 const reason: Format = {
   name: 'override',
   canonical(text) {
     const value = text.trim();
-    if (value !== '' && value.length <= longest) return { value };
-    return { fault: `\`override\` must give the reason, in at most ${longest} characters` };
+    if (value !== '' && value.length <= maxReasonLength) return { value };
+    return { fault: `\`override\` must give the reason, in at most ${maxReasonLength} characters` };
   },
 };
 

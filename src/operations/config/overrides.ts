@@ -3,7 +3,7 @@ import { count, optional, time } from '../../model/operation/fields.ts';
 import { defineOperation } from '../../model/operation/operation.ts';
 import { json, list, object, string, type ValueOf } from '../../model/schema/field.ts';
 
-const texts = (doc: string) => list(string({ doc: '' }), { doc });
+const textList = (doc: string) => list(string({ doc: '' }), { doc });
 
 /** Value that is overridden for a limited time. */
 export const runningOverride = object(
@@ -26,25 +26,25 @@ export const runningOverride = object(
   { doc: 'A value that is overridden for a while.', schema: 'RunningOverride' },
 );
 
-const named = {
+const objectFields = {
   kind: string({ doc: 'The kind of the object.' }),
   name: string({ doc: 'Its key, id or display name.' }),
 };
 
 const revision = count({ doc: 'The revision of the account.' });
 
-const overridden = object(
+const objectOverrides = object(
   {
     revision,
     overrides: list(runningOverride, { doc: '' }),
-    lasting: texts('Fields that now have a restrictive value and keep it until a request loosens it.'),
-    notices: texts('Notices for the caller.'),
+    lasting: textList('Fields that now have a restrictive value and keep it until a request loosens it.'),
+    notices: textList('Notices for the caller.'),
   },
   { doc: 'Overrides of the object after the request.', schema: 'Overridden' },
 );
 
 /** Overrides of an object, after one began or ended. */
-export type Overridden = ValueOf<typeof overridden>;
+export type ObjectOverrides = ValueOf<typeof objectOverrides>;
 
 const example = {
   ...{ kind: 'Route', key: 'office', name: 'office', id: 'ch8i4ug6lnn4g9hqv7mg' },
@@ -80,7 +80,7 @@ export const overrides = {
     doc: 'Same as a replacement with the header `X-Break-Glass`, but with names instead of ids. Values that no source states are refused, because nothing would restore them.',
     bodySchema: 'OverrideRequest',
     body: {
-      ...named,
+      ...objectFields,
       values: json<JsonObject>(
         { type: 'object', additionalProperties: true },
         {
@@ -90,7 +90,7 @@ export const overrides = {
       reason: string({ doc: 'Reason, in at most 500 characters.' }),
       ttl: optional(string({ doc: 'Duration, such as `30m`; default 4 hours, at most 24 hours.' })),
     },
-    answer: overridden,
+    answer: objectOverrides,
     errors: ['not_found', 'conflict'],
     example: {
       body: { kind: 'Route', name: 'office', values: { metric: 5 }, reason: 'incident 4711', ttl: '30m' },
@@ -105,8 +105,8 @@ export const overrides = {
     summary: 'End overrides of an object early',
     doc: 'The stated values apply again at once.',
     bodySchema: 'OverrideEnd',
-    body: { ...named, paths: optional(texts('Fields to release. Absent: all fields.')) },
-    answer: overridden,
+    body: { ...objectFields, paths: optional(textList('Fields to release. Absent: all fields.')) },
+    answer: objectOverrides,
     errors: ['not_found', 'conflict'],
     example: {
       body: { kind: 'Route', name: 'office', paths: ['metric'] },

@@ -7,7 +7,7 @@ import { boolean, integer, json, list, object, oneOf, string, type ValueOf } fro
 import { runningOverride } from './overrides.ts';
 import { impact } from './plan-access.ts';
 
-const texts = (doc: string) => list(string({ doc: '' }), { doc });
+const textList = (doc: string) => list(string({ doc: '' }), { doc });
 
 /** Actor on whose behalf a change was made. */
 export const actor = object(
@@ -20,7 +20,7 @@ export const actor = object(
   { doc: 'The user, source or server that did it.' },
 );
 
-const subject = {
+const objectFields = {
   kind: string({ doc: 'The kind of the object.' }),
   key: optional(string({ doc: 'Its `metadata.name`, when it has one.' })),
   name: string({ doc: 'Its display name.' }),
@@ -54,18 +54,18 @@ export const unit = object(
 const change = object(
   {
     action: oneOf(planActions, { doc: 'Action on the object.' }),
-    ...subject,
+    ...objectFields,
     units: list(unit, { doc: '' }),
     replaces: optional(string({ doc: 'Id of the object that this new object replaces.' })),
     renamedFrom: optional(string({ doc: 'Former key of the object; absent when the key does not change.' })),
-    usedBy: optional(texts('Objects that used a deleted object until now.')),
-    risks: texts('Warnings about the change.'),
+    usedBy: optional(textList('Objects that used a deleted object until now.')),
+    risks: textList('Warnings about the change.'),
   },
   { doc: 'Changes of a plan to one object.', schema: 'PlanChange' },
 );
 
 const claim = object(
-  { action: oneOf(claimActions, { doc: 'Action on the object.' }), ...subject },
+  { action: oneOf(claimActions, { doc: 'Action on the object.' }), ...objectFields },
   {
     doc: 'A change of which sources state or own an object, or of its overrides, without a change of value.',
     schema: 'PlanClaim',
@@ -85,7 +85,7 @@ export const rollback = object(
   {
     revision: count({ doc: 'Revision to which the plan returns.' }),
     scope: string({ doc: 'Scope of the rollback: `sources`, `source:NAME` or `all`.' }),
-    suspends: texts('Sources that the rollback suspends, until they are resumed.'),
+    suspends: textList('Sources that the rollback suspends, until they are resumed.'),
   },
   { doc: 'Revision and scope of a rollback.', schema: 'Rollback' },
 );
@@ -112,7 +112,7 @@ const outcome = {
   failure: optional(string({ doc: 'Why applying it failed.' })),
 };
 
-const standing = {
+const storedPlanFields = {
   id: string({ doc: 'Of a stored plan.' }),
   state: oneOf(planStates, { doc: 'State of a stored plan.' }),
   createdAt: time({ doc: 'When a stored plan was made.' }),
@@ -129,7 +129,7 @@ const content = {
 
 /** Stored plan without its changes. */
 export const planSummary = object(
-  { formatVersion, ...standing, ...outcome, ...content },
+  { formatVersion, ...storedPlanFields, ...outcome, ...content },
   { doc: 'A stored plan without its changes.', schema: 'PlanSummary' },
 );
 
@@ -137,12 +137,12 @@ export const planSummary = object(
 export const plan = object(
   {
     formatVersion,
-    id: optional(standing.id),
-    state: optional(standing.state),
-    createdAt: optional(standing.createdAt),
+    id: optional(storedPlanFields.id),
+    state: optional(storedPlanFields.state),
+    createdAt: optional(storedPlanFields.createdAt),
     createdBy: optional(actor),
-    expiresAt: optional(standing.expiresAt),
-    source: optional(standing.source),
+    expiresAt: optional(storedPlanFields.expiresAt),
+    source: optional(storedPlanFields.source),
     ...outcome,
     ...content,
     changes: list(change, { doc: '' }),
@@ -201,8 +201,8 @@ const patchOperation: JsonObject = {
 export const patches = list(
   object(
     {
-      kind: subject.kind,
-      key: subject.key,
+      kind: objectFields.kind,
+      key: objectFields.key,
       id: string({ doc: 'Its id, or `@Kind/key` for an object that does not exist yet.' }),
       action: oneOf(planActions, { doc: 'Action on the object.' }),
       patch: list(json<JsonObject>(patchOperation, { doc: '' }), {

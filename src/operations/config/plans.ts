@@ -8,7 +8,7 @@ import { pairs } from './plan-access.ts';
 import { planExamples } from './plan-examples.ts';
 
 const path = '/api/config/plans';
-const one = `${path}/{id}` as const;
+const itemPath = `${path}/{id}` as const;
 const params = { id: string({ doc: 'The id of the stored plan.' }) };
 const read = { module: 'config', operation: 'read' } as const;
 const update = { module: 'config', operation: 'update' } as const;
@@ -35,7 +35,7 @@ export const plans = {
   readMarkdown: defineOperation({
     id: 'readPlanMarkdown',
     method: 'GET',
-    path: `${one}.md`,
+    path: `${itemPath}.md`,
     params,
     access: read,
     summary: 'Read a stored plan as Markdown',
@@ -47,7 +47,7 @@ export const plans = {
   read: defineOperation({
     id: 'readPlan',
     method: 'GET',
-    path: one,
+    path: itemPath,
     params,
     access: read,
     summary: 'Read a stored plan',
@@ -58,7 +58,7 @@ export const plans = {
   readPatch: defineOperation({
     id: 'readPlanPatch',
     method: 'GET',
-    path: `${one}/patch`,
+    path: `${itemPath}/patch`,
     params,
     access: read,
     summary: 'Read a stored plan as JSON patches',
@@ -70,7 +70,7 @@ export const plans = {
   readAccess: defineOperation({
     id: 'readPlanAccess',
     method: 'GET',
-    path: `${one}/access`,
+    path: `${itemPath}/access`,
     params,
     access: read,
     summary: 'List the pairs that gain or lose access by a stored plan',
@@ -87,7 +87,7 @@ export const plans = {
   readOutputs: defineOperation({
     id: 'readPlanOutputs',
     method: 'GET',
-    path: `${one}/outputs`,
+    path: `${itemPath}/outputs`,
     params,
     // Reading the outputs removes them for every other caller, and they are secrets, so permission to read is not
     // enough.
@@ -101,7 +101,7 @@ export const plans = {
   approve: defineOperation({
     id: 'approvePlan',
     method: 'POST',
-    path: `${one}/approve`,
+    path: `${itemPath}/approve`,
     params,
     access: update,
     summary: 'Approve a stored plan',
@@ -116,7 +116,7 @@ export const plans = {
   apply: defineOperation({
     id: 'applyPlan',
     method: 'POST',
-    path: `${one}/apply`,
+    path: `${itemPath}/apply`,
     params,
     access: update,
     summary: 'Apply a stored plan',

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts';
-import { named } from '../../model/lower/openapi/operation.ts';
+import { schemaReference } from '../../model/lower/openapi/operation.ts';
 import { count, optional, time } from '../../model/operation/fields.ts';
 import { defineOperation } from '../../model/operation/operation.ts';
 import { boolean, integer, json, list, object, string, type ValueOf } from '../../model/schema/field.ts';
@@ -67,7 +67,7 @@ const head = {
     { doc: 'Number of objects by action.' },
   ),
   rollback: optional(
-    json<ValueOf<typeof rollback>>(named('Rollback'), {
+    json<ValueOf<typeof rollback>>(schemaReference('Rollback'), {
       doc: 'Target of the rollback; absent when it rolled nothing back.',
     }),
   ),
@@ -86,7 +86,7 @@ const revision = object(
   { doc: 'A revision of the account.', schema: 'Revision' },
 );
 
-const whole = object(
+const revisionWithChanges = object(
   { ...head, changes: list(change, { doc: '' }) },
   { doc: 'A revision of the account with its changes, object by object.', schema: 'RevisionWithChanges' },
 );
@@ -95,7 +95,7 @@ const whole = object(
 export type Revision = ValueOf<typeof revision>;
 
 /** Revision with its changes, object by object. */
-export type RevisionWithChanges = ValueOf<typeof whole>;
+export type RevisionWithChanges = ValueOf<typeof revisionWithChanges>;
 
 const example = {
   revision: 18,
@@ -148,7 +148,7 @@ export const revisions = {
     access: { module: 'config', operation: 'read' },
     summary: 'Read a revision with its changes',
     params: { revision: integer({ doc: 'The number of the revision.', minimum: 1 }) },
-    answer: whole,
+    answer: revisionWithChanges,
     errors: ['gone'],
     example: {
       answer: {

@@ -15,7 +15,7 @@ import {
   string,
   type ValueOf,
 } from '../../model/schema/field.ts';
-import { apiSchemas, type GitConfig, gitMembers } from '../../model/sources/schema.ts';
+import { apiSourceSchemas, type GitConfig, gitMembers } from '../../model/sources/schema.ts';
 import { conflictModes } from '../../model/sources/settings.ts';
 import { conditionStatuses, conditionTypes, sourceStates } from '../../model/sources/status.ts';
 
@@ -142,7 +142,7 @@ export const source = object(
 /** Source with its status. */
 export type Source = ValueOf<typeof source>;
 
-const end = object(
+const removal = object(
   {
     revision: nullable(
       integer({
@@ -160,7 +160,7 @@ const end = object(
 );
 
 /** Result of releasing or deleting a source. */
-export type SourceEnd = ValueOf<typeof end>;
+export type SourceRemoval = ValueOf<typeof removal>;
 
 /** Source, for examples. */
 export const sourceExample = {
@@ -175,13 +175,13 @@ const git = {
   ...{ branch: 'main', path: 'config', interval: '10m' },
 };
 const changed = { ...git, conflictMode: 'correct', scope: { kinds: ['Group', 'Policy'] } };
-const endExample = { revision: 19, released: 22, shared: 2, deleted: 0, reconciled: ['office'] };
+const removalExample = { revision: 19, released: 22, shared: 2, deleted: 0, reconciled: ['office'] };
 
 const path = '/api/config/sources';
-const one = `${path}/{name}` as const;
+const itemPath = `${path}/{name}` as const;
 const params = { name: string({ doc: 'The name of the source.' }) };
 const bodySchema = 'SourceRequest';
-const bodyUnion = { by: 'type', of: apiSchemas, doc: 'Settings of the source.' };
+const bodyUnion = { by: 'type', of: apiSourceSchemas, doc: 'Settings of the source.' };
 const update = { module: 'config', operation: 'update' } as const;
 
 /** Operations on sources. */
@@ -211,7 +211,7 @@ export const sources = {
   read: defineOperation({
     id: 'readSource',
     method: 'GET',
-    path: one,
+    path: itemPath,
     params,
     access: { module: 'config', operation: 'read' },
     summary: 'Read a source with its status',
@@ -221,7 +221,7 @@ export const sources = {
   replace: defineOperation({
     id: 'replaceSource',
     method: 'PUT',
-    path: one,
+    path: itemPath,
     params,
     access: update,
     summary: 'Replace the settings of a source',
@@ -234,7 +234,7 @@ export const sources = {
   delete: defineOperation({
     id: 'deleteSource',
     method: 'DELETE',
-    path: one,
+    path: itemPath,
     params,
     access: { module: 'config', operation: 'delete' },
     summary: 'Delete a source',
@@ -247,14 +247,14 @@ export const sources = {
       ),
       approve: optional(string({ doc: 'The digest of the plan that deletes them, when a guard stopped it.' })),
     },
-    answer: end,
+    answer: removal,
     errors: ['conflict', 'approval'],
-    example: { answer: endExample },
+    example: { answer: removalExample },
   }),
   reconcile: defineOperation({
     id: 'reconcileSource',
     method: 'POST',
-    path: `${one}/reconcile`,
+    path: `${itemPath}/reconcile`,
     params,
     access: update,
     summary: 'Reconcile a source now',
@@ -267,7 +267,7 @@ export const sources = {
   suspend: defineOperation({
     id: 'suspendSource',
     method: 'POST',
-    path: `${one}/suspend`,
+    path: `${itemPath}/suspend`,
     params,
     access: update,
     summary: 'Suspend a source',
@@ -278,7 +278,7 @@ export const sources = {
   resume: defineOperation({
     id: 'resumeSource',
     method: 'POST',
-    path: `${one}/resume`,
+    path: `${itemPath}/resume`,
     params,
     access: update,
     summary: 'Resume a suspended source',
@@ -288,13 +288,13 @@ export const sources = {
   detach: defineOperation({
     id: 'detachSource',
     method: 'POST',
-    path: `${one}/detach`,
+    path: `${itemPath}/detach`,
     params,
     access: update,
     summary: 'Release everything that a source states',
     doc: 'Objects stay unchanged; those that no other source states have no owner any more. The source is suspended; when it is resumed, it takes the same objects back. Sources that it blocked are reconciled at once.',
-    answer: end,
+    answer: removal,
     errors: ['conflict'],
-    example: { answer: endExample },
+    example: { answer: removalExample },
   }),
 };

@@ -63,7 +63,7 @@ const troubledDomain = object(
   { doc: 'A custom domain of reverse proxies with a record that was not found.' },
 );
 
-const standing = object(
+const accountStatus = object(
   {
     account: string({ doc: 'The id of the account.' }),
     revision: count({ doc: 'The revision of the account.' }),
@@ -105,9 +105,9 @@ const standing = object(
 );
 
 /** Status of the account. */
-export type AccountStatus = ValueOf<typeof standing>;
+export type AccountStatus = ValueOf<typeof accountStatus>;
 
-const unreadable = object(
+const unreadableSecret = object(
   {
     what: string({ doc: 'Type of the thing that the secret belongs to, in one word.' }),
     account: optional(string({ doc: 'Account of the secret; absent for secrets of the server itself.' })),
@@ -129,7 +129,7 @@ export const status = {
     path: '/api/config/status',
     access: { module: 'config', operation: 'read' },
     summary: 'Read the status of the account and its sources',
-    answer: standing,
+    answer: accountStatus,
     example: {
       answer: {
         account: 'ch8i4ug6lnn4g9hqv7a0',
@@ -160,7 +160,7 @@ export const status = {
     answer: object(
       {
         rows: integer({ doc: 'Number of rows written.' }),
-        unreadable: list(unreadable, { doc: 'Secrets that cannot be opened, at most the first thousand.' }),
+        unreadable: list(unreadableSecret, { doc: 'Secrets that cannot be opened, at most the first thousand.' }),
         unreadableCount: integer({ doc: 'Number of secrets that cannot be opened.' }),
       },
       { doc: 'Result of sealing the secrets again.', schema: 'RotatedSecrets' },

@@ -1,4 +1,4 @@
-import { json as jsonBody } from '../../model/lower/openapi/operation.ts';
+import { jsonContent as jsonBody } from '../../model/lower/openapi/operation.ts';
 import { optional } from '../../model/operation/fields.ts';
 import { defineOperation } from '../../model/operation/operation.ts';
 import { json, string } from '../../model/schema/field.ts';

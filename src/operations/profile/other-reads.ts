@@ -2,7 +2,7 @@ import { defineOperation } from '../../model/operation/operation.ts';
 import { boolean, integer, list, object, string } from '../../model/schema/field.ts';
 
 /** Common declarations: these operations exist for clients of other servers of this kind. */
-const facts = { method: 'GET', profile: 'compatible' } as const;
+const commonDeclaration = { method: 'GET', profile: 'compatible' } as const;
 
 const none = list(object({}, { doc: '' }), { doc: '' });
 
@@ -19,7 +19,7 @@ const city = {
 /** Read operations outside the specification that clients of other servers of this kind call. */
 export const otherReads = {
   countries: defineOperation({
-    ...facts,
+    ...commonDeclaration,
     id: 'listCountries',
     path: '/api/locations/countries',
     access: 'anyone',
@@ -29,7 +29,7 @@ export const otherReads = {
     example: { answer: [{ country_name: 'Germany', country_code: 'DE' }] },
   }),
   cities: defineOperation({
-    ...facts,
+    ...commonDeclaration,
     id: 'listCities',
     path: '/api/locations/countries/{country}/cities',
     access: 'anyone',
@@ -42,7 +42,7 @@ export const otherReads = {
     example: { params: { country: 'DE' }, answer: [{ city_name: 'Berlin', geoname_id: 2950159 }] },
   }),
   identityProviders: defineOperation({
-    ...facts,
+    ...commonDeclaration,
     id: 'listIdentityProviders',
     path: '/api/identity-providers',
     access: { module: 'identity_providers', operation: 'read' },
@@ -52,7 +52,7 @@ export const otherReads = {
     example: { answer: [] },
   }),
   version: defineOperation({
-    ...facts,
+    ...commonDeclaration,
     id: 'readVersion',
     path: '/api/instance/version',
     access: 'anyone',
@@ -68,7 +68,7 @@ export const otherReads = {
     example: { answer: { management_current_version: '0.2.0', management_update_available: false } },
   }),
   googleDirectories: defineOperation({
-    ...facts,
+    ...commonDeclaration,
     id: 'listGoogleDirectories',
     path: '/api/integrations/google-idp',
     access: { module: 'idp', operation: 'read' },
@@ -78,7 +78,7 @@ export const otherReads = {
     example: { answer: [] },
   }),
   oktaIntegrations: defineOperation({
-    ...facts,
+    ...commonDeclaration,
     id: 'listOktaIntegrations',
     path: '/api/integrations/okta-scim-idp',
     access: { module: 'idp', operation: 'read' },
@@ -88,7 +88,7 @@ export const otherReads = {
     example: { answer: [] },
   }),
   bypassedPeers: defineOperation({
-    ...facts,
+    ...commonDeclaration,
     id: 'listBypassedPeers',
     path: '/api/peers/edr/bypassed',
     access: { module: 'edr', operation: 'read' },

@@ -1,6 +1,6 @@
 import type { Actor } from '../../model/declare/actor.ts';
 import type { Fault, Kind, State } from '../../model/declare/kind.ts';
-import { may, type Operation, type Subject } from '../../model/declare/roles.ts';
+import { mayPerform, type Operation, type Subject } from '../../model/declare/roles.ts';
 import { NotAllowed } from '../../model/errors.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import type { Action } from '../plan.ts';
@@ -9,14 +9,14 @@ import type { Action } from '../plan.ts';
  * Returns the subject whose rights count. For a user these are the rights at this moment; `undefined` when the user was
  * deleted or is blocked.
  */
-function subjectIn(state: State, actor: Actor): Subject | undefined {
+function subjectOfActor(state: State, actor: Actor): Subject | undefined {
   if (actor.granted !== undefined) return { role: actor.granted, isServiceUser: false };
   const user = state.find('User', actor.id);
-  return user === undefined || user.spec.is_blocked === true ? undefined : subjectOf(user);
+  return user === undefined || user.spec.is_blocked === true ? undefined : subjectOfUser(user);
 }
 
 /** Returns the rights of a user as stored. */
-export function subjectOf({ spec }: Stored<'User'>): Subject {
+export function subjectOfUser({ spec }: Stored<'User'>): Subject {
   return { role: spec.role ?? '', isServiceUser: spec.is_service_user === true };
 }
 
@@ -26,8 +26,8 @@ export function subjectOf({ spec }: Stored<'User'>): Subject {
  */
 export function isAllowed(state: State, actor: Actor | undefined, module: string, operation: Operation): boolean {
   if (actor === undefined || actor.type !== 'user') return true;
-  const subject = subjectIn(state, actor);
-  return subject !== undefined && may(subject, module, operation);
+  const subject = subjectOfActor(state, actor);
+  return subject !== undefined && mayPerform(subject, module, operation);
 }
 
 const operationOf: Readonly<Record<Action, Operation>> = { create: 'create', update: 'update', delete: 'delete' };
@@ -46,7 +46,7 @@ export function requireRight(state: State, actor: Actor, module: string, operati
 
 /** Returns the message of a refusal, with the role and the operation. */
 function refusal(state: State, actor: Actor | undefined, module: string, operation: Operation): string {
-  const role = actor === undefined ? undefined : subjectIn(state, actor)?.role;
+  const role = actor === undefined ? undefined : subjectOfActor(state, actor)?.role;
   return role === undefined
     ? 'the user does not exist any more, or is blocked'
     : `the role \`${role}\` may not ${operation} in \`${module}\`; ask an admin of the account`;

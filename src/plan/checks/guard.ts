@@ -9,49 +9,50 @@ export interface GuardInput {
   readonly changes: readonly Change[];
   owned(): readonly StoredObject[];
   /** Number of documents that the source currently has. */
-  readonly desired: number;
+  readonly desiredCount: number;
   readonly allowEmpty: boolean;
   readonly limits: GuardLimits;
 }
 
 /** Minimum number of owned objects for the `updates` guard to apply. */
-const fewestForUpdates = 10;
+const minOwnedForUpdates = 10;
 
 /** Minimum number of deletes of a kind for the `kind` guard to apply. */
-const fewestOfKind = 3;
+const minDeletesOfKind = 3;
 
 /**
  * Returns the guards that a plan of a source trips. A plan that deletes or rewrites much needs an approval, because bad
  * input and intent look the same. A limit that is exactly reached passes; one more trips.
  */
 export function trippedGuards(input: GuardInput): readonly TrippedGuard[] {
-  const { source, limits, desired } = input;
+  const { source, limits, desiredCount } = input;
   const deletes = input.changes.filter((change) => change.action === 'delete');
   const updates = input.changes.filter((change) => change.action === 'update');
   // Most plans do not need the owned objects, so they are not read.
-  if (deletes.length === 0 && updates.length <= share(fewestForUpdates, limits.updateShare) && desired > 0) return [];
+  if (deletes.length === 0 && updates.length <= share(minOwnedForUpdates, limits.updateShare) && desiredCount > 0)
+    return [];
   const ownedObjects = input.owned();
   const owned = ownedObjects.length;
   const tripped: TrippedGuard[] = [];
-  if (desired === 0 && owned > 0 && !input.allowEmpty) {
+  if (desiredCount === 0 && owned > 0 && !input.allowEmpty) {
     tripped.push({
       guard: 'empty',
-      message: `${source} no longer states anything and still owns ${count(owned, 'object')}`,
+      message: `${source} no longer states anything and still owns ${countText(owned, 'object')}`,
     });
   }
   const mostDeletes = Math.max(limits.deletes, share(owned, limits.deleteShare));
   if (deletes.length > mostDeletes) {
     tripped.push({
       guard: 'deletes',
-      message: `deletes ${deletes.length} of ${count(owned, 'owned object')}; up to ${mostDeletes} need no approval`,
+      message: `deletes ${deletes.length} of ${countText(owned, 'owned object')}; up to ${mostDeletes} need no approval`,
     });
   }
   tripped.push(...kindGuards(deletes, ownedObjects, limits.kindShare));
   const mostUpdates = share(owned, limits.updateShare);
-  if (owned >= fewestForUpdates && updates.length > mostUpdates) {
+  if (owned >= minOwnedForUpdates && updates.length > mostUpdates) {
     tripped.push({
       guard: 'updates',
-      message: `updates ${updates.length} of ${count(owned, 'owned object')}; up to ${mostUpdates} need no approval`,
+      message: `updates ${updates.length} of ${countText(owned, 'owned object')}; up to ${mostUpdates} need no approval`,
     });
   }
   return [...tripped, ...deletes.flatMap(protectedGuard)];
@@ -61,7 +62,7 @@ export function trippedGuards(input: GuardInput): readonly TrippedGuard[] {
 export interface WindowInput {
   readonly source: string;
   readonly deletes: number;
-  readonly before: number;
+  readonly recentDeletes: number;
   /** Number of objects that the source still owns. */
   readonly owned: number;
   readonly limits: GuardLimits;
@@ -71,10 +72,10 @@ export interface WindowInput {
  * Returns the guard for deletes spread over an hour. Objects that are deleted one by one need the same approval as
  * objects that are deleted at once.
  */
-export function windowGuard({ source, deletes, before, owned, limits }: WindowInput): TrippedGuard | undefined {
-  const most = Math.max(limits.deletes, share(owned + before, limits.deleteShare));
-  if (deletes === 0 || before === 0 || deletes + before <= most) return undefined;
-  const message = `${source} deletes ${count(deletes, 'object')}, after ${before} in the last hour, of ${owned + before}; up to ${most} per hour need no approval`;
+export function windowGuard({ source, deletes, recentDeletes, owned, limits }: WindowInput): TrippedGuard | undefined {
+  const most = Math.max(limits.deletes, share(owned + recentDeletes, limits.deleteShare));
+  if (deletes === 0 || recentDeletes === 0 || deletes + recentDeletes <= most) return undefined;
+  const message = `${source} deletes ${countText(deletes, 'object')}, after ${recentDeletes} in the last hour, of ${owned + recentDeletes}; up to ${most} per hour need no approval`;
   return { guard: 'deletes', message };
 }
 
@@ -90,11 +91,11 @@ function kindGuards(
   for (const change of deletes) gone.set(subjectOf(change).kind, (gone.get(subjectOf(change).kind) ?? 0) + 1);
   return [...gone]
     .map(([kind, number]) => ({ kind, number, most: share(total.get(kind) ?? 0, kindShare) }))
-    .filter(({ number, most }) => number >= fewestOfKind && number > most)
+    .filter(({ number, most }) => number >= minDeletesOfKind && number > most)
     .sort((a, b) => (a.kind < b.kind ? -1 : 1))
     .map(({ kind, number, most }) => ({
       guard: 'kind',
-      message: `deletes ${number} of ${total.get(kind) ?? 0} owned objects of kind ${kind}; up to ${Math.max(most, fewestOfKind - 1)} need no approval`,
+      message: `deletes ${number} of ${total.get(kind) ?? 0} owned objects of kind ${kind}; up to ${Math.max(most, minDeletesOfKind - 1)} need no approval`,
     }));
 }
 
@@ -117,6 +118,6 @@ function share(number: number, part: number): number {
   return Math.floor(number * part + 1e-9);
 }
 
-function count(number: number, noun: string): string {
+function countText(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

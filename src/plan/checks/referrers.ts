@@ -5,13 +5,13 @@ import type { Snapshot } from '../../model/state/snapshot.ts';
  * Object that uses another object, as text: `policy: web (source team)`. The kind comes first, so that entries can be
  * hidden by kind.
  */
-export type Referrer = string;
+export type ReferrerText = string;
 
 /** Matches the entry that stands for the referrers left out of a list. */
-export const restText = /^and \d+ more$/;
+export const omittedReferrersPattern = /^and \d+ more$/;
 
 /** Returns the kind of a referrer in lower case. */
-export function kindOfReferrer(text: Referrer): string {
+export function kindOfReferrer(text: ReferrerText): string {
   return text.slice(0, Math.max(0, text.indexOf(':')));
 }
 
@@ -22,18 +22,18 @@ export type Referrers = readonly { readonly from: StoredObject }[];
  * Returns a description of each referrer, without repeats. The list is complete, because deleting the object requires
  * that all of them stop using it.
  */
-export function namesOf(state: Snapshot, referrers: Referrers): readonly Referrer[] {
+export function describeAllReferrers(state: Snapshot, referrers: Referrers): readonly ReferrerText[] {
   return [...new Set(referrers.map(({ from }) => describeReferrer(state, from)))];
 }
 
 /** Returns descriptions of the referrers, at most twenty and then the number of the others. */
-export function describeReferrers(state: Snapshot, referrers: Referrers): readonly Referrer[] {
-  const names = namesOf(state, referrers);
+export function describeReferrers(state: Snapshot, referrers: Referrers): readonly ReferrerText[] {
+  const names = describeAllReferrers(state, referrers);
   return names.length > 20 ? [...names.slice(0, 20), `and ${names.length - 20} more`] : names;
 }
 
 /** Describes a referrer by its kind, name and owner. */
-export function describeReferrer(state: Snapshot, object: StoredObject): Referrer {
+export function describeReferrer(state: Snapshot, object: StoredObject): ReferrerText {
   const kind = state.registry.get(object.kind);
   const owner = object.owner === undefined ? '' : ` (source ${object.owner})`;
   return `${kind.name.toLowerCase()}: ${object.key ?? nameIn(state, object)}${owner}`;

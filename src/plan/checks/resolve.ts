@@ -7,13 +7,13 @@ import { type Mention, mapReferences, mentionsOf } from '../../model/schema/refe
 import { aliasIndex } from '../../model/state/facets.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
-import { unknownReference } from './rules.ts';
+import { unknownReferenceFault } from './rules.ts';
 
 /** Objects that the reference texts of a document may name. */
-export interface Names {
+export interface ReferenceTargets {
   readonly snapshot: Snapshot;
   /** Returns the id of the object that the same input states under a key; `undefined` when there is none. */
-  desired(kind: string, key: string): string | undefined;
+  desiredId(kind: string, key: string): string | undefined;
   /** Returns the keys that the input states, for hints. */
   desiredKeys(kind: string): Iterable<string>;
   /** Whether the text names a document with faults. Those faults are reported instead of the reference. */
@@ -21,16 +21,16 @@ export interface Names {
   /** Whether a document states settings of an object that does not exist, and does not create it. */
   isOnlyStated(kind: string, key: string): boolean;
   /** Whether the text names a document that the filter of this run excludes. */
-  isLeftOut(kind: string, key: string): boolean;
+  isFilteredOut(kind: string, key: string): boolean;
   /** Returns the id and key of the new object that has the text as a former key; `undefined` when there is none. */
-  former(kind: string, text: string): { readonly id: string; readonly key: string } | undefined;
+  findByFormerKey(kind: string, text: string): { readonly id: string; readonly key: string } | undefined;
   /**
    * Returns the key of an object whose display name this plan changes, by which references must name it; `undefined`
    * for other objects.
    */
   renamedTo(id: string): string | undefined;
   /** Whether this plan deletes the object. */
-  isLeaving(id: string): boolean;
+  isBeingDeleted(id: string): boolean;
   /** Returns why the source may not refer to the object; `undefined` when it may. */
   refusal(kind: string, id: string): string | undefined;
   /** Number of names that may still be compared with unknown reference texts. */
@@ -41,7 +41,7 @@ export interface Names {
 
 /** Remaining work for hints in one plan. A hint for each of a hundred thousand mistyped names would help no user. */
 export interface HintBudget {
-  left: number;
+  remaining: number;
 }
 
 /** A spec with ids instead of names, its faults, and its references to objects that do not exist yet. */
@@ -63,7 +63,7 @@ export function* resolveReferences(
   registry: Registry,
   kind: Kind,
   spec: JsonObject,
-  names: Names,
+  names: ReferenceTargets,
 ): Generator<undefined, Resolved> {
   const mentions = mentionsOf(kind.spec, spec);
   const results = (yield* mapInSteps(mentions, (mention) => resolveName(names, mention.kind, mention.text))).values();
@@ -96,7 +96,7 @@ function formerFault({ kind, text, pointer }: Mention, now: string): Fault {
 }
 
 /** `now`: current name of an object that the text named by a former key. */
-type Found =
+type Resolution =
   | { readonly id: string; readonly now?: string | undefined }
   | { readonly code: ProblemCode | 'broken'; readonly message: string };
 
@@ -104,28 +104,30 @@ type Found =
  * Resolves a reference text to one object: by a stated key, a stored key, a former key, then a display name. Returns
  * the fault when this fails.
  */
-export function resolveName(names: Names, kind: string, text: string): Found {
+export function resolveName(names: ReferenceTargets, kind: string, text: string): Resolution {
   if (text.startsWith('id:')) return byId(names, kind, text.slice(3));
   if (text.startsWith('name:')) return byName(names, kind, text, names.snapshot.lookUp(kind, 'name', text.slice(5)));
-  const stated = names.desired(kind, text);
+  const stated = names.desiredId(kind, text);
   if (stated !== undefined) return { id: stated };
   if (names.isBroken(kind, text)) return { code: 'broken', message: '' };
   const stored = names.snapshot.findByKey(kind, text);
-  if (stored !== undefined) return staying(names, kind, text, stored);
+  if (stored !== undefined) return resolveUnlessDeleted(names, kind, text, stored);
   // A former key still means the same object, even when another object has this display name now.
   const former = names.snapshot.lookUp(kind, aliasIndex, text);
-  const made = names.former(kind, text);
+  const made = names.findByFormerKey(kind, text);
   if (made !== undefined && former.length === 0) return { id: made.id, now: made.key };
   if (former.length > 0) return byFormerKey(names, kind, text, former);
   const named = names.snapshot.lookUp(kind, 'name', text);
-  return named.length === 0 && names.isLeftOut(kind, text) ? leftOut(kind, text) : byName(names, kind, text, named);
+  return named.length === 0 && names.isFilteredOut(kind, text)
+    ? filteredOutFault(kind, text)
+    : byName(names, kind, text, named);
 }
 
 /**
  * Resolves a display name. A name that this plan changes is refused, because planning the same documents again would
  * not find it.
  */
-function byName(names: Names, kind: string, text: string, objects: readonly StoredObject[]): Found {
+function byName(names: ReferenceTargets, kind: string, text: string, objects: readonly StoredObject[]): Resolution {
   const found = exactlyOne(names, kind, text, objects);
   const key = 'id' in found ? names.renamedTo(found.id) : undefined;
   if (key === undefined) return found;
@@ -133,7 +135,12 @@ function byName(names: Names, kind: string, text: string, objects: readonly Stor
   return { code: 'reference_renamed', message };
 }
 
-function byFormerKey(names: Names, kind: string, text: string, objects: readonly StoredObject[]): Found {
+function byFormerKey(
+  names: ReferenceTargets,
+  kind: string,
+  text: string,
+  objects: readonly StoredObject[],
+): Resolution {
   const found = exactlyOne(names, kind, text, objects);
   const [object] = objects;
   if (!('id' in found) || object === undefined) return found;
@@ -142,25 +149,25 @@ function byFormerKey(names: Names, kind: string, text: string, objects: readonly
   return now === `name:${text}` ? found : { ...found, now };
 }
 
-function leftOut(kind: string, text: string): Found {
+function filteredOutFault(kind: string, text: string): Resolution {
   const message = `${kind} \`${text}\` does not exist yet, and the filter excludes its document; apply that document first, or include it in the filter`;
   return { code: 'reference_left_out', message };
 }
 
-function byId(names: Names, kind: string, id: string): Found {
+function byId(names: ReferenceTargets, kind: string, id: string): Resolution {
   const object = names.snapshot.get(id);
   if (object === undefined || object.kind !== kind)
     return { code: 'reference_unknown', message: `there is no ${kind} with the id \`${id}\`` };
-  return staying(names, kind, `id:${id}`, object);
+  return resolveUnlessDeleted(names, kind, `id:${id}`, object);
 }
 
-function exactlyOne(names: Names, kind: string, text: string, found: readonly StoredObject[]): Found {
+function exactlyOne(names: ReferenceTargets, kind: string, text: string, found: readonly StoredObject[]): Resolution {
   const [only, ...others] = found;
   if (only === undefined)
     return names.isOnlyStated(kind, text)
-      ? onlyStated(kind, text)
-      : unknownReference(text, kind, candidates(names, kind));
-  if (others.length === 0) return staying(names, kind, text, only);
+      ? onlyStatedFault(kind, text)
+      : unknownReferenceFault(text, kind, candidates(names, kind));
+  if (others.length === 0) return resolveUnlessDeleted(names, kind, text, only);
   const ids = found.map((object) => `\`${object.key ?? `id:${object.id}`}\``).join(', ');
   return {
     code: 'reference_ambiguous',
@@ -172,13 +179,13 @@ function exactlyOne(names: Names, kind: string, text: string, found: readonly St
  * Returns the fault for an object that documents state without creating it. The object is as unknown as without the
  * document.
  */
-function onlyStated(kind: string, text: string): Found {
+function onlyStatedFault(kind: string, text: string): Resolution {
   const message = `${kind} \`${text}\` does not exist yet, and the document that states it does not create it`;
   return { code: 'reference_unknown', message };
 }
 
-function staying(names: Names, kind: string, text: string, object: StoredObject): Found {
-  if (!names.isLeaving(object.id)) return { id: object.id };
+function resolveUnlessDeleted(names: ReferenceTargets, kind: string, text: string, object: StoredObject): Resolution {
+  if (!names.isBeingDeleted(object.id)) return { id: object.id };
   return {
     code: 'reference_deleted',
     message: `${kind} \`${text}\` is deleted by this plan because its document is gone; remove the reference or restore the document`,
@@ -186,10 +193,10 @@ function staying(names: Names, kind: string, text: string, object: StoredObject)
 }
 
 /** Returns the names for a hint; empty when the budget for comparisons is used up. */
-function candidates({ hints, desiredKeys, snapshot }: Names, kind: string): readonly string[] {
-  if (hints.left <= 0) return [];
+function candidates({ hints, desiredKeys, snapshot }: ReferenceTargets, kind: string): readonly string[] {
+  if (hints.remaining <= 0) return [];
   const stored = snapshot.ofKind(kind).flatMap(({ key, name }) => (key === undefined ? [name] : [key, name]));
   const found = [...desiredKeys(kind), ...stored];
-  hints.left -= found.length;
+  hints.remaining -= found.length;
   return found;
 }

@@ -1,20 +1,20 @@
 import { nearestAll } from '../../lib/nearest.ts';
-import { isTurn } from '../../lib/steps.ts';
+import { shouldYield } from '../../lib/steps.ts';
 import type { Actor } from '../../model/declare/actor.ts';
 import type { Fault, Kind } from '../../model/declare/kind.ts';
 import type { Edition } from '../../model/edition.ts';
 import { type Problem, sortProblems } from '../../model/problem.ts';
 import type { Fields } from '../../model/schema/field.ts';
-import { facetsOf, movedReferences, parentField, type Reference } from '../../model/state/facets.ts';
+import { changedReferences, facetsOf, parentField, type Reference } from '../../model/state/facets.ts';
 import { completeSpec } from '../../model/state/members.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { type Change, subjectOf } from '../plan.ts';
 import { rightFaults } from './authorize.ts';
-import { namesOf, type Referrers } from './referrers.ts';
+import { describeAllReferrers, type Referrers } from './referrers.ts';
 
 /** Converts a fault of an object to a problem with the place of its input. */
-export type Locate = (object: StoredObject, fault: Fault) => Problem;
+export type FaultLocator = (object: StoredObject, fault: Fault) => Problem;
 
 /** A step from one snapshot to the next. */
 export interface StepInput {
@@ -30,19 +30,19 @@ export interface StepInput {
 }
 
 /** Returns every rule that a step breaks. Checks only what changes. Yields regularly. */
-export function* checkRules(step: StepInput, locate: Locate): Generator<undefined, readonly Problem[]> {
+export function* checkRules(step: StepInput, locate: FaultLocator): Generator<undefined, readonly Problem[]> {
   const { before, next, changes, edition } = step;
-  const left = leftMembers(changes, next);
+  const left = findRemainingLinks(changes, next);
   const problems: Problem[] = [];
   for (const [at, change] of changes.entries()) {
-    if (isTurn(at)) yield undefined;
+    if (shouldYield(at)) yield undefined;
     const kind = before.registry.get(subjectOf(change).kind);
     const faults = [
-      ...refusals(kind, change),
+      ...refusalFaults(kind, change),
       ...(change.internal === true ? [] : rightFaults(before, step.actor, kind, change.action)),
       ...editionFaults(kind, change, edition),
       ...mutationFaults(kind, change, step),
-      ...(change.after === undefined ? [] : objectFaults(kind, change, change.after, { next, left })),
+      ...(change.after === undefined ? [] : objectFaults(kind, change, change.after, { next, remainingLinks: left })),
     ];
     for (const fault of faults) problems.push(locate(subjectOf(change), fault));
     if (change.action === 'delete') problems.push(...deleteProblems(kind, subjectOf(change), next, step.alsoUsedBy));
@@ -50,7 +50,7 @@ export function* checkRules(step: StepInput, locate: Locate): Generator<undefine
   return sortProblems(problems);
 }
 
-function refusals(kind: Kind, change: Change): readonly Fault[] {
+function refusalFaults(kind: Kind, change: Change): readonly Fault[] {
   if (change.before === undefined || change.action === 'create' || change.internal === true) return [];
   const reason = kind.refuse?.(change.before, change.action);
   return reason === undefined ? [] : [{ code: `${change.action}_refused`, path: '', message: reason }];
@@ -75,7 +75,7 @@ function editionFaults(kind: Kind, { action, units, after }: Change, edition: Ed
   if (kind.edition === 'hosted' && action === 'create')
     return [{ code: 'edition_required', path: '', message: `${kind.name} ${message}` }];
   return units
-    .filter(({ path, after: value }) => value === true && isCloudOnly(kind.spec, path))
+    .filter(({ path, after: value }) => value === true && isHostedOnly(kind.spec, path))
     .map(({ path }) => ({
       code: 'edition_required',
       path: `/${path.replaceAll('.', '/')}`,
@@ -83,22 +83,22 @@ function editionFaults(kind: Kind, { action, units, after }: Change, edition: Ed
     }));
 }
 
-function isCloudOnly(fields: Fields, path: string): boolean {
+function isHostedOnly(fields: Fields, path: string): boolean {
   const [name = '', ...rest] = path.split('.');
   const field = fields[name];
-  if (rest.length > 0 && field?.type === 'object') return isCloudOnly(field.fields, rest.join('.'));
-  return field?.cloudOnly === true;
+  if (rest.length > 0 && field?.type === 'object') return isHostedOnly(field.fields, rest.join('.'));
+  return field?.hostedOnly === true;
 }
 
-/** State after a step. `left`: by object, its remaining references to objects that the step deletes. */
-interface Outcome {
+/** State after a step. `remainingLinks`: by object, its remaining references to objects that the step deletes. */
+interface StepResult {
   readonly next: Snapshot;
-  readonly left: ReadonlyMap<string, readonly Link[]>;
+  readonly remainingLinks: ReadonlyMap<string, readonly Link[]>;
 }
 
 type Link = Pick<Reference, 'field' | 'to'>;
 
-function objectFaults(kind: Kind, change: Change, after: StoredObject, outcome: Outcome): readonly Fault[] {
+function objectFaults(kind: Kind, change: Change, after: StoredObject, outcome: StepResult): readonly Fault[] {
   const { next } = outcome;
   // The spec conforms to the fields, so it has the shape that the rules expect. An unchanged spec was checked when it
   // was written.
@@ -114,7 +114,7 @@ function objectFaults(kind: Kind, change: Change, after: StoredObject, outcome: 
 function uniqueFaults(kind: Kind, object: StoredObject, next: Snapshot): readonly Fault[] {
   const faults: Fault[] = [];
   for (const { rule, value } of facetsOf(next.registry, object).keys) {
-    const holder = next.holderOf(kind.name, rule, value);
+    const holder = next.findByUnique(kind.name, rule, value);
     if (holder === undefined || holder.id === object.id) continue;
     const unique = kind.uniques[rule];
     const message = unique === undefined ? takenKey(kind, rule, value) : unique.message(value);
@@ -137,12 +137,14 @@ function holderHint(holder: StoredObject): string {
 function danglingFaults(
   was: StoredObject | undefined,
   object: StoredObject,
-  { next, left }: Outcome,
+  { next, remainingLinks }: StepResult,
 ): readonly Fault[] {
   const { links } = facetsOf(next.registry, object);
-  const { come } = movedReferences(next.registry, was, object);
-  const dangling = [...links, ...come].filter(({ to }) => next.get(to) === undefined);
-  const named = new Set([...dangling, ...(left.get(object.id) ?? [])].map(({ field, to }) => `${field}\n${to}`));
+  const { added } = changedReferences(next.registry, was, object);
+  const dangling = [...links, ...added].filter(({ to }) => next.get(to) === undefined);
+  const named = new Set(
+    [...dangling, ...(remainingLinks.get(object.id) ?? [])].map(({ field, to }) => `${field}\n${to}`),
+  );
   return [...named].map((link) => {
     const [field = '', to = ''] = link.split('\n');
     return {
@@ -153,7 +155,7 @@ function danglingFaults(
   });
 }
 
-function leftMembers(changes: readonly Change[], next: Snapshot): Outcome['left'] {
+function findRemainingLinks(changes: readonly Change[], next: Snapshot): StepResult['remainingLinks'] {
   const left = new Map<string, Link[]>();
   for (const { action, before } of changes) {
     if (action !== 'delete' || before === undefined) continue;
@@ -183,7 +185,7 @@ function deleteProblems(
   // The label of a referrer may contain the name of its parent, which may be the deleted object, so that object is put
   // back for the labels.
   const named = next.with({ put: [object], remove: [] });
-  const list = [...namesOf(named, [...referrers, ...users]), ...others];
+  const list = [...describeAllReferrers(named, [...referrers, ...users]), ...others];
   return [
     {
       code: inUseCodes[inUseReason(kind, referrers)],
@@ -207,7 +209,7 @@ function inUseReason(kind: Kind, referrers: Referrers): keyof typeof inUseCodes 
 }
 
 /** Returns the problem of a reference that names no object, with up to three similar names. */
-export function unknownReference(
+export function unknownReferenceFault(
   text: string,
   kind: string,
   names: Iterable<string>,

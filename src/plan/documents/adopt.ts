@@ -1,12 +1,12 @@
-import { type Fault, type Kind, statesOnly } from '../../model/declare/kind.ts';
+import { canOnlyStateExisting, type Fault, type Kind } from '../../model/declare/kind.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import { adoptAnnotation } from './annotations.ts';
-import { type Desired, problemAt } from './desired.ts';
-import type { Matched } from './identity.ts';
-import { parentOf, type Search, sameChildren } from './search.ts';
+import { type DesiredObject, problemAt } from './desired.ts';
+import type { MatchedObject } from './identity.ts';
+import { childrenWithSameKey, parentOf, type Search } from './search.ts';
 
 /** Finds the unmanaged object that a document adopts: by id, otherwise by name. */
-export function findUnmanaged(search: Search, item: Desired): Matched | undefined {
+export function findUnmanaged(search: Search, item: DesiredObject): MatchedObject | undefined {
   const { snapshot, taken, problems } = search;
   const { kind } = item;
   const adopt = item.annotations[adoptAnnotation];
@@ -17,7 +17,9 @@ export function findUnmanaged(search: Search, item: Desired): Matched | undefine
   if (kind.single === true) return adoptByName(search, item, snapshot.ofKind(kind.name).find(free));
   if (kind.parent !== undefined) {
     const parent = parentOf(search, item);
-    return parent === undefined ? undefined : adoptByName(search, item, sameChildren(search, item, parent).find(free));
+    return parent === undefined
+      ? undefined
+      : adoptByName(search, item, childrenWithSameKey(search, item, parent).find(free));
   }
   const named = snapshot.lookUp(kind.name, 'name', String(item.spec[kind.nameField] ?? '')).filter(free);
   if (named.length > 1) {
@@ -39,7 +41,7 @@ export function findUnmanaged(search: Search, item: Desired): Matched | undefine
  * Adopts an object that has the same name. When the source adopts nothing (`never`), the object is reported as a
  * problem.
  */
-function adoptByName(search: Search, item: Desired, object: StoredObject | undefined): Matched | undefined {
+function adoptByName(search: Search, item: DesiredObject, object: StoredObject | undefined): MatchedObject | undefined {
   if (search.adopt !== 'never' || object === undefined) return adoptAs(item, object, 'by_name');
   const { kind, key } = item;
   const message = `${kind.name} \`${object.name}\` already exists (id ${object.id}), no source manages it, and this source adopts nothing by name; adopt it with the annotation ${adoptAnnotation}: "id:${object.id}", or choose another name`;
@@ -48,11 +50,19 @@ function adoptByName(search: Search, item: Desired, object: StoredObject | undef
   return undefined;
 }
 
-function adoptAs(item: Desired, existing: StoredObject | undefined, adopted: Matched['adopted']): Matched | undefined {
+function adoptAs(
+  item: DesiredObject,
+  existing: StoredObject | undefined,
+  adopted: MatchedObject['adopted'],
+): MatchedObject | undefined {
   return existing === undefined ? undefined : { desired: item, existing, adopted };
 }
 
-function adoptById({ snapshot, taken, problems }: Search, item: Desired, adopt: string): Matched | undefined {
+function adoptById(
+  { snapshot, taken, problems }: Search,
+  item: DesiredObject,
+  adopt: string,
+): MatchedObject | undefined {
   const id = adopt.replace(/^id:/, '');
   const object = snapshot.get(id);
   const fault =
@@ -83,7 +93,7 @@ function adoptById({ snapshot, taken, problems }: Search, item: Desired, adopt: 
  * that documents do not create, the key belongs to the object, so an object with a key cannot be adopted.
  */
 function isUnmanaged(kind: Kind, { owner, declared, key }: StoredObject): boolean {
-  return owner === undefined && declared.length === 0 && (key === undefined || !statesOnly(kind));
+  return owner === undefined && declared.length === 0 && (key === undefined || !canOnlyStateExisting(kind));
 }
 
 function managersOf(object: StoredObject): readonly string[] {

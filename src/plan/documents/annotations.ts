@@ -1,5 +1,5 @@
 import { nearest } from '../../lib/nearest.ts';
-import { type Fault, type Kind, statesOnly } from '../../model/declare/kind.ts';
+import { canOnlyStateExisting, type Fault, type Kind } from '../../model/declare/kind.ts';
 import type { PlanEnvironment } from '../../model/declare/plan-environment.ts';
 import { isOwnAnnotation, previousNamesAnnotation } from '../../model/document.ts';
 import { isSecretName } from '../../model/schema/values.ts';
@@ -26,7 +26,7 @@ export const membershipAnnotation = 'heddle.dev/membership';
 export const outputSecretAnnotation = 'heddle.dev/output-secret';
 
 /** Known annotations with their allowed values; `undefined` for free text. */
-const known: Readonly<Record<string, readonly string[] | undefined>> = {
+const allowedValues: Readonly<Record<string, readonly string[] | undefined>> = {
   [adoptAnnotation]: undefined,
   [previousNamesAnnotation]: undefined,
   [protectAnnotation]: ['true', 'false'],
@@ -51,12 +51,13 @@ export function annotationFaults(
 }
 
 function faultOf(kind: Kind, name: string, value: string): string | undefined {
-  if (!(name in known)) {
-    const guess = nearest(name, Object.keys(known));
-    const hint = guess === undefined ? `known are ${Object.keys(known).join(', ')}` : `did you mean \`${guess}\`?`;
+  if (!(name in allowedValues)) {
+    const guess = nearest(name, Object.keys(allowedValues));
+    const hint =
+      guess === undefined ? `known are ${Object.keys(allowedValues).join(', ')}` : `did you mean \`${guess}\`?`;
     return `unknown annotation \`${name}\`; ${hint}`;
   }
-  const values = known[name];
+  const values = allowedValues[name];
   if (values !== undefined && !values.includes(value))
     return `\`${name}\` is \`${value}\`; write ${values.map((text) => `"${text}"`).join(' or ')}`;
   if (name === releaseAnnotation && value === 'prune' && !isPrunable(kind))
@@ -83,5 +84,5 @@ function outputFaultOf(
 
 /** Whether an object of the kind is deleted when its document is removed. */
 export function isPrunable(kind: Kind): boolean {
-  return kind.singleton === undefined && !statesOnly(kind);
+  return kind.singleton === undefined && !canOnlyStateExisting(kind);
 }

@@ -4,22 +4,22 @@ import { emptyEnvironment } from '../../model/declare/plan-environment.ts';
 import type { Problem } from '../../model/problem.ts';
 import { entriesOf } from '../../model/schema/field-search.ts';
 import { canonicalSpec } from '../../model/schema/normalize.ts';
-import { keepSecret, mapSecrets, openSecret, placeOf } from '../../model/schema/secret-fields.ts';
-import { apiOrigin, contentOf, noContent } from '../../model/state/members.ts';
-import { type StoredObject, uncommitted } from '../../model/state/object.ts';
-import { optionsOf } from '../options.ts';
+import { mapSecrets, openSecret, sealPlaceOf, toStoredSecret } from '../../model/schema/secret-fields.ts';
+import { apiOrigin, contentFromSpec, emptyContent } from '../../model/state/members.ts';
+import { type StoredObject, uncommittedMembers } from '../../model/state/object.ts';
+import { effectiveOptions } from '../options.ts';
 import { sourceOrigin } from '../ownership/membership.ts';
-import { keepingOfNew } from '../ownership/ownership.ts';
-import { declarationOf, type Stating } from '../ownership/state-on-object.ts';
+import { ownershipOfNew } from '../ownership/ownership.ts';
+import { declarationOf, type StatingContext } from '../ownership/state-on-object.ts';
 import { isPrunable } from './annotations.ts';
-import { type Desired, problemOf } from './desired.ts';
+import { type DesiredObject, problemOf } from './desired.ts';
 import type { Planning, Target } from './stated-object.ts';
 
 /** Returns the settings by which the source of the plan states units of an object. */
-export function statingOf(input: Planning, { kind, key }: Desired): Stating {
+export function statingContextOf(input: Planning, { kind, key }: DesiredObject): StatingContext {
   const { source, snapshot, force = false, now, digest } = input;
   const stored = snapshot.settingsOf(source);
-  const settings = { ...stored, membership: optionsOf(input, stored).membership };
+  const settings = { ...stored, membership: effectiveOptions(input, stored).membership };
   return { source, settings, force, now, digest, claimed: input.contest.unitsOf(kind.name, key) };
 }
 
@@ -31,9 +31,9 @@ export function createObject(
   parent: string | undefined,
 ): StoredObject {
   const { desired } = target;
-  const how = statingOf(input, desired);
+  const how = statingContextOf(input, desired);
   const origin = how.settings.conflictMode === 'seed' ? apiOrigin : sourceOrigin;
-  const content = contentOf(desired.kind.spec, canonicalSpec(desired.kind, stated).spec, noContent, origin);
+  const content = contentFromSpec(desired.kind.spec, canonicalSpec(desired.kind, stated).spec, emptyContent, origin);
   return {
     id: target.id,
     kind: desired.kind.name,
@@ -42,8 +42,8 @@ export function createObject(
     name: String(content.spec[desired.kind.nameField] ?? desired.key),
     ...content,
     derived: {},
-    ...uncommitted(input.now),
-    ...keepingOfNew(input.source, desired),
+    ...uncommittedMembers(input.now),
+    ...ownershipOfNew(input.source, desired),
     declared: [declarationOf(how, desired, stated)],
   };
 }
@@ -52,8 +52,8 @@ export function createObject(
 export function recreate(input: Planning, { id, desired }: Target, object: StoredObject): StoredObject {
   const { source, now } = input;
   const { owner: _, spec, declared, ...rest } = object;
-  const move = (stated: JsonObject) => moveSecrets(input, desired.kind, stated, object.id, id);
-  const { protected: isProtected, owner } = keepingOfNew(source, desired);
+  const move = (stated: JsonObject) => resealSecrets(input, desired.kind, stated, object.id, id);
+  const { protected: isProtected, owner } = ownershipOfNew(source, desired);
   return {
     ...rest,
     id,
@@ -70,7 +70,7 @@ export function recreate(input: Planning, { id, desired }: Target, object: Store
 }
 
 /** Seals the secrets of a spec for another object, because sealed secrets are bound to their object. */
-function moveSecrets(
+function resealSecrets(
   { snapshot: { account, sealForm }, planEnvironment = emptyEnvironment }: Planning,
   { spec: fields }: Kind,
   spec: JsonObject,
@@ -79,8 +79,8 @@ function moveSecrets(
 ): JsonObject {
   const { vault } = planEnvironment;
   return mapSecrets(fields, spec, (stored, path, field) => {
-    const text = openSecret(field, stored, placeOf(account, from, path), vault);
-    return keepSecret(field, text, placeOf(account, to, path), { vault, form: sealForm });
+    const text = openSecret(field, stored, sealPlaceOf(account, from, path), vault);
+    return toStoredSecret(field, text, sealPlaceOf(account, to, path), { vault, form: sealForm });
   });
 }
 
@@ -90,19 +90,23 @@ export function isReplaceable(
   { desired, adopted }: Target,
   { owner }: StoredObject,
 ): boolean {
-  const { adopt } = optionsOf(input, snapshot.settingsOf(source));
+  const { adopt } = effectiveOptions(input, snapshot.settingsOf(source));
   return isPrunable(desired.kind) && (owner ?? source) === source && (adopted !== 'by_name' || adopt === 'take');
 }
 
 /** Returns the names of `createOnly` fields that would change. */
-export function fixedFields({ spec: fields }: Kind, existing: StoredObject, spec: JsonObject): readonly string[] {
+export function changedCreateOnlyFields(
+  { spec: fields }: Kind,
+  existing: StoredObject,
+  spec: JsonObject,
+): readonly string[] {
   return entriesOf(fields)
     .filter(([name, field]) => field.access === 'createOnly' && !equalJson(existing.spec[name], spec[name]))
     .map(([name]) => name);
 }
 
 /** Returns the problems of changed `createOnly` fields. */
-export function fixedProblems(desired: Desired, names: readonly string[]): readonly Problem[] {
+export function createOnlyProblems(desired: DesiredObject, names: readonly string[]): readonly Problem[] {
   const wayOut = isPrunable(desired.kind) ? ', have the object re-created with --allow-replace' : '';
   return names.map((name) =>
     problemOf(desired, {

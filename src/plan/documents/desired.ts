@@ -1,20 +1,20 @@
 import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
 import { nearest } from '../../lib/nearest.ts';
-import { isTurn } from '../../lib/steps.ts';
-import { type Fault, type Kind, statesOnly } from '../../model/declare/kind.ts';
+import { shouldYield } from '../../lib/steps.ts';
+import { canOnlyStateExisting, type Fault, type Kind } from '../../model/declare/kind.ts';
 import type { Registry } from '../../model/declare/registry.ts';
-import type { Document, Place } from '../../model/document.ts';
+import type { Document, DocumentPosition } from '../../model/document.ts';
 import type { Problem } from '../../model/problem.ts';
 import { canonicalStated } from '../../model/schema/normalize.ts';
 import { otherFormatFaults } from '../../model/schema/other-faults.ts';
 import type { IsStored, Validator } from '../../model/schema/validator.ts';
 
 /** One object that a source states. Inline children are separate. References are not resolved yet. */
-export interface Desired {
+export interface DesiredObject {
   readonly kind: Kind;
   readonly key: string;
   readonly spec: JsonObject;
-  readonly place: Place;
+  readonly place: DocumentPosition;
   /** JSON pointer of the spec in the document: `/spec`, or `/spec/records/3` for an inline child. */
   readonly pointer: string;
   readonly annotations: Readonly<Record<string, string>>;
@@ -26,14 +26,14 @@ export interface Desired {
 
 /** Desired objects, and all problems of the documents themselves. */
 export interface Expanded {
-  readonly desired: readonly Desired[];
+  readonly desired: readonly DesiredObject[];
   readonly problems: readonly Problem[];
   /** `Kind/key` of documents with faults. References to them are not reported as unknown. */
   readonly broken: ReadonlySet<string>;
 }
 
 interface Sink {
-  readonly desired: Desired[];
+  readonly desired: DesiredObject[];
   readonly problems: Problem[];
   readonly broken: Set<string>;
 }
@@ -50,7 +50,7 @@ export function* expandDocuments(
   const sink: Sink = { desired: [], problems: [], broken: new Set() };
   for (const [at, document] of documents.entries()) {
     expandDocument({ registry, validator, storedTexts }, document, sink);
-    if (isTurn(at)) yield undefined;
+    if (shouldYield(at)) yield undefined;
   }
   return sink;
 }
@@ -112,7 +112,7 @@ function withServiceHint(registry: Registry, { name, service }: Kind, fault: Fau
   if (fault.code !== 'field_unknown') return fault;
   const places = [
     { service, list: '' },
-    ...registry.inlineOf(name).map(({ child, member }) => ({ service: child.service, list: `/${member}/*` })),
+    ...registry.inlineChildrenOf(name).map(({ child, member }) => ({ service: child.service, list: `/${member}/*` })),
   ];
   const path = fault.path.replace(/\/\d+\//, '/*/');
   const found = places.find(
@@ -127,7 +127,7 @@ function addDesired(registry: Registry, kind: Kind, document: Document, sink: Si
   const annotations = document.metadata.annotations ?? {};
   const base = { place: document.place, annotations };
   const inline = new Set<string>();
-  for (const { child, member } of registry.inlineOf(kind.name)) {
+  for (const { child, member } of registry.inlineChildrenOf(kind.name)) {
     inline.add(member);
     const entries = document.spec[member];
     for (const [at, entry] of (Array.isArray(entries) ? entries : []).entries()) {
@@ -160,14 +160,14 @@ function addDesired(registry: Registry, kind: Kind, document: Document, sink: Si
   sink.desired.push({ ...base, kind, key, spec, pointer: '/spec', ...aliases });
 }
 
-function placeOfEntry({ place, entryLines }: Document, member: string, at: number): Place {
+function placeOfEntry({ place, entryLines }: Document, member: string, at: number): DocumentPosition {
   return { ...place, line: entryLines?.[member]?.[at] ?? place.line };
 }
 
 function addChild(
   kind: Kind,
   spec: JsonObject,
-  base: Pick<Desired, 'place' | 'pointer' | 'annotations'>,
+  base: Pick<DesiredObject, 'place' | 'pointer' | 'annotations'>,
   parent: string,
   document: Document,
   sink: Sink,
@@ -185,7 +185,7 @@ function addChild(
 
 /** Converts a fault in a document to a problem. Its `path` becomes a JSON pointer from the document's root. */
 export function problemAt(
-  place: Place,
+  place: DocumentPosition,
   pointer: string,
   document: { readonly kind: string; readonly metadata: { readonly name: string } },
   fault: Fault,
@@ -202,7 +202,7 @@ export function problemAt(
 }
 
 /** Converts a fault in a spec to a problem with the place of the document. */
-export function problemOf(desired: Desired, fault: Fault): Problem {
+export function problemOf(desired: DesiredObject, fault: Fault): Problem {
   return problemAt(desired.place, desired.pointer, { kind: desired.kind.name, metadata: { name: desired.key } }, fault);
 }
 
@@ -215,7 +215,7 @@ function documentKinds(registry: Registry): readonly string[] {
  * create.
  */
 function withName(kind: Kind, spec: JsonObject, document: Document): JsonObject {
-  if (statesOnly(kind)) return spec;
+  if (canOnlyStateExisting(kind)) return spec;
   return 'name' in kind.spec && isUnnamed(spec['name']) ? { ...spec, name: document.metadata.name } : spec;
 }
 

@@ -5,32 +5,32 @@ import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { trippedGuards } from '../checks/guard.ts';
 import { type Edit, finishInSteps } from '../finish.ts';
-import { editsOfAccount } from '../keyed-account.ts';
+import { toAccountEdits } from '../keyed-account.ts';
 import { optionsAsJson, type PlanOptions } from '../options.ts';
 import { gatherClaims } from '../ownership/claims-of-others.ts';
-import { type Change, isEmptyPlan, type Outcome, type Plan, type TrippedGuard } from '../plan.ts';
+import { type Change, isEmptyPlan, type Plan, type PlanOutcome, type TrippedGuard } from '../plan.ts';
 import { hiddenGuards } from './hidden-files.ts';
 import { likelyRenameWarnings } from './likely-rename.ts';
 import { pruneObjects } from './prune.ts';
-import { type Contested, diffDocuments, type Part, pruning, resolveDocuments } from './resolve-documents.ts';
+import { diffDocuments, type Part, type PlanningInput, pruneInputOf, resolveDocuments } from './resolve-documents.ts';
 import { changesSince } from './since.ts';
 import type { DocumentsInput, Target } from './stated-object.ts';
-import { afterwards, claimedKeys, locateIn } from './targets.ts';
+import { claimedKeys, createFaultLocator, statedObjectsAfter } from './targets.ts';
 
 /**
  * Plans the changes from the snapshot to the documents of one source. Returns a plan, or all problems of the input.
  * Yields regularly, so that a large plan does not block other requests.
  */
-export function* planDocuments(given: DocumentsInput): Generator<undefined, Outcome> {
+export function* planDocuments(given: DocumentsInput): Generator<undefined, PlanOutcome> {
   const input = { ...given, contest: gatherClaims(given.snapshot, given.source, given.claimed) };
   // Claims of other sources may contradict unchanged documents, so then everything is planned.
   const since = input.contest.isEmpty && input.filter === undefined ? input.since : undefined;
   const narrowed = since === undefined ? undefined : yield* planSince(input, since);
-  return narrowed ?? (yield* planPart(input, { documents: input.documents, gone: declaredOutside(input) }));
+  return narrowed ?? (yield* planPart(input, { documents: input.documents, gone: declaredOutsideHeldFiles(input) }));
 }
 
 /** Returns the objects that the source states, except those stated in files that are held back. */
-function declaredOutside({ snapshot, source, heldFiles }: Contested): readonly StoredObject[] {
+function declaredOutsideHeldFiles({ snapshot, source, heldFiles }: PlanningInput): readonly StoredObject[] {
   const declared = snapshot.declaredBy(source);
   if (heldFiles === undefined) return declared;
   return declared.filter((object) => !object.declared.some((by) => by.source === source && heldFiles.has(by.file)));
@@ -40,7 +40,7 @@ function declaredOutside({ snapshot, source, heldFiles }: Contested): readonly S
  * Plans only the changes since the last time. Returns `undefined` when everything must be planned: when an object is
  * deleted, or gets a name by which references may mean another object.
  */
-function* planSince(input: Contested, since: readonly Document[]): Generator<undefined, Outcome | undefined> {
+function* planSince(input: PlanningInput, since: readonly Document[]): Generator<undefined, PlanOutcome | undefined> {
   const part = changesSince(input.snapshot, input.source, since, input.documents);
   if (part === undefined) return undefined;
   const outcome = yield* planPart(input, part);
@@ -64,7 +64,7 @@ function takesName(snapshot: Snapshot, { before, after }: Change): boolean {
   );
 }
 
-function* planPart(input: Contested, part: Part): Generator<undefined, Outcome> {
+function* planPart(input: PlanningInput, part: Part): Generator<undefined, PlanOutcome> {
   const { snapshot: account, source } = input;
   const { resolved, found } = yield* diffDocuments(input, yield* resolveDocuments(input, part));
   const { base, targets, options } = resolved;
@@ -75,20 +75,20 @@ function* planPart(input: Contested, part: Part): Generator<undefined, Outcome> 
   const keys = [...resolved.claimed, ...claimedKeys(source, targets)].filter((name) => !foreign.has(name));
   const claimed = { keys, units: found.claimedUnits };
   if (problems.length > 0) {
-    const rules = yield* brokenRules(input, targets, editsOfAccount(account, base, found.edits));
+    const rules = yield* brokenRules(input, targets, toAccountEdits(account, base, found.edits));
     return { ok: false, problems: sortProblems([...problems, ...rules]), claimed };
   }
   yield undefined;
-  const pruned = yield* pruneObjects(pruning(input, resolved, afterwards(targets, found.edits)));
+  const pruned = yield* pruneObjects(pruneInputOf(input, resolved, statedObjectsAfter(targets, found.edits)));
   yield undefined;
   const outcome = yield* finishInSteps({
     snapshot: account,
-    edits: editsOfAccount(account, base, [...pruned.edits, ...found.edits]),
+    edits: toAccountEdits(account, base, [...pruned.edits, ...found.edits]),
     source,
     options: optionsAsJson(options),
     warnings: sortProblems([...pruned.warnings, ...resolved.warnings, ...found.warnings]),
     moves: found.moves,
-    locate: locateIn(targets),
+    locate: createFaultLocator(targets),
     newId: input.newId,
     now: input.now,
     ...(input.planEnvironment === undefined ? {} : { planEnvironment: input.planEnvironment }),
@@ -101,7 +101,7 @@ function* planPart(input: Contested, part: Part): Generator<undefined, Outcome> 
   const renames = likelyRenameWarnings(account.registry, source, plan.changes);
   const warnings = renames.length === 0 ? plan.warnings : sortProblems([...plan.warnings, ...renames]);
   const guards = [...plan.guards, ...alwaysGuard(account, plan, source)];
-  return settleRollback({ ...outcome, plan: { ...plan, warnings, guards } }, source);
+  return clearRollbackMark({ ...outcome, plan: { ...plan, warnings, guards } }, source);
 }
 
 /** Returns the guard of a source that requires an approval for every change. */
@@ -111,7 +111,7 @@ function alwaysGuard(state: Snapshot, plan: Plan, source: string): readonly Trip
 }
 
 function* guardsOf(
-  { snapshot, source, documents, heldFiles, rules = [] }: Contested,
+  { snapshot, source, documents, heldFiles, rules = [] }: PlanningInput,
   options: PlanOptions,
   changes: readonly Change[],
 ): Generator<undefined, readonly TrippedGuard[]> {
@@ -119,7 +119,7 @@ function* guardsOf(
     source,
     changes,
     owned: () => snapshot.declaredBy(source).filter((object) => object.owner === source),
-    desired: documents.length + (heldFiles?.size ?? 0),
+    desiredCount: documents.length + (heldFiles?.size ?? 0),
     allowEmpty: options.allowEmpty || !options.prune,
     limits: options.limits,
   });
@@ -129,7 +129,7 @@ function* guardsOf(
 }
 
 /** Codes of problems that depend on values or objects which the documents with faults might change. */
-const unsure = /^(reference|object)_|_(taken|overlaps)$/;
+const uncertainCodePattern = /^(reference|object)_|_(taken|overlaps)$/;
 
 /**
  * When some documents have faults: returns the rules that the other documents certainly break, so that one refusal
@@ -141,11 +141,11 @@ function* brokenRules(
   edits: readonly Edit[],
 ): Generator<undefined, readonly Problem[]> {
   const outcome = yield* finishInSteps({
-    ...{ snapshot, edits, source, now, newId, locate: locateIn(targets) },
+    ...{ snapshot, edits, source, now, newId, locate: createFaultLocator(targets) },
     ...(planEnvironment === undefined ? {} : { planEnvironment }),
     ...(actor === undefined ? {} : { actor }),
   });
-  return outcome.ok ? [] : outcome.problems.filter(({ code }) => !unsure.test(code));
+  return outcome.ok ? [] : outcome.problems.filter(({ code }) => !uncertainCodePattern.test(code));
 }
 
 /** Returns the guard for documents that change what a rollback restored. They need an approval once. */
@@ -159,7 +159,7 @@ function rolledBackGuard(snapshot: Snapshot, source: string, changes: readonly C
 /**
  * Clears the rollback mark of a source when its plan has changes. Later plans of the source need no approval for it.
  */
-function settleRollback(outcome: Outcome, source: string): Outcome {
+function clearRollbackMark(outcome: PlanOutcome, source: string): PlanOutcome {
   if (!outcome.ok || isEmptyPlan(outcome.plan)) return outcome;
   const { rolledBack, ...settings } = outcome.next.settingsOf(source);
   if (rolledBack === undefined) return outcome;

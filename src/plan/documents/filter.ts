@@ -18,7 +18,9 @@ export type LabelTerm =
 /** Whether the filter selects a document. */
 export function isSelected(filter: DocumentFilter, { kind, metadata }: Document): boolean {
   const { kinds, labels = [] } = filter;
-  return (kinds === undefined || kinds.includes(kind)) && labels.every((term) => holds(term, metadata.labels ?? {}));
+  return (
+    (kinds === undefined || kinds.includes(kind)) && labels.every((term) => matchesTerm(term, metadata.labels ?? {}))
+  );
 }
 
 /**
@@ -34,7 +36,7 @@ export function filterProblems(registry: Registry, { kinds = [] }: DocumentFilte
     });
 }
 
-function holds(term: LabelTerm, labels: Readonly<Record<string, string>>): boolean {
+function matchesTerm(term: LabelTerm, labels: Readonly<Record<string, string>>): boolean {
   const value = labels[term.label];
   switch (term.is) {
     case 'there':
@@ -49,16 +51,16 @@ function holds(term: LabelTerm, labels: Readonly<Record<string, string>>): boole
 }
 
 /** Maximum length of a label selector, in characters. */
-export const longestSelector = 4096;
+export const maxSelectorLength = 4096;
 
 /**
  * Parses a label selector: terms separated by commas, each `label`, `!label`, `label=value`, `label!=value`, `label in
  * (a, b)` or `label notin (a, b)`. Returns the first invalid term as `fault`.
  */
 export function parseSelector(text: string): readonly LabelTerm[] | { readonly fault: string } {
-  if (text.length > longestSelector) return { fault: `${text.slice(0, 40)}…` };
+  if (text.length > maxSelectorLength) return { fault: `${text.slice(0, 40)}…` };
   const terms: LabelTerm[] = [];
-  for (const part of partsOf(text)) {
+  for (const part of splitTerms(text)) {
     const term = parseTerm(part);
     if (term === undefined) return { fault: part };
     terms.push(term);
@@ -67,7 +69,7 @@ export function parseSelector(text: string): readonly LabelTerm[] | { readonly f
 }
 
 /** Splits a text at commas outside of parentheses. Visits each character once. */
-function partsOf(text: string): readonly string[] {
+function splitTerms(text: string): readonly string[] {
   const parts: string[] = [];
   let begin = 0;
   let isInside = false;
@@ -81,23 +83,23 @@ function partsOf(text: string): readonly string[] {
   return [...parts, text.slice(begin).trim()];
 }
 
-const label = '[A-Za-z0-9]([A-Za-z0-9._/-]*[A-Za-z0-9])?';
-const alone = new RegExp(`^(?<not>!?)\\s*(?<label>${label})$`);
-const equal = new RegExp(`^(?<label>${label})\\s*(?<sign>==?|!=)\\s*(?<value>[^\\s=!(),]*)$`);
-const among = new RegExp(`^(?<label>${label})\\s+(?<sign>in|notin)\\s*\\((?<values>[^()]+)\\)$`);
+const labelPattern = '[A-Za-z0-9]([A-Za-z0-9._/-]*[A-Za-z0-9])?';
+const presencePattern = new RegExp(`^(?<not>!?)\\s*(?<label>${labelPattern})$`);
+const equalityPattern = new RegExp(`^(?<label>${labelPattern})\\s*(?<sign>==?|!=)\\s*(?<value>[^\\s=!(),]*)$`);
+const setPattern = new RegExp(`^(?<label>${labelPattern})\\s+(?<sign>in|notin)\\s*\\((?<values>[^()]+)\\)$`);
 
 function parseTerm(text: string): LabelTerm | undefined {
-  const presence = alone.exec(text)?.groups;
+  const presence = presencePattern.exec(text)?.groups;
   if (presence !== undefined)
     return { label: presence['label'] ?? '', is: presence['not'] === '!' ? 'absent' : 'there' };
-  const equality = equal.exec(text)?.groups;
+  const equality = equalityPattern.exec(text)?.groups;
   if (equality !== undefined)
     return {
       label: equality['label'] ?? '',
       is: equality['sign'] === '!=' ? 'notIn' : 'in',
       values: [equality['value'] ?? ''],
     };
-  const list = among.exec(text)?.groups;
+  const list = setPattern.exec(text)?.groups;
   if (list === undefined) return undefined;
   const values = (list['values'] ?? '').split(',').map((value) => value.trim());
   return { label: list['label'] ?? '', is: list['sign'] === 'in' ? 'in' : 'notIn', values: values.sort() };

@@ -20,25 +20,25 @@ export interface ForeignFilesInput {
  * warning, except in two cases. A file that has stated an object until now is a problem, because the object would be
  * deleted by accident. So is a file with a kind that is equal or similar to one of Heddle's.
  */
-export function judgeForeign(input: ForeignFilesInput): {
+export function checkForeignFiles(input: ForeignFilesInput): {
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
 } {
   if (input.foreign.length === 0) return { problems: [], warnings: [] };
   const problems: Problem[] = [];
   const warnings: Problem[] = [];
-  const stated = statedIn(input);
+  const stated = statedByFile(input);
   for (const one of input.foreign) {
-    const object = replacedBy(one, stated.get(one.file) ?? []);
+    const object = findReplacedObject(one, stated.get(one.file) ?? []);
     const isNear = one.kinds.some((kind) => input.kinds.includes(kind) || nearest(kind, input.kinds) !== undefined);
-    if (object !== undefined) problems.push(replaced(one, object), ...one.problems);
+    if (object !== undefined) problems.push(replacedProblem(one, object), ...one.problems);
     else if (input.strict || isNear) problems.push(...one.problems);
-    else warnings.push(ignored(one));
+    else warnings.push(ignoredWarning(one));
   }
   return { problems, warnings };
 }
 
-function statedIn({ source, stated }: ForeignFilesInput): ReadonlyMap<string, readonly StoredObject[]> {
+function statedByFile({ source, stated }: ForeignFilesInput): ReadonlyMap<string, readonly StoredObject[]> {
   const byFile = new Map<string, StoredObject[]>();
   for (const object of stated())
     for (const by of object.declared) {
@@ -54,17 +54,17 @@ function statedIn({ source, stated }: ForeignFilesInput): ReadonlyMap<string, re
  * Returns an object that the file stated until now, and that its foreign content replaces; `undefined` when there is
  * none.
  */
-function replacedBy({ objects }: ForeignFile, stated: readonly StoredObject[]): StoredObject | undefined {
+function findReplacedObject({ objects }: ForeignFile, stated: readonly StoredObject[]): StoredObject | undefined {
   if (objects === undefined) return stated[0];
   return stated.find(({ kind, key }) => objects.some((one) => one.kind === kind && one.name === key));
 }
 
-function replaced({ file, holds }: ForeignFile, { kind, key, name }: StoredObject): Problem {
+function replacedProblem({ file, holds }: ForeignFile, { kind, key, name }: StoredObject): Problem {
   const message = `${file} stated ${kind} ${key ?? name} until now and contains ${holds}; restore its documents, or remove the file to delete what it stated`;
   return { code: 'file_foreign', kind, key: key ?? name, message, file, line: 1 };
 }
 
-function ignored({ file, holds, objects }: ForeignFile): Problem {
+function ignoredWarning({ file, holds, objects }: ForeignFile): Problem {
   const strict = '--strict-files (strictFiles of a source)';
   if (objects === undefined) {
     const message = `${file} is ignored, because it contains ${holds} and no Heddle document; ${strict} refuses such files`;

@@ -1,7 +1,7 @@
 import type { Problem } from '../../model/problem.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { problemOf } from './desired.ts';
-import { isListed } from './scope.ts';
+import { isListedInScope } from './scope.ts';
 import type { Target } from './stated-object.ts';
 
 /** Input for checking the owners of the objects that a push states. */
@@ -20,7 +20,7 @@ export const foreignOwnerCode = 'source_foreign';
  * meant to be shared and pass.
  */
 export function foreignOwnerProblems({ account, source, targets }: OwnerInput): readonly Problem[] {
-  if (account.settingsOf(source).isRun) return [];
+  if (account.settingsOf(source).isServerRun) return [];
   return targets.flatMap((target) => {
     const owner = ownerOf(account, source, target);
     if (owner === undefined) return [];
@@ -36,8 +36,8 @@ export function foreignOwnerProblems({ account, source, targets }: OwnerInput): 
 /** Returns the source run by a server that owns the object; `undefined` when the push may state it. */
 function ownerOf(account: Snapshot, source: string, { existing }: Target): string | undefined {
   const object = account.get(existing?.id ?? '');
-  if (object?.owner === undefined || object.owner === source || !account.settingsOf(object.owner).isRun)
+  if (object?.owner === undefined || object.owner === source || !account.settingsOf(object.owner).isServerRun)
     return undefined;
   const states = object.declared.some((declaration) => declaration.source === source);
-  return states || isListed(account, source, object) ? undefined : object.owner;
+  return states || isListedInScope(account, source, object) ? undefined : object.owner;
 }

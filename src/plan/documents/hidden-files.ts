@@ -1,11 +1,11 @@
 import { normalizePath, pathBelow } from '../../lib/path.ts';
-import { isTurn } from '../../lib/steps.ts';
+import { shouldYield } from '../../lib/steps.ts';
 import type { Document } from '../../model/document.ts';
 import {
   createFileFilterInSteps,
   type FileFilter,
   type FileRules,
-  type Hiding,
+  type HidingRule,
 } from '../../model/sources/file-rules.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import { type Change, subjectOf, type TrippedGuard } from '../plan.ts';
@@ -21,10 +21,10 @@ export interface HiddenInput {
 }
 
 /** Maximum number of files named in a message. */
-const mostNamed = 5;
+const maxNamedFiles = 5;
 
 /** Maximum number of renamings of the source's directory that are tried. */
-const mostRenamings = 10;
+const maxRenamings = 10;
 
 /**
  * Returns guards for objects that would be deleted because a rule hides the file that stated them. Such a deletion is
@@ -37,11 +37,11 @@ export function* hiddenGuards(input: HiddenInput): Generator<undefined, readonly
   if (deletes.length === 0) return [];
   const filter = yield* createFileFilterInSteps(input.rules.map(namedFromRoot));
   const renamings = yield* renamingsOf(input);
-  const found: Hiding[] = [];
+  const found: HidingRule[] = [];
   for (const [at, change] of deletes.entries()) {
-    if (isTurn(at)) yield undefined;
+    if (shouldYield(at)) yield undefined;
     const file = fileOf(input.source, subjectOf(change));
-    const hidden = file === undefined ? undefined : yield* hidingOf(filter, renamings, file);
+    const hidden = file === undefined ? undefined : yield* findHidingRule(filter, renamings, file);
     if (hidden !== undefined) found.push(hidden);
   }
   const byRule = Map.groupBy(found, ({ root, rule }) => `${root}\n${rule}`);
@@ -65,13 +65,13 @@ function splitAfter(text: string, separator: string): readonly [string, string] 
 }
 
 /** Returns the first rule that hides a file, under its former path or a path that it may have now. */
-function* hidingOf(
+function* findHidingRule(
   filter: FileFilter,
   renamings: readonly Renaming[],
   stated: string,
-): Generator<undefined, Hiding | undefined> {
-  for (const path of [stated, ...renamings.flatMap((renaming) => renamed(stated, renaming))]) {
-    const hiding = yield* filter.hidesInSteps(path);
+): Generator<undefined, HidingRule | undefined> {
+  for (const path of [stated, ...renamings.flatMap((renaming) => renamedPaths(stated, renaming))]) {
+    const hiding = yield* filter.findHidingRuleInSteps(path);
     if (hiding !== undefined) return hiding;
   }
   return undefined;
@@ -83,7 +83,7 @@ interface Renaming {
   readonly to: string;
 }
 
-function renamed(path: string, { from, to }: Renaming): readonly string[] {
+function renamedPaths(path: string, { from, to }: Renaming): readonly string[] {
   const below = pathBelow(from, path);
   return below === undefined ? [] : [to === '' || to === '/' ? `${to}${below}` : `${to}/${below}`];
 }
@@ -92,17 +92,17 @@ function renamed(path: string, { from, to }: Renaming): readonly string[] {
 function* renamingsOf({ source, documents, stated }: HiddenInput): Generator<undefined, readonly Renaming[]> {
   const files = new Map<string, string>();
   for (const [at, object] of stated().entries()) {
-    if (isTurn(at)) yield undefined;
+    if (shouldYield(at)) yield undefined;
     const file = fileOf(source, object);
     if (file !== undefined && object.key !== undefined) files.set(`${object.kind}/${object.key}`, file);
   }
   const renamings = new Map<string, Renaming>();
   for (const [at, { kind, metadata, place }] of documents.entries()) {
-    if (isTurn(at)) yield undefined;
+    if (shouldYield(at)) yield undefined;
     const before = files.get(`${kind}/${metadata.name}`);
     const renaming = before === undefined ? undefined : renamingOf(before, normalizePath(place.file));
     if (renaming !== undefined) renamings.set(JSON.stringify(renaming), renaming);
-    if (renamings.size === mostRenamings) break;
+    if (renamings.size === maxRenamings) break;
   }
   return [...renamings.values()];
 }
@@ -131,10 +131,10 @@ function fileOf(source: string, { declared }: StoredObject): string | undefined 
   return file === undefined ? undefined : normalizePath(file);
 }
 
-function messageOf(hidden: readonly Hiding[]): string {
+function messageOf(hidden: readonly HidingRule[]): string {
   const files = [...new Set(hidden.map(({ below }) => below))].sort();
-  const more = files.length - mostNamed;
-  const named = `${files.slice(0, mostNamed).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  const more = files.length - maxNamedFiles;
+  const named = `${files.slice(0, maxNamedFiles).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
   const many = hidden.length === 1 ? '1 object' : `${hidden.length} objects`;
   return `deletes ${many}, because ${hidden[0]?.rule} excludes the files that stated ${hidden.length === 1 ? 'it' : 'them'}: ${named}`;
 }

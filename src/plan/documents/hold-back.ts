@@ -1,41 +1,41 @@
 import type { Document } from '../../model/document.ts';
 import { type Problem, sortProblems } from '../../model/problem.ts';
 import { mentionsOf } from '../../model/schema/references.ts';
-import type { HeldBack, Outcome } from '../plan.ts';
+import type { HeldBackFile, PlanOutcome } from '../plan.ts';
 import { planDocuments } from './documents.ts';
 import type { DocumentsInput } from './stated-object.ts';
 
 /** Reasons for holding files back, by path. */
-type Held = ReadonlyMap<string, readonly Problem[]>;
+type HeldFiles = ReadonlyMap<string, readonly Problem[]>;
 
 /**
  * Plans the documents that can be applied. A file with a problem is held back, and so are files whose documents refer
  * to its objects; their objects keep their last applied state. The other files are planned as if they were the only
  * ones. Problems that belong to no file are refused as usual. `unread`: problems from reading the files.
  */
-export function* planHoldingBack(input: DocumentsInput, unread: readonly Problem[]): Generator<undefined, Outcome> {
-  const first = byFile(unread);
+export function* planHoldingBack(input: DocumentsInput, unread: readonly Problem[]): Generator<undefined, PlanOutcome> {
+  const first = groupByFile(unread);
   if (first === undefined) return { ok: false, problems: sortProblems(unread) };
-  let held: Held = withReferrers(input, first);
+  let held: HeldFiles = withReferringFiles(input, first);
   while (true) {
-    const outcome = yield* planDocuments(without(input, held));
+    const outcome = yield* planDocuments(withoutHeldFiles(input, held));
     if (outcome.ok) return held.size === 0 ? outcome : withHeld(outcome, held);
-    const found = byFile(outcome.problems);
+    const found = groupByFile(outcome.problems);
     const refused = { ...outcome, problems: sortProblems([...unread, ...outcome.problems]) };
     if (found === undefined) return refused;
-    const next = withReferrers(input, new Map([...found, ...held]));
+    const next = withReferringFiles(input, new Map([...found, ...held]));
     if (next.size === held.size) return refused;
     held = next;
   }
 }
 
-function withHeld(outcome: Extract<Outcome, { readonly ok: true }>, held: Held): Outcome {
-  const heldBack = [...held].map(([file, problems]): HeldBack => ({ file, problems }));
+function withHeld(outcome: Extract<PlanOutcome, { readonly ok: true }>, held: HeldFiles): PlanOutcome {
+  const heldBack = [...held].map(([file, problems]): HeldBackFile => ({ file, problems }));
   heldBack.sort((a, b) => (a.file < b.file ? -1 : 1));
   return { ...outcome, plan: { ...outcome.plan, heldBack } };
 }
 
-function without(input: DocumentsInput, held: Held): DocumentsInput {
+function withoutHeldFiles(input: DocumentsInput, held: HeldFiles): DocumentsInput {
   if (held.size === 0) return input;
   const { since: _, ...whole } = input;
   return {
@@ -46,7 +46,7 @@ function without(input: DocumentsInput, held: Held): DocumentsInput {
 }
 
 /** Groups the problems by file. Returns `undefined` when one of them belongs to no file. */
-function byFile(problems: readonly Problem[]): Map<string, readonly Problem[]> | undefined {
+function groupByFile(problems: readonly Problem[]): Map<string, readonly Problem[]> | undefined {
   const files = new Map<string, readonly Problem[]>();
   for (const problem of problems) {
     if (problem.file === undefined) return undefined;
@@ -56,7 +56,7 @@ function byFile(problems: readonly Problem[]): Map<string, readonly Problem[]> |
 }
 
 /** Adds the files whose documents refer to objects of held files, transitively. */
-function withReferrers(input: DocumentsInput, held: Held): Held {
+function withReferringFiles(input: DocumentsInput, held: HeldFiles): HeldFiles {
   if (held.size === 0) return held;
   const { snapshot, source, documents } = input;
   const registry = snapshot.registry;

@@ -4,12 +4,20 @@ import type { Problem } from '../../model/problem.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { findUnmanaged } from './adopt.ts';
-import { type Desired, problemAt } from './desired.ts';
-import { asStored, createSearch, type MatchInput, parentOf, type Search, sameChildren, take } from './search.ts';
+import { type DesiredObject, problemAt } from './desired.ts';
+import {
+  asStored,
+  childrenWithSameKey,
+  createSearch,
+  type MatchInput,
+  parentOf,
+  recordMatch,
+  type Search,
+} from './search.ts';
 
 /** A desired object, and the stored object that it describes. `existing` is absent for a new object. */
-export interface Matched {
-  readonly desired: Desired;
+export interface MatchedObject {
+  readonly desired: DesiredObject;
   readonly existing?: StoredObject;
   /**
    * How the object was adopted: it had no owner, and was found by annotation (`by_id`) or by its name. `no`: not
@@ -19,7 +27,7 @@ export interface Matched {
 }
 
 export interface Matches {
-  readonly matched: readonly Matched[];
+  readonly matched: readonly MatchedObject[];
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
 }
@@ -32,10 +40,10 @@ export interface Matches {
 export function* matchObjects(input: MatchInput): Generator<undefined, Matches> {
   const search = createSearch(input);
   const { desired } = input;
-  const matched: Matched[] = [];
-  const match = ({ at, item, existing }: Found, leftovers: Map<string, StoredObject[]>): void => {
+  const matched: MatchedObject[] = [];
+  const match = ({ at, item, existing }: KeyMatch, leftovers: Map<string, StoredObject[]>): void => {
     const found = matchObject(search, leftovers, item, existing);
-    if (found.existing !== undefined) take(search, item, found.existing);
+    if (found.existing !== undefined) recordMatch(search, item, found.existing);
     matched[at] = found;
   };
   const items = desired.map((item, at) => ({ at, item }));
@@ -55,9 +63,9 @@ export function* matchObjects(input: MatchInput): Generator<undefined, Matches> 
 }
 
 /** An item with its position in the input and its final key, and the stored object that already has that key. */
-interface Found {
+interface KeyMatch {
   readonly at: number;
-  readonly item: Desired;
+  readonly item: DesiredObject;
   readonly existing?: StoredObject | undefined;
 }
 
@@ -65,7 +73,7 @@ interface Found {
  * Finds a root object by its key. A document that still uses a key which the object's owner changed is matched to the
  * object under the new key, with a warning.
  */
-function findRoot(search: Search, { former }: MatchInput, { at, item }: Found): Found {
+function findRoot(search: Search, { former }: MatchInput, { at, item }: KeyMatch): KeyMatch {
   const { snapshot, taken, ids } = search;
   const { kind, key } = item;
   const renamed = snapshot.get(former.get(`${kind.name}/${key}`) ?? '');
@@ -78,14 +86,14 @@ function findRoot(search: Search, { former }: MatchInput, { at, item }: Found): 
   return { at, item: { ...item, key: renamed.key }, existing };
 }
 
-function renamedWarning({ kind, key, place }: Desired, name: string): Problem {
+function renamedWarning({ kind, key, place }: DesiredObject, name: string): Problem {
   const message = `${kind.name} \`${key}\` was renamed to \`${name}\` by the source that decides its key; rename the document too`;
   const fault: Fault = { code: 'object_renamed', path: '', message };
   return problemAt(place, '/metadata/name', { kind: kind.name, metadata: { name: key } }, fault);
 }
 
 /** Finds a child by its key, which begins with the parent's key however the document names the parent. */
-function findChild(search: Search, { at, item }: Found): Found {
+function findChild(search: Search, { at, item }: KeyMatch): KeyMatch {
   const parent = parentOf(search, item);
   const key = parent === undefined ? undefined : (search.keys.get(parent) ?? search.snapshot.get(parent)?.key);
   const natural = item.key.slice((item.parent ?? '').replace(/^(id|name):/, '').length + 1);
@@ -98,12 +106,12 @@ function findChild(search: Search, { at, item }: Found): Found {
 /**
  * Finds a child by ids: the object to which it refers may have another key now, which changes the key of the child too.
  */
-function findSameChild(search: Search, input: MatchInput, { at, item }: Found): Found {
+function findSameChild(search: Search, input: MatchInput, { at, item }: KeyMatch): KeyMatch {
   const parent = parentOf(search, item);
   if (parent === undefined) return { at, item };
   const mine = (object: StoredObject) =>
     !search.taken.has(object.id) && object.declared.some(({ source }) => source === input.source);
-  const existing = sameChildren(search, item, parent).find(mine);
+  const existing = childrenWithSameKey(search, item, parent).find(mine);
   if (existing !== undefined) search.taken.add(existing.id);
   return { at, item, existing };
 }
@@ -111,9 +119,9 @@ function findSameChild(search: Search, input: MatchInput, { at, item }: Found): 
 function matchObject(
   search: Search,
   leftovers: Map<string, StoredObject[]>,
-  item: Desired,
+  item: DesiredObject,
   byKey: StoredObject | undefined,
-): Matched {
+): MatchedObject {
   if (byKey !== undefined) return { desired: item, existing: byKey, adopted: 'no' };
   const paired = pairChild(search, item, leftovers);
   if (paired !== undefined) return { desired: item, existing: paired, adopted: 'no' };
@@ -146,7 +154,11 @@ function leftoversBySlot(
  * Pairs a new child with a former one, so that a changed address keeps its id: an old and a new record with the same
  * name and type are the same record.
  */
-function pairChild(search: Search, item: Desired, leftovers: Map<string, StoredObject[]>): StoredObject | undefined {
+function pairChild(
+  search: Search,
+  item: DesiredObject,
+  leftovers: Map<string, StoredObject[]>,
+): StoredObject | undefined {
   if (item.kind.pairing === undefined) return undefined;
   const parent = parentOf(search, item);
   if (parent === undefined) return undefined;

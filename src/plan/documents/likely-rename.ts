@@ -44,17 +44,17 @@ function likelyRenames(registry: Registry, source: string, changes: readonly Cha
   });
   const come = Map.groupBy(created, ({ to }) => contentOf(to));
   return [...come].flatMap(([content, arrivals]) =>
-    content === undefined ? [] : pairs(left.get(content) ?? [], arrivals),
+    content === undefined ? [] : pairRenames(left.get(content) ?? [], arrivals),
   );
 }
 
-type Arrival = Pick<LikelyRename, 'to' | 'change'>;
+type CreatedObject = Pick<LikelyRename, 'to' | 'change'>;
 
 /**
  * Pairs deleted and created objects with equal content: one of each is a pair; of several, those that share a unique
  * display name.
  */
-function pairs(gone: readonly StoredObject[], arrivals: readonly Arrival[]): readonly LikelyRename[] {
+function pairRenames(gone: readonly StoredObject[], arrivals: readonly CreatedObject[]): readonly LikelyRename[] {
   const [from] = gone;
   const [arrival] = arrivals;
   if (gone.length === 1 && arrivals.length === 1 && from !== undefined && arrival !== undefined)

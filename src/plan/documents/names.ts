@@ -1,14 +1,14 @@
-import { statesOnly } from '../../model/declare/kind.ts';
+import { canOnlyStateExisting } from '../../model/declare/kind.ts';
 import type { Document } from '../../model/document.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
-import type { Names } from '../checks/resolve.ts';
+import type { ReferenceTargets } from '../checks/resolve.ts';
 import { labelOf } from '../view/view.ts';
 import type { ReferenceRule } from './scope.ts';
 import type { Target } from './stated-object.ts';
 
 /** Objects that reference texts may name although they cannot be referred to. */
-export interface NotThere {
+export interface UnavailableTargets {
   readonly broken: ReadonlySet<string>;
   readonly leaving: ReadonlySet<string>;
   readonly leftOut: readonly Document[];
@@ -19,16 +19,16 @@ export interface NotThere {
 }
 
 /** Maximum number of names compared for hints in one plan, some 20 ms. */
-const mostCompared = 40_000;
+const maxComparedNames = 40_000;
 
 /** Returns the objects that reference texts name in one plan: objects of its documents first, then stored objects. */
-export function namesOf(
+export function createReferenceTargets(
   snapshot: Snapshot,
   targets: readonly Target[],
-  { broken, leaving, leftOut, refusal, isSettled }: NotThere,
-): Names {
+  { broken, leaving, leftOut, refusal, isSettled }: UnavailableTargets,
+): ReferenceTargets {
   // An object of a kind that documents do not create exists only when it is stored.
-  const isThere = ({ desired, existing }: Target) => existing !== undefined || !statesOnly(desired.kind);
+  const isThere = ({ desired, existing }: Target) => existing !== undefined || !canOnlyStateExisting(desired.kind);
   const [there, absent] = [targets.filter(isThere), targets.filter((target) => !isThere(target))];
   const onlyStated = new Set(absent.map(({ desired }) => `${desired.kind.name}/${desired.key}`));
   let left: ReadonlySet<string> | undefined;
@@ -37,25 +37,25 @@ export function namesOf(
   const ids = new Map(there.map((target) => [`${target.desired.kind.name}/${target.desired.key}`, target.id]));
   return {
     snapshot,
-    desired: (kind, key) => ids.get(`${kind}/${key}`),
+    desiredId: (kind, key) => ids.get(`${kind}/${key}`),
     desiredKeys: (kind) =>
       targets.filter((target) => target.desired.kind.name === kind).map((target) => target.desired.key),
     isBroken: (kind, key) => broken.has(`${kind}/${key}`),
     isOnlyStated: (kind, key) => onlyStated.has(`${kind}/${key}`),
-    isLeftOut(kind, key) {
+    isFilteredOut(kind, key) {
       left ??= new Set(leftOut.map((document) => `${document.kind}/${document.metadata.name}`));
       return left.has(`${kind}/${key}`);
     },
-    former(kind, text) {
+    findByFormerKey(kind, text) {
       former ??= formerKeysOf(targets);
       return former.get(`${kind}/${text}`);
     },
     renamedTo(id) {
-      renamed ??= renamedBy(targets, isSettled);
+      renamed ??= keysByRenamedId(targets, isSettled);
       return renamed.get(id);
     },
-    hints: { left: mostCompared },
-    isLeaving: (id) => leaving.has(id),
+    hints: { remaining: maxComparedNames },
+    isBeingDeleted: (id) => leaving.has(id),
     refusal: (kind, id) => refusal(snapshot.registry.get(kind), id),
     label: (id) => labelOf(snapshot.get(id)) ?? targets.find((target) => target.id === id)?.desired.key,
   };
@@ -72,7 +72,10 @@ function formerKeysOf(targets: readonly Target[]): ReadonlyMap<string, { readonl
 }
 
 /** Returns the ids of the objects whose display name documents change, with their keys. */
-function renamedBy(targets: readonly Target[], isSettled: NotThere['isSettled']): ReadonlyMap<string, string> {
+function keysByRenamedId(
+  targets: readonly Target[],
+  isSettled: UnavailableTargets['isSettled'],
+): ReadonlyMap<string, string> {
   return new Map(
     targets.flatMap(({ desired: { kind, key, spec }, existing }) => {
       const name = spec[kind.nameField];

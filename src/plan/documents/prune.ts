@@ -1,20 +1,20 @@
-import { isTurn } from '../../lib/steps.ts';
+import { shouldYield } from '../../lib/steps.ts';
 import type { Problem } from '../../model/problem.ts';
 import { facetsOf, parentField } from '../../model/state/facets.ts';
 import { equalContent } from '../../model/state/members.ts';
-import { originOf, type StoredObject } from '../../model/state/object.ts';
+import { derivedFromId, type StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { describeReferrer } from '../checks/referrers.ts';
 import type { Edit } from '../finish.ts';
 import { withKeyIf } from '../keyed-account.ts';
-import { detached } from '../ownership/detach.ts';
+import { detachObject } from '../ownership/detach.ts';
 import { withoutSourceOrigins } from '../ownership/membership.ts';
 import { overridesMember } from '../ownership/overrides.ts';
 import { stateUnits } from '../ownership/state-units.ts';
 import { isPrunable } from './annotations.ts';
 
 /** Result of pruning: changes to the objects that a source no longer states. */
-export interface Pruned {
+export interface PruneResult {
   readonly edits: readonly Edit[];
   /** Ids of the objects to delete. */
   readonly leaving: ReadonlySet<string>;
@@ -25,7 +25,7 @@ export interface Pruned {
   readonly warnings: readonly Problem[];
 }
 
-type Stated = ReadonlyMap<string, StoredObject | undefined>;
+type StatedObjects = ReadonlyMap<string, StoredObject | undefined>;
 
 /** Objects that a source stated until now and no longer states. */
 export interface PruneInput {
@@ -33,13 +33,13 @@ export interface PruneInput {
   readonly source: string;
   readonly gone: readonly StoredObject[];
   /** Objects that the source states now, by id, in their planned state; `undefined` while that is not known. */
-  readonly stated: Stated;
+  readonly stated: StatedObjects;
   /** Time of the plan, in ISO 8601. */
   readonly now: string;
   /** Returns the source that claims an object and does not have it yet; `undefined` when there is none. */
   claimantOf(kind: string, key: string): string | undefined;
   /** Whether an object is outside the scope of the source, so that the source may neither state nor delete it. */
-  isOutside(object: StoredObject): boolean;
+  isOutsideScope(object: StoredObject): boolean;
 }
 
 /**
@@ -48,13 +48,13 @@ export interface PruneInput {
  * the source only stated are released. An object in use is kept and reported. An object outside the scope, after the
  * scope was narrowed, is released unchanged. Yields regularly.
  */
-export function* pruneObjects(input: PruneInput): Generator<undefined, Pruned> {
+export function* pruneObjects(input: PruneInput): Generator<undefined, PruneResult> {
   const { snapshot, source, stated } = input;
-  const outside = input.gone.filter((object) => input.isOutside(object));
+  const outside = input.gone.filter((object) => input.isOutsideScope(object));
   const apart = new Set(outside);
   const gone = outside.length === 0 ? input.gone : input.gone.filter((object) => !apart.has(object));
   const owned = gone.filter(
-    (object) => object.owner === source && othersOf(object, source).length === 0 && !isSystem(snapshot, object),
+    (object) => object.owner === source && otherSourcesOf(object, source).length === 0 && !isSystem(snapshot, object),
   );
   const handovers = owned.flatMap((object) => {
     const claimant = input.claimantOf(object.kind, object.key ?? '');
@@ -64,13 +64,13 @@ export function* pruneObjects(input: PruneInput): Generator<undefined, Pruned> {
   const candidates = owned.filter((object) => !left.has(object));
   const deletable = new Set(candidates);
   const released = [
-    ...gone.filter((object) => !deletable.has(object)).map((object) => release(input, object, left.has(object))),
-    ...outside.map((before) => ({ before, after: detached(snapshot, before, source) })),
+    ...gone.filter((object) => !deletable.has(object)).map((object) => releaseEdit(input, object, left.has(object))),
+    ...outside.map((before) => ({ before, after: detachObject(snapshot, before, source) })),
   ];
   const known =
     released.length === 0 ? stated : new Map([...stated, ...released.map(({ after }) => [after.id, after] as const)]);
   yield undefined;
-  const { leaving, blocked } = yield* settle(snapshot, candidates, known);
+  const { leaving, blocked } = yield* decideDeletions(snapshot, candidates, known);
   const deleted: readonly Edit[] = candidates.filter((object) => leaving.has(object.id)).map((before) => ({ before }));
   const warnings = [
     ...blocked.map(({ object, warning }) => ({ ...warning, ...formerPlace(source, object) })),
@@ -98,7 +98,7 @@ function handoverWarning({ object, claimant }: { readonly object: StoredObject; 
   return { code: 'object_handed_over', kind, key, message };
 }
 
-function othersOf(object: StoredObject, source: string): readonly string[] {
+function otherSourcesOf(object: StoredObject, source: string): readonly string[] {
   return object.declared
     .filter((declaration) => declaration.source !== source)
     .map((declaration) => declaration.source);
@@ -109,7 +109,7 @@ function isSystem(snapshot: Snapshot, object: StoredObject): boolean {
 }
 
 /** An object that is kept because it is in use. */
-interface Blocked {
+interface BlockedDeletion {
   readonly object: StoredObject;
   readonly warning: Problem;
 }
@@ -118,18 +118,18 @@ interface Blocked {
  * Decides which candidates are deleted. A candidate with a user that stays is kept, and then keeps the objects that it
  * uses itself; this repeats until no more candidates are kept.
  */
-function* settle(
+function* decideDeletions(
   snapshot: Snapshot,
   candidates: readonly StoredObject[],
-  stated: Stated,
-): Generator<undefined, { readonly leaving: ReadonlySet<string>; readonly blocked: readonly Blocked[] }> {
+  stated: StatedObjects,
+): Generator<undefined, { readonly leaving: ReadonlySet<string>; readonly blocked: readonly BlockedDeletion[] }> {
   const leaving = new Set(candidates.map((object) => object.id));
-  const blocked: Blocked[] = [];
+  const blocked: BlockedDeletion[] = [];
   let changed = true;
   while (changed) {
     changed = false;
     for (const [at, object] of candidates.entries()) {
-      if (isTurn(at)) yield undefined;
+      if (shouldYield(at)) yield undefined;
       if (!leaving.has(object.id)) continue;
       const users = usersOf(snapshot, object, leaving, stated);
       if (users.length === 0) continue;
@@ -152,7 +152,7 @@ function usersOf(
   snapshot: Snapshot,
   object: StoredObject,
   leaving: ReadonlySet<string>,
-  stated: Stated,
+  stated: StatedObjects,
 ): readonly string[] {
   const letsGo = (id: string, field: string) => {
     if (!stated.has(id) || field === parentField) return false;
@@ -164,7 +164,7 @@ function usersOf(
   const asks = (id: string | undefined) => id !== undefined && referrers.some(({ from }) => from.id === id);
   const users = referrers.filter(
     ({ from, field }) =>
-      !leaving.has(from.id) && from.id !== object.id && !letsGo(from.id, field) && !asks(originOf(from)),
+      !leaving.has(from.id) && from.id !== object.id && !letsGo(from.id, field) && !asks(derivedFromId(from)),
   );
   const all = [...users.map(({ from }) => from), ...otherUsersOf(snapshot, object, leaving, stated)];
   return [...new Set(all.map((from) => describeReferrer(snapshot, from)))];
@@ -175,7 +175,7 @@ function otherUsersOf(
   snapshot: Snapshot,
   object: StoredObject,
   leaving: ReadonlySet<string>,
-  stated: Stated,
+  stated: StatedObjects,
 ): readonly StoredObject[] {
   const { usedBy } = snapshot.registry.get(object.kind);
   if (usedBy === undefined) return [];
@@ -187,12 +187,12 @@ function otherUsersOf(
  * Returns the edit that releases an object. An object that is left to another source keeps its key, by which that
  * source finds it.
  */
-function release(
+function releaseEdit(
   { snapshot, source, now }: PruneInput,
   object: StoredObject,
   isLeft: boolean,
 ): Edit & { readonly after: StoredObject } {
-  const others = othersOf(object, source);
+  const others = otherSourcesOf(object, source);
   const declared = object.declared.filter((declaration) => declaration.source !== source);
   const kind = snapshot.registry.get(object.kind);
   const fields = kind.spec;

@@ -1,6 +1,6 @@
-import { pointerTo } from '../../lib/json.ts';
-import { isTurn } from '../../lib/steps.ts';
-import { type Kind, statesOnly } from '../../model/declare/kind.ts';
+import { appendPointer } from '../../lib/json.ts';
+import { shouldYield } from '../../lib/steps.ts';
+import { canOnlyStateExisting, type Kind } from '../../model/declare/kind.ts';
 import { type Document, previousNamesAnnotation } from '../../model/document.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { ProblemCode } from '../../model/problem-codes.ts';
@@ -33,7 +33,7 @@ export interface RenameInput {
   readonly snapshot: Snapshot;
   readonly source: string;
   readonly documents: readonly Document[];
-  readonly all: readonly Document[];
+  readonly allDocuments: readonly Document[];
 }
 
 /**
@@ -41,16 +41,16 @@ export interface RenameInput {
  * object, or when no object has it, so it may stay in its document for ever. Yields now and then.
  */
 export function* planRenames(input: RenameInput): Generator<undefined, Renames> {
-  const search = createSearch(input);
+  const search = createRenameSearch(input);
   for (const [at, document] of input.documents.entries()) {
-    if (isTurn(at)) yield undefined;
+    if (shouldYield(at)) yield undefined;
     if (document.metadata.previousNames !== undefined) renameOne(search, document);
-    else findFormer(search, document);
+    else followFormerKey(search, document);
   }
   return search;
 }
 
-interface Search {
+interface RenameSearch {
   readonly snapshot: Snapshot;
   readonly source: string;
   /**
@@ -69,17 +69,17 @@ interface Search {
 }
 
 /** Builds both indexes on first use, because most documents have no previous names. */
-function createSearch({ snapshot, source, all }: RenameInput): Search {
+function createRenameSearch({ snapshot, source, allDocuments }: RenameInput): RenameSearch {
   let byName: Map<string, Document> | undefined;
   let byFormer: Map<string, Document[]> | undefined;
   return {
     ...{ snapshot, source },
     stated(kind, name) {
-      byName ??= new Map(all.map((document) => [`${document.kind}/${document.metadata.name}`, document]));
+      byName ??= new Map(allDocuments.map((document) => [`${document.kind}/${document.metadata.name}`, document]));
       return byName.get(`${kind}/${name}`);
     },
     claimants(kind, name) {
-      byFormer ??= claimsOf(all);
+      byFormer ??= documentsByPreviousName(allDocuments);
       return byFormer.get(`${kind}/${name}`) ?? [];
     },
     ...{ keys: new Map(), former: new Map(), blocked: new Set(), held: new Set(), claimed: [] },
@@ -87,7 +87,7 @@ function createSearch({ snapshot, source, all }: RenameInput): Search {
   };
 }
 
-function claimsOf(documents: readonly Document[]): Map<string, Document[]> {
+function documentsByPreviousName(documents: readonly Document[]): Map<string, Document[]> {
   const claims = new Map<string, Document[]>();
   for (const document of documents) {
     for (const name of previousNames(document)) {
@@ -105,21 +105,21 @@ function previousNames({ metadata }: Document): readonly string[] {
   return [...new Set(metadata.previousNames)].filter((name) => name !== metadata.name);
 }
 
-function renameOne(search: Search, document: Document): void {
+function renameOne(search: RenameSearch, document: Document): void {
   const kind = search.snapshot.registry.find(document.kind);
   // Unknown kinds are reported by the check of the documents.
   if (kind === undefined) return;
   if (hasFixedKey(kind)) {
     const message = `documents cannot choose the key of a ${kind.name}; remove \`previousNames\``;
-    search.problems.push(faultOf(document, 'rename_needless', message));
+    search.problems.push(previousNameProblem(document, 'rename_needless', message));
     return;
   }
   const present = search.snapshot.findByKey(kind.name, document.metadata.name);
-  const found = previousNames(document).flatMap((name) => oneNamed(search, document, present, name) ?? []);
+  const found = previousNames(document).flatMap((name) => findObjectToRename(search, document, present, name) ?? []);
   const movable = [...new Map(found.map((object) => [object.id, object])).values()];
   const [object, ...others] = movable;
   if (object === undefined) {
-    if (present === undefined) findFormer(search, document);
+    if (present === undefined) followFormerKey(search, document);
     return;
   }
   if (others.length === 0) {
@@ -128,7 +128,7 @@ function renameOne(search: Search, document: Document): void {
   }
   const names = movable.map(({ key }) => `\`${key}\``).join(' and ');
   const message = `${names} are different objects, and both are previous names of \`${document.metadata.name}\`; keep only the right one in \`previousNames\``;
-  search.problems.push(faultOf(document, 'rename_ambiguous', message));
+  search.problems.push(previousNameProblem(document, 'rename_ambiguous', message));
 }
 
 /**
@@ -136,12 +136,12 @@ function renameOne(search: Search, document: Document): void {
  * fixed key.
  */
 function hasFixedKey(kind: Kind): boolean {
-  return kind.parent !== undefined || kind.singleton !== undefined || statesOnly(kind);
+  return kind.parent !== undefined || kind.singleton !== undefined || canOnlyStateExisting(kind);
 }
 
 /** Returns the object that a previous name refers to, if it still has to be renamed. */
-function oneNamed(
-  search: Search,
+function findObjectToRename(
+  search: RenameSearch,
   document: Document,
   present: StoredObject | undefined,
   name: string,
@@ -150,11 +150,11 @@ function oneNamed(
   const other = search.claimants(kind, name).find((claimant) => claimant.metadata.name !== metadata.name);
   if (other !== undefined) {
     const message = `\`${name}\` is also a previous name of \`${other.metadata.name}\` (${placeOf(other)}); keep it in only one of the two`;
-    search.problems.push(faultOf(document, 'rename_claimed_twice', message));
+    search.problems.push(previousNameProblem(document, 'rename_claimed_twice', message));
     return undefined;
   }
   if (present?.aliases?.includes(name) === true) return undefined;
-  const object = search.snapshot.findByKey(kind, name) ?? formerly(search, kind, name);
+  const object = search.snapshot.findByKey(kind, name) ?? findByFormerKey(search, kind, name);
   if (object === present) return undefined;
   const still = search.stated(kind, name);
   if (still === undefined && object !== undefined)
@@ -165,12 +165,12 @@ function oneNamed(
   // Two documents that list each other's name as a previous name swap their objects.
   if (present !== undefined && previousNames(still).includes(metadata.name)) return object;
   const message = `\`${name}\` is a previous name here and also has its own document (${placeOf(still)}); remove that document or the previous name`;
-  search.problems.push(faultOf(document, 'rename_still_stated', message));
+  search.problems.push(previousNameProblem(document, 'rename_still_stated', message));
   return undefined;
 }
 
 /** Returns the only object that had the key, unless a document states that object by its current key. */
-function formerly(search: Search, kind: string, name: string): StoredObject | undefined {
+function findByFormerKey(search: RenameSearch, kind: string, name: string): StoredObject | undefined {
   const [object, ...others] = search.snapshot.lookUp(kind, aliasIndex, name);
   // An object without a key belongs to no document: it is adopted like any other object.
   if (object?.key === undefined || others.length > 0) return undefined;
@@ -181,28 +181,28 @@ function formerly(search: Search, kind: string, name: string): StoredObject | un
  * Blocks the rename when both keys exist: it is undecided which of the two objects the document means, so both stay
  * unchanged.
  */
-function block(search: Search, document: Document, object: StoredObject, name: string): undefined {
+function block(search: RenameSearch, document: Document, object: StoredObject, name: string): undefined {
   const { kind, metadata } = document;
   search.blocked.add(`${kind}/${name}`);
   search.held.add(object.id);
   const message = `${kind} \`${metadata.name}\` has the previous name \`${name}\`, and both objects exist (${metadata.name} and id ${object.id}): nothing is renamed, and \`${name}\` is kept; if they are different objects, remove it from \`previousNames\``;
-  search.warnings.push(faultOf(document, 'rename_blocked', message));
+  search.warnings.push(previousNameProblem(document, 'rename_blocked', message));
 }
 
-function moveTo(search: Search, document: Document, object: StoredObject): void {
+function moveTo(search: RenameSearch, document: Document, object: StoredObject): void {
   const { kind, metadata } = document;
-  const keeper = keeperOf(object);
+  const keeper = keyOwnerOf(object);
   if (keeper === undefined || keeper === search.source) {
     search.keys.set(object.id, metadata.name);
     return;
   }
   search.claimed.push(`${kind}/${object.key}`);
   const message = `${kind} \`${object.key}\` belongs to the source ${keeper}, and only that source can rename it; rename it there, or remove its document there first`;
-  search.problems.push(faultOf(document, 'rename_foreign', message));
+  search.problems.push(previousNameProblem(document, 'rename_foreign', message));
 }
 
 /** Returns the source that decides about the key: the owner, else the first source by name that states the object. */
-function keeperOf({ owner, declared }: StoredObject): string | undefined {
+function keyOwnerOf({ owner, declared }: StoredObject): string | undefined {
   return owner ?? declared.map(({ source }) => source).sort()[0];
 }
 
@@ -210,19 +210,21 @@ function keeperOf({ owner, declared }: StoredObject): string | undefined {
  * Handles a document whose key no object has now but an object had before: its own source changed the key and changed
  * it back, or another source renamed the object.
  */
-function findFormer(search: Search, { kind, metadata: { name } }: Document): void {
+function followFormerKey(search: RenameSearch, { kind, metadata: { name } }: Document): void {
   const { snapshot, source } = search;
   if (snapshot.findByKey(kind, name) !== undefined) return;
-  const object = formerly(search, kind, name);
+  const object = findByFormerKey(search, kind, name);
   if (object === undefined || object.parent !== undefined) return;
   if (!object.declared.some((declaration) => declaration.source === source)) return;
-  if (keeperOf(object) === source) search.keys.set(object.id, name);
+  if (keyOwnerOf(object) === source) search.keys.set(object.id, name);
   else search.former.set(`${kind}/${name}`, object.id);
 }
 
-function faultOf(document: Document, code: ProblemCode, message: string): Problem {
+function previousNameProblem(document: Document, code: ProblemCode, message: string): Problem {
   const isAnnotated = document.metadata.annotations?.[previousNamesAnnotation] !== undefined;
-  const pointer = isAnnotated ? pointerTo('/metadata/annotations', previousNamesAnnotation) : '/metadata/previousNames';
+  const pointer = isAnnotated
+    ? appendPointer('/metadata/annotations', previousNamesAnnotation)
+    : '/metadata/previousNames';
   return problemAt(document.place, pointer, document, { code, path: '', message });
 }
 

@@ -12,7 +12,7 @@ export const renewBeforeAnnotation = 'heddle.dev/renew-before';
 type Annotations = Readonly<Record<string, string>>;
 
 /** Shortest allowed time, in seconds. It leaves time to notice the coming end, and to distribute the new value. */
-const leastSeconds = 60 * 60;
+const minRenewSeconds = 60 * 60;
 
 /** Returns the faults of the `renewBeforeAnnotation` of a document. Empty when the annotation is absent or valid. */
 export function renewalFaults(kind: Kind, annotations: Annotations, spec: JsonObject): readonly Fault[] {
@@ -22,10 +22,10 @@ export function renewalFaults(kind: Kind, annotations: Annotations, spec: JsonOb
   if (kind.renewal === undefined)
     return fault(`values that are generated for a ${kind.name} do not expire; remove \`${renewBeforeAnnotation}\``);
   const seconds = parseDuration(text);
-  if (seconds === undefined || seconds < leastSeconds)
+  if (seconds === undefined || seconds < minRenewSeconds)
     return fault(`\`${renewBeforeAnnotation}\` is \`${text}\`; write a duration of at least an hour, such as \`72h\``);
   const lifetime = kind.renewal.lifetime(spec);
-  if (lifetime === undefined || seconds <= lifetime - leastSeconds) return [];
+  if (lifetime === undefined || seconds <= lifetime - minRenewSeconds) return [];
   const most = `${Math.floor(lifetime / 3600) - 1}h`;
   return fault(
     `\`${renewBeforeAnnotation}\` is \`${text}\`, and the generated values are valid for ${lifetime / 3600}h; write at most \`${most}\``,
@@ -33,7 +33,7 @@ export function renewalFaults(kind: Kind, annotations: Annotations, spec: JsonOb
 }
 
 /** Whether the document asks for renewal, and the object has generated values that expire. */
-export function isRenewed(kind: Kind, annotations: Annotations, object: StoredObject): boolean {
+export function isRenewable(kind: Kind, annotations: Annotations, object: StoredObject): boolean {
   return annotations[renewBeforeAnnotation] !== undefined && kind.renewal?.expires(object) !== undefined;
 }
 

@@ -3,14 +3,14 @@ import type { Kind } from '../../model/declare/kind.ts';
 import { listOrderMember, listOrderOf } from '../../model/schema/entries.ts';
 import { canonicalStated } from '../../model/schema/normalize.ts';
 import { mapReferences } from '../../model/schema/references.ts';
-import { completeSpec, contentOf } from '../../model/state/members.ts';
+import { completeSpec, contentFromSpec } from '../../model/state/members.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
-import type { Base } from '../keyed-account.ts';
+import type { KeyedAccount } from '../keyed-account.ts';
 import type { Target } from './stated-object.ts';
 
 /** Returns the targets, where each target to re-create gets a new id and `replaces` set to the id of the old object. */
-export function renewTargets(
+export function assignNewIds(
   targets: readonly Target[],
   recreated: ReadonlySet<string>,
   newId: (kind: Kind) => string,
@@ -23,7 +23,7 @@ export function renewTargets(
 /**
  * Returns the base in which every reference to a re-created object points to the new object, regardless of its owner.
  */
-export function withNewReferences(base: Base, targets: readonly Target[], now: string): Base {
+export function withNewReferences(base: KeyedAccount, targets: readonly Target[], now: string): KeyedAccount {
   const ids = new Map(targets.flatMap(({ id, replaces }) => (replaces === undefined ? [] : [[replaces, id] as const])));
   const { snapshot } = base;
   const referrers = new Map(
@@ -37,7 +37,7 @@ export function withNewReferences(base: Base, targets: readonly Target[], now: s
 }
 
 /** Keeps the position in lists: a re-created object takes the position of the old one. */
-function withNewNames(object: StoredObject, ids: ReadonlyMap<string, string>): JsonObject {
+function withNewListOrder(object: StoredObject, ids: ReadonlyMap<string, string>): JsonObject {
   const order = Object.entries(listOrderOf(object));
   if (order.length === 0) return object.derived;
   const renamed = order.map(([path, names]) => [path, names.map((name) => ids.get(name) ?? name)]);
@@ -61,8 +61,8 @@ function redirected(
   return {
     ...object,
     ...(parent === undefined ? {} : { parent }),
-    ...contentOf(kind.spec, mapped(completeSpec(object)), object),
-    derived: withNewNames(object, ids),
+    ...contentFromSpec(kind.spec, mapped(completeSpec(object)), object),
+    derived: withNewListOrder(object, ids),
     declared: object.declared.map((declaration) => ({ ...declaration, stated: mapped(declaration.stated) })),
     updatedAt: now,
   };

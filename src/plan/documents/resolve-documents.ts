@@ -1,26 +1,26 @@
 import type { Kind } from '../../model/declare/kind.ts';
-import { createIdGiver } from '../../model/declare/wire-id.ts';
+import { createIdAssigner } from '../../model/declare/wire-id.ts';
 import type { Document } from '../../model/document.ts';
 import type { Problem } from '../../model/problem.ts';
-import { textsOfKind } from '../../model/schema/validator.ts';
+import { createStoredCheckByKind } from '../../model/schema/validator.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import { createComparison } from '../digest.ts';
-import { type Base, withKeys } from '../keyed-account.ts';
-import { optionsOf, type PlanOptions } from '../options.ts';
-import { type Desired, expandDocuments } from './desired.ts';
+import { type KeyedAccount, withKeys } from '../keyed-account.ts';
+import { effectiveOptions, type PlanOptions } from '../options.ts';
+import { type DesiredObject, expandDocuments } from './desired.ts';
 import { filterProblems, isSelected } from './filter.ts';
 import { foreignOwnerProblems } from './foreign-owner.ts';
 import { matchObjects } from './identity.ts';
-import { type NotThere, namesOf } from './names.ts';
+import { createReferenceTargets, type UnavailableTargets } from './names.ts';
 import { type PruneInput, pruneObjects } from './prune.ts';
 import { planRenames, type Renames } from './rename.ts';
-import { renewTargets, withNewReferences } from './replace.ts';
-import { outsideScope, referenceRule, scopeProblems } from './scope.ts';
+import { assignNewIds, withNewReferences } from './replace.ts';
+import { createOutsideScopeCheck, createReferenceRule, scopeProblems } from './scope.ts';
 import type { Planning, Target } from './stated-object.ts';
-import { digestAmong, doubleProblems, editTargets, type FoundEdits, withIds } from './targets.ts';
+import { createTargetDigest, duplicateProblems, editTargets, type TargetEdits, withIds } from './targets.ts';
 
 /** Input of a plan, without the members that are computed from its targets. */
-export type Contested = Omit<Planning, 'digest' | 'moved'>;
+export type PlanningInput = Omit<Planning, 'digest' | 'moved'>;
 
 /** The documents and objects that a plan considers: all of the source, or only the changed ones. */
 export interface Part {
@@ -33,11 +33,11 @@ export interface Part {
 export interface ResolvedDocuments {
   readonly options: PlanOptions;
   /** The account, with the keys that the documents use. */
-  readonly base: Base;
+  readonly base: KeyedAccount;
   readonly targets: readonly Target[];
   /** Objects that no document states any more and that the source may release or delete. */
   readonly gone: readonly StoredObject[];
-  readonly notThere: Omit<NotThere, 'leaving' | 'refusal' | 'isSettled'>;
+  readonly notThere: Omit<UnavailableTargets, 'leaving' | 'refusal' | 'isSettled'>;
   /** `Kind/key` of objects that the source tries to rename although another source owns them. */
   readonly claimed: readonly string[];
   readonly problems: readonly Problem[];
@@ -46,13 +46,18 @@ export interface ResolvedDocuments {
 }
 
 /** Matches the documents with stored objects, and gives ids to new ones. */
-export function* resolveDocuments(input: Contested, part: Part): Generator<undefined, ResolvedDocuments> {
+export function* resolveDocuments(input: PlanningInput, part: Part): Generator<undefined, ResolvedDocuments> {
   const { snapshot: account, source } = input;
-  const options = optionsOf(input, account.settingsOf(source));
+  const options = effectiveOptions(input, account.settingsOf(source));
   const { filter = {} } = options;
   const documents = part.documents.filter((document) => isSelected(filter, document));
-  const expanded = yield* expandDocuments(account.registry, input.validator, documents, textsOfKind(account));
-  const renames = yield* planRenames({ snapshot: account, source, documents, all: input.documents });
+  const expanded = yield* expandDocuments(
+    account.registry,
+    input.validator,
+    documents,
+    createStoredCheckByKind(account),
+  );
+  const renames = yield* planRenames({ snapshot: account, source, documents, allDocuments: input.documents });
   const base = withKeys(account, renames.keys);
   const { snapshot } = base;
   const before = part.gone.map((object) => snapshot.get(object.id) ?? object);
@@ -67,7 +72,7 @@ export function* resolveDocuments(input: Contested, part: Part): Generator<undef
     former: renames.former,
   });
   yield undefined;
-  const newId = createIdGiver((kind) => snapshot.lastNumber(kind), input.newId);
+  const newId = createIdAssigner((kind) => snapshot.lastNumber(kind), input.newId);
   const targets = yield* withIds(matches.matched, newId);
   yield undefined;
   const kept = new Set(targets.map(({ id }) => id));
@@ -84,7 +89,7 @@ export function* resolveDocuments(input: Contested, part: Part): Generator<undef
     },
     problems: [
       ...[...filterProblems(account.registry, filter), ...expanded.problems, ...renames.problems],
-      ...[...matches.problems, ...doubleProblems(targets), ...scopeProblems({ account, source, targets })],
+      ...[...matches.problems, ...duplicateProblems(targets), ...scopeProblems({ account, source, targets })],
       ...(input.isApply === true ? foreign : []),
     ],
     warnings: [...renames.warnings, ...matches.warnings, ...(input.isApply === true ? [] : foreign)],
@@ -92,7 +97,7 @@ export function* resolveDocuments(input: Contested, part: Part): Generator<undef
 }
 
 /** Drops previous names that are still the key of another object, so that they are not recorded as former keys. */
-function withoutBlocked(item: Desired, { blocked }: Renames): Desired {
+function withoutBlocked(item: DesiredObject, { blocked }: Renames): DesiredObject {
   if (item.aliases === undefined || blocked.size === 0) return item;
   return { ...item, aliases: item.aliases.filter((name) => !blocked.has(`${item.kind.name}/${name}`)) };
 }
@@ -100,18 +105,18 @@ function withoutBlocked(item: Desired, { blocked }: Renames): Desired {
 /** Resolved documents with what they change. */
 export interface DocumentsDiff {
   readonly resolved: ResolvedDocuments;
-  readonly found: FoundEdits;
+  readonly found: TargetEdits;
 }
 
 /**
  * Computes the edits of the documents. Computes them a second time when some objects have to be re-created and
  * `allowReplace` permits it.
  */
-export function* diffDocuments(input: Contested, resolved: ResolvedDocuments): Generator<undefined, DocumentsDiff> {
+export function* diffDocuments(input: PlanningInput, resolved: ResolvedDocuments): Generator<undefined, DocumentsDiff> {
   const first = yield* diff(input, resolved);
-  const recreated = first.found.fixed;
+  const recreated = first.found.replaceableIds;
   if (!resolved.options.allowReplace || recreated.size === 0) return first;
-  const targets = renewTargets(resolved.targets, recreated, resolved.newId);
+  const targets = assignNewIds(resolved.targets, recreated, resolved.newId);
   const base = withNewReferences(resolved.base, targets, input.now);
   const refreshed = targets.map((target) => withExisting(target, base));
   return yield* diff(input, {
@@ -122,25 +127,25 @@ export function* diffDocuments(input: Contested, resolved: ResolvedDocuments): G
   });
 }
 
-function withExisting(target: Target, { snapshot }: Base): Target {
+function withExisting(target: Target, { snapshot }: KeyedAccount): Target {
   const existing = target.existing === undefined ? undefined : snapshot.get(target.existing.id);
   return existing === undefined ? target : { ...target, existing };
 }
 
-function* diff(input: Contested, resolved: ResolvedDocuments): Generator<undefined, DocumentsDiff> {
+function* diff(input: PlanningInput, resolved: ResolvedDocuments): Generator<undefined, DocumentsDiff> {
   const { base, targets, notThere } = resolved;
   const stated = new Map(targets.map((target) => [target.id, undefined]));
-  const { leaving } = yield* pruneObjects(pruning(input, resolved, stated));
-  const refusal = referenceRule({ account: input.snapshot, source: input.source, targets });
-  const isSettled = nameRule(input);
-  const names = namesOf(base.snapshot, targets, { ...notThere, leaving, refusal, isSettled });
+  const { leaving } = yield* pruneObjects(pruneInputOf(input, resolved, stated));
+  const refusal = createReferenceRule({ account: input.snapshot, source: input.source, targets });
+  const isSettled = createNameRule(input);
+  const names = createReferenceTargets(base.snapshot, targets, { ...notThere, leaving, refusal, isSettled });
   const { snapshot, moved } = base;
   const found = yield* editTargets(
     {
       ...input,
       snapshot,
       moved,
-      digest: digestAmong(createComparison(snapshot.account, input.planEnvironment), targets),
+      digest: createTargetDigest(createComparison(snapshot.account, input.planEnvironment), targets),
     },
     targets,
     names,
@@ -152,7 +157,7 @@ function* diff(input: Contested, resolved: ResolvedDocuments): Generator<undefin
  * Returns the rule by which an object keeps its name although another name is stated: objects that the source seeded,
  * and objects that the source only observes and whose stated name has not changed.
  */
-function nameRule({ snapshot, source }: Contested): NotThere['isSettled'] {
+function createNameRule({ snapshot, source }: PlanningInput): UnavailableTargets['isSettled'] {
   const { conflictMode } = snapshot.settingsOf(source);
   return ({ kind, declared }, name) => {
     const mine = declared.find((declaration) => declaration.source === source);
@@ -162,8 +167,20 @@ function nameRule({ snapshot, source }: Contested): NotThere['isSettled'] {
 }
 
 /** Returns the input for pruning. `stated` contains the objects that the source states after the plan. */
-export function pruning(input: Contested, { base, gone }: ResolvedDocuments, stated: PruneInput['stated']): PruneInput {
+export function pruneInputOf(
+  input: PlanningInput,
+  { base, gone }: ResolvedDocuments,
+  stated: PruneInput['stated'],
+): PruneInput {
   const { source, now, contest } = input;
-  const isOutside = outsideScope(input.snapshot, source);
-  return { snapshot: base.snapshot, source, gone, stated, now, claimantOf: contest.claimantOf, isOutside };
+  const isOutside = createOutsideScopeCheck(input.snapshot, source);
+  return {
+    snapshot: base.snapshot,
+    source,
+    gone,
+    stated,
+    now,
+    claimantOf: contest.claimantOf,
+    isOutsideScope: isOutside,
+  };
 }

@@ -4,7 +4,7 @@ import type { Problem } from '../../model/problem.ts';
 import type { Scope } from '../../model/sources/settings.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
-import { type Desired, problemAt } from './desired.ts';
+import { type DesiredObject, problemAt } from './desired.ts';
 import type { Target } from './stated-object.ts';
 
 /** Input of the scope checks. */
@@ -29,17 +29,17 @@ export function scopeProblems(input: ScopeInput): readonly Problem[] {
 /**
  * Whether the scope of a source lists an object of other sources by key or name, so that the source may state it too.
  */
-export function isListed(account: Snapshot, source: string, { kind, key = '', name }: StoredObject): boolean {
+export function isListedInScope(account: Snapshot, source: string, { kind, key = '', name }: StoredObject): boolean {
   const { scopedBy } = account.registry.get(kind);
   const patterns = scopedBy === undefined ? [] : (account.settingsOf(source).scope[scopedBy] ?? []);
-  return patterns.some((pattern) => fits(pattern, key) || fits(pattern, name));
+  return patterns.some((pattern) => matchesPattern(pattern, key) || matchesPattern(pattern, name));
 }
 
 /**
  * Returns a function that checks whether a stored object is outside the scope of a source. The source may neither state
  * nor delete such an object.
  */
-export function outsideScope(account: Snapshot, source: string): (object: StoredObject) => boolean {
+export function createOutsideScopeCheck(account: Snapshot, source: string): (object: StoredObject) => boolean {
   const { scope } = account.settingsOf(source);
   if (!isScoped(scope)) return () => false;
   return ({ kind: name, key = '', name: display }) => {
@@ -64,7 +64,7 @@ function outsideProblems({ account, source }: ScopeInput, scope: Scope, target: 
     return at('/kind', `this source may state ${listOf(scope.kinds)} and no ${kind.name}`);
   if (!allowsKey(scope, kind, key, stored?.name))
     return at('/metadata/name', `this source may state objects whose ${keyRule(scope, kind)}, and not \`${key}\``);
-  if (stored === undefined || isOf(stored, source)) return [];
+  if (stored === undefined || belongsTo(stored, source)) return [];
   // An object that is adopted or renamed must also be in the scope by its previous key or name.
   const isKnown = adopted === 'no' && stored.key === key;
   if (isKnown || kind.parent !== undefined || kind.singleton !== undefined) return [];
@@ -92,11 +92,11 @@ function allowsKey(scope: Scope, kind: Kind, key: string, name = ''): boolean {
   if (keyPrefixes === undefined && patterns === undefined) return true;
   return (
     keyPrefixes?.some((prefix) => key.startsWith(prefix)) === true ||
-    patterns?.some((pattern) => fits(pattern, key) || fits(pattern, name)) === true
+    patterns?.some((pattern) => matchesPattern(pattern, key) || matchesPattern(pattern, name)) === true
   );
 }
 
-function fits(pattern: string, text: string): boolean {
+function matchesPattern(pattern: string, text: string): boolean {
   return pattern.endsWith('*') ? text.startsWith(pattern.slice(0, -1)) : text === pattern;
 }
 
@@ -118,7 +118,9 @@ function listOf(words: readonly string[] = []): string {
 function overlapProblems({ account, source }: ScopeInput, { desired, existing }: Target): readonly Problem[] {
   const stored = existing === undefined ? undefined : account.get(existing.id);
   return (stored?.declared ?? [])
-    .filter((other) => other.source !== source && isApart(account, [source, other.source], desired.kind, stored))
+    .filter(
+      (other) => other.source !== source && isSharingForbidden(account, [source, other.source], desired.kind, stored),
+    )
     .map((other) => {
       const { kind, key, place } = desired;
       const message = `${kind.name} ${key} is already stated by the source ${other.source} at ${other.file}:${other.line}, and by ${source} at ${place.file}:${place.line}; their scopes do not allow both, so state it in only one of them`;
@@ -126,11 +128,18 @@ function overlapProblems({ account, source }: ScopeInput, { desired, existing }:
     });
 }
 
-function isApart(account: Snapshot, sources: readonly string[], kind: Kind, object: StoredObject | undefined): boolean {
+function isSharingForbidden(
+  account: Snapshot,
+  sources: readonly string[],
+  kind: Kind,
+  object: StoredObject | undefined,
+): boolean {
   const scopes = sources.map((source) => account.settingsOf(source).scope).filter(isScoped);
   return scopes.some((scope) => {
     const patterns = kind.scopedBy === undefined ? [] : (scope[kind.scopedBy] ?? []);
-    return !patterns.some((pattern) => fits(pattern, object?.key ?? '') || fits(pattern, object?.name ?? ''));
+    return !patterns.some(
+      (pattern) => matchesPattern(pattern, object?.key ?? '') || matchesPattern(pattern, object?.name ?? ''),
+    );
   });
 }
 
@@ -144,7 +153,7 @@ export type ReferenceRule = (kind: Kind, id: string) => string | undefined;
  * Returns the rule that checks the references of a source. The source may always refer to objects that it states
  * itself.
  */
-export function referenceRule({ account, source, targets }: ScopeInput): ReferenceRule {
+export function createReferenceRule({ account, source, targets }: ScopeInput): ReferenceRule {
   const { scope } = account.settingsOf(source);
   if (!isScoped(scope)) return () => undefined;
   let stated: ReadonlySet<string> | undefined;
@@ -153,18 +162,18 @@ export function referenceRule({ account, source, targets }: ScopeInput): Referen
     if (patterns === undefined) return undefined;
     stated ??= new Set(targets.map((target) => target.id));
     const object = account.get(id);
-    if (stated.has(id) || object === undefined || isOf(object, source)) return undefined;
+    if (stated.has(id) || object === undefined || belongsTo(object, source)) return undefined;
     const { key = '', name: display } = object;
-    if (patterns.some((pattern) => fits(pattern, key) || fits(pattern, display))) return undefined;
+    if (patterns.some((pattern) => matchesPattern(pattern, key) || matchesPattern(pattern, display))) return undefined;
     return `this source may refer to its own objects of kind ${name} and to ${listOf(patterns)}, and not to \`${key === '' ? display : key}\` (scope of the source ${source})`;
   };
 }
 
-function isOf({ owner, declared }: StoredObject, source: string): boolean {
+function belongsTo({ owner, declared }: StoredObject, source: string): boolean {
   return owner === source || declared.some((declaration) => declaration.source === source);
 }
 
-function exceeded(desired: Desired, pointer: string, message: string): Problem {
+function exceeded(desired: DesiredObject, pointer: string, message: string): Problem {
   return problemOf(desired, pointer, { code: 'scope_exceeded', path: '', message });
 }
 
@@ -172,7 +181,7 @@ function exceeded(desired: Desired, pointer: string, message: string): Problem {
  * Places a problem about a whole document at its envelope (`kind` or `metadata`), and a problem about an inline child
  * at the child.
  */
-function problemOf({ kind, key, place, pointer }: Desired, envelope: string, fault: Fault): Problem {
+function problemOf({ kind, key, place, pointer }: DesiredObject, envelope: string, fault: Fault): Problem {
   // A child has no name of its own; its key starts with the parent's key.
   const own = envelope === '/metadata/name' && kind.parent !== undefined ? `/spec/${kind.parent.field}` : envelope;
   return problemAt(place, pointer === '/spec' ? own : pointer, { kind: kind.name, metadata: { name: key } }, fault);

@@ -6,13 +6,13 @@ import type { AdoptMode } from '../../model/sources/settings.ts';
 import { aliasIndex } from '../../model/state/facets.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
-import type { Desired } from './desired.ts';
+import type { DesiredObject } from './desired.ts';
 
 /** Input of the matching of documents with stored objects. */
 export interface MatchInput {
   readonly snapshot: Snapshot;
   readonly source: string;
-  readonly desired: readonly Desired[];
+  readonly desired: readonly DesiredObject[];
   /** Objects that the source stated before this plan. */
   readonly before: readonly StoredObject[];
   readonly adopt: AdoptMode;
@@ -79,14 +79,14 @@ function idNamed(
 }
 
 /** Records that a document is matched with a stored object. */
-export function take({ taken, ids, keys }: Search, { kind, key }: Desired, { id }: StoredObject): void {
+export function recordMatch({ taken, ids, keys }: Search, { kind, key }: DesiredObject, { id }: StoredObject): void {
   taken.add(id);
   ids.set(`${kind.name}/${key}`, id);
   keys.set(id, key);
 }
 
 /** Returns the id of the parent that a child names, or undefined when it is not known. */
-export function parentOf({ idOf }: Search, { kind, parent }: Desired): string | undefined {
+export function parentOf({ idOf }: Search, { kind, parent }: DesiredObject): string | undefined {
   return parent === undefined ? undefined : idOf(kind.parent?.kind ?? '', parent);
 }
 
@@ -94,12 +94,12 @@ export function parentOf({ idOf }: Search, { kind, parent }: Desired): string | 
  * Returns the stated spec as it would be stored: known names are replaced by ids. The fields of the kind define its
  * shape, so the caller may pass it to any function of the kind.
  */
-export function asStored({ idOf }: Search, { kind, spec }: Desired): never {
+export function asStored({ idOf }: Search, { kind, spec }: DesiredObject): never {
   const named = mapReferences(kind.spec, spec, ({ kind: target, text }) => idOf(target, text) ?? text);
   return canonicalStated(kind, named).spec as never;
 }
 
 /** Returns the stored children of the parent that have the same natural key as the item. */
-export function sameChildren(search: Search, item: Desired, parent: string): readonly StoredObject[] {
+export function childrenWithSameKey(search: Search, item: DesiredObject, parent: string): readonly StoredObject[] {
   return search.childrenAt(item.kind, parent, item.kind.naturalKey?.(asStored(search, item)) ?? '');
 }

@@ -29,7 +29,8 @@ export function changesSince(
   const known = new Set(former.map(nameOf));
   if (takesFormerName(now, new Set([...names].filter((name) => !known.has(name))))) return undefined;
   const families = familiesOf(snapshot, [...documents, ...former]);
-  const relatives = families.size === 0 ? [] : now.filter(isIn(snapshot.registry, families, new Set(documents)));
+  const relatives =
+    families.size === 0 ? [] : now.filter(createFamilyCheck(snapshot.registry, families, new Set(documents)));
   const stated = [...former, ...relatives].flatMap((document) => statedBy(snapshot, source, document));
   const children = [...families.values()].flatMap(({ parents }) => childrenOf(snapshot, source, parents));
   return { documents: [...documents, ...relatives], gone: [...new Set([...stated, ...children])] };
@@ -82,7 +83,7 @@ function namedBy(snapshot: Snapshot, kind: string, text: string): readonly Store
  * Returns a function that checks whether a document states a parent of the families or a child of one. Documents in
  * `known` are excluded.
  */
-function isIn(
+function createFamilyCheck(
   registry: Registry,
   families: ReadonlyMap<string, Family>,
   known: ReadonlySet<Document>,

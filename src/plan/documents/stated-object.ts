@@ -1,7 +1,7 @@
 import { equalJson, type Json, type JsonObject } from '../../lib/json.ts';
 import { mapInSteps } from '../../lib/steps.ts';
 import type { Actor } from '../../model/declare/actor.ts';
-import { type Fault, type Kind, statesOnly } from '../../model/declare/kind.ts';
+import { canOnlyStateExisting, type Fault, type Kind } from '../../model/declare/kind.ts';
 import { emptyEnvironment, type PlanEnvironment } from '../../model/declare/plan-environment.ts';
 import type { Document } from '../../model/document.ts';
 import type { Problem } from '../../model/problem.ts';
@@ -12,23 +12,30 @@ import type { FileRules } from '../../model/sources/file-rules.ts';
 import { equalContent } from '../../model/state/members.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
-import { diffUnits, isHandover, type UnitChange } from '../../model/state/units.ts';
-import { type Names, type Resolved, resolveReferences } from '../checks/resolve.ts';
+import { diffUnits, isOwnershipOnly, type UnitChange } from '../../model/state/units.ts';
+import { type ReferenceTargets, type Resolved, resolveReferences } from '../checks/resolve.ts';
 import type { Edit } from '../finish.ts';
-import { optionsOf, type RequestedOptions } from '../options.ts';
+import { effectiveOptions, type RequestedOptions } from '../options.ts';
 import type { ClaimedUnit, ClaimsOfOthers, PendingClaim } from '../ownership/claims-of-others.ts';
 import { overridesMember } from '../ownership/overrides.ts';
-import { isKept, keepingOf } from '../ownership/ownership.ts';
+import { isOwnershipUnchanged, ownershipOf } from '../ownership/ownership.ts';
 import { stateOnObject } from '../ownership/state-on-object.ts';
-import { describeConflict, describeEviction, describeLeft } from '../ownership/unit-messages.ts';
-import type { Move } from '../plan.ts';
+import { describeConflict, describeEviction, describeKept } from '../ownership/unit-messages.ts';
+import type { DeclarationMove } from '../plan.ts';
 import { describeUnits } from '../view/describe.ts';
 import { viewUnits } from '../view/view.ts';
 import { adoptAnnotation, annotationFaults } from './annotations.ts';
-import { createObject, fixedFields, fixedProblems, isReplaceable, recreate, statingOf } from './create-object.ts';
-import { type Desired, problemAt, problemOf } from './desired.ts';
-import type { Matched } from './identity.ts';
-import { isRenewalDue, isRenewed, renewalFaults } from './renewal.ts';
+import {
+  changedCreateOnlyFields,
+  createObject,
+  createOnlyProblems,
+  isReplaceable,
+  recreate,
+  statingContextOf,
+} from './create-object.ts';
+import { type DesiredObject, problemAt, problemOf } from './desired.ts';
+import type { MatchedObject } from './identity.ts';
+import { isRenewable, isRenewalDue, renewalFaults } from './renewal.ts';
 
 /** Documents of a source, and the options for applying them. */
 export interface DocumentsInput extends RequestedOptions {
@@ -70,14 +77,14 @@ export interface Planning extends DocumentsInput {
 }
 
 /** A matched object with its id, which is assigned before references are resolved. */
-export interface Target extends Matched {
+export interface Target extends MatchedObject {
   readonly id: string;
   /** Id of the old object that is deleted, when this target re-creates it. */
   readonly replaces?: string;
 }
 
 /** The effect of one document. */
-interface Edited {
+interface TargetEffect {
   readonly edit?: Edit;
   /** The old object that is deleted because the edit re-creates it. */
   readonly gone?: StoredObject;
@@ -86,7 +93,7 @@ interface Edited {
    * possible.
    */
   readonly replaceable?: true;
-  readonly move?: Move;
+  readonly move?: DeclarationMove;
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
   /** Units that the document claims and that could not be applied. */
@@ -97,11 +104,15 @@ interface Edited {
  * Returns the effect of a document on its object: an edit, a change of position only, or problems. Yields now and then
  * when the document has many references.
  */
-export function* editTarget(input: Planning, target: Target, names: Names): Generator<undefined, Edited> {
+export function* editTarget(
+  input: Planning,
+  target: Target,
+  names: ReferenceTargets,
+): Generator<undefined, TargetEffect> {
   const { desired, existing } = target;
   const { registry } = input.snapshot;
   const resolved = yield* resolveReferences(registry, desired.kind, desired.spec, names);
-  const parent = yield* parentId(desired, names);
+  const parent = yield* resolveParent(desired, names);
   const { account, sealForm: form } = input.snapshot;
   // Secrets are sealed for the id of the existing object. A re-created object gets them sealed again for its new id.
   const sealing = { account, object: existing?.id ?? target.id, form, before: existing?.spec };
@@ -113,21 +124,25 @@ export function* editTarget(input: Planning, target: Target, names: Names): Gene
     ...annotationFaults(desired.kind, desired.annotations, planEnvironment),
     ...renewalFaults(desired.kind, desired.annotations, { ...existing?.spec, ...canonical.spec }),
   ].map((fault) => annotationProblem(desired, fault));
-  const postponed = [...[...resolved.pending, ...parent.pending].map(waitingFor), ...resolved.former, ...parent.former];
+  const postponed = [
+    ...[...resolved.pending, ...parent.pending].map(toPendingFault),
+    ...resolved.former,
+    ...parent.former,
+  ];
   const warnings = yield* mapInSteps(postponed, (fault) => problemOf(desired, fault));
   if (faults.length + notes.length > 0) {
     const problems = yield* mapInSteps(faults, (fault) => problemOf(desired, fault));
     return { problems: [...problems, ...notes], warnings };
   }
   if (resolved.waits || parent.waits) return { problems: [], warnings };
-  if (existing === undefined && statesOnly(desired.kind)) {
-    return { problems: [], warnings: [...warnings, absent(desired)] };
+  if (existing === undefined && canOnlyStateExisting(desired.kind)) {
+    return { problems: [], warnings: [...warnings, absentWarning(desired)] };
   }
   const stated =
     parent.id === undefined ? canonical.spec : { ...canonical.spec, [desired.kind.parent?.field ?? '']: parent.id };
   if (existing === undefined) {
     const after = createObject(input, target, stated, parent.id);
-    const contested = contestNew(input, desired, after, stated);
+    const contested = contestNewObject(input, desired, after, stated);
     return contested === undefined
       ? { edit: { after, place: desired.place, written: canonical }, problems: [], warnings }
       : { ...contested, warnings };
@@ -137,7 +152,7 @@ export function* editTarget(input: Planning, target: Target, names: Names): Gene
   return { ...updated, ...edit, warnings: [...warnings, ...updated.warnings] };
 }
 
-function waitingFor(fault: Fault): Fault {
+function toPendingFault(fault: Fault): Fault {
   return {
     ...fault,
     code: 'reference_pending',
@@ -146,13 +161,13 @@ function waitingFor(fault: Fault): Fault {
 }
 
 /** Returns the problem when another source claims other values for a new object; `undefined` when no source does. */
-function contestNew(
+function contestNewObject(
   input: Planning,
-  desired: Desired,
+  desired: DesiredObject,
   after: StoredObject,
   stated: JsonObject,
-): Pick<Edited, 'problems' | 'claimedUnits'> | undefined {
-  const how = statingOf(input, desired);
+): Pick<TargetEffect, 'problems' | 'claimedUnits'> | undefined {
+  const how = statingContextOf(input, desired);
   if (how.claimed.length === 0) return undefined;
   const { conflicts, claimedUnits } = stateOnObject(
     how,
@@ -167,14 +182,14 @@ function contestNew(
   };
 }
 
-function annotationProblem({ place, kind, key }: Desired, fault: Fault): Problem {
+function annotationProblem({ place, kind, key }: DesiredObject, fault: Fault): Problem {
   return problemAt(place, '/metadata/annotations', { kind: kind.name, metadata: { name: key } }, fault);
 }
 
 /** Resolves the id of the parent. Without an id, the child has no parent or has to wait for it. */
-function* parentId(
-  desired: Desired,
-  names: Names,
+function* resolveParent(
+  desired: DesiredObject,
+  names: ReferenceTargets,
 ): Generator<undefined, Pick<Resolved, 'faults' | 'pending' | 'former' | 'waits'> & { readonly id?: string }> {
   const parent = desired.kind.parent;
   if (parent === undefined || desired.parent === undefined)
@@ -192,31 +207,36 @@ function* parentId(
 function updateObject(
   input: Planning,
   target: Target,
-  names: Names,
+  names: ReferenceTargets,
   existing: StoredObject,
   stated: JsonObject,
-): Edited {
+): TargetEffect {
   const { desired } = target;
   const { snapshot, source } = input;
-  const { adopt } = optionsOf(input, snapshot.settingsOf(source));
-  const part = stateOnObject(statingOf(input, desired), desired, existing, stated);
+  const { adopt } = effectiveOptions(input, snapshot.settingsOf(source));
+  const part = stateOnObject(statingContextOf(input, desired), desired, existing, stated);
   const { declaration, claimedUnits } = part;
   const conflicts = part.conflicts.map((conflict) => problemOf(desired, describeConflict(snapshot, conflict)));
-  const fixed = fixedFields(desired.kind, existing, part.content.spec);
+  const fixed = changedCreateOnlyFields(desired.kind, existing, part.content.spec);
   if (target.replaces === undefined && fixed.length > 0) {
     const replaceable =
       conflicts.length === 0 && isReplaceable(input, target, existing) ? { replaceable: true as const } : {};
-    return { problems: [...fixedProblems(desired, fixed), ...conflicts], warnings: [], claimedUnits, ...replaceable };
+    return {
+      problems: [...createOnlyProblems(desired, fixed), ...conflicts],
+      warnings: [],
+      claimedUnits,
+      ...replaceable,
+    };
   }
   if (conflicts.length > 0) return { problems: conflicts, warnings: [], claimedUnits };
   const warnings = [
-    ...part.left.map((left) => describeLeft(snapshot, left)),
+    ...part.left.map((left) => describeKept(snapshot, left)),
     ...part.evicted.map((eviction) => describeEviction(snapshot, eviction)),
   ].map((fault) => problemOf(desired, fault));
   const before = existing.declared.find((item) => item.source === source);
-  const keeping = keepingOf(source, target, existing);
+  const keeping = ownershipOf(source, target, existing);
   const same = equalContent(part.content, existing);
-  const renews = isToRenew(input, desired, existing);
+  const renews = needsRenewal(input, desired, existing);
   const unchanged =
     same &&
     before !== undefined &&
@@ -225,7 +245,7 @@ function updateObject(
     part.evicted.length === 0 &&
     part.overrides.length === (existing.overrides ?? []).length &&
     existing.key === desired.key &&
-    isKept(keeping, existing) &&
+    isOwnershipUnchanged(keeping, existing) &&
     !input.moved.has(existing.id) &&
     !renews;
   if (unchanged) {
@@ -233,9 +253,9 @@ function updateObject(
     return { problems: [], warnings, ...(stays ? {} : { move: { object: existing, place: desired.place } }) };
   }
   const units = same ? [] : diffUnits(desired.kind.spec, existing, part.content);
-  const equal = units.every((unit) => isHandover(desired.kind.spec, unit));
+  const equal = units.every((unit) => isOwnershipOnly(desired.kind.spec, unit));
   if (target.adopted === 'by_name' && !equal && adopt !== 'take')
-    return { problems: [differs(desired, existing, units, names)], warnings: [] };
+    return { problems: [differsProblem(desired, existing, units, names)], warnings: [] };
   const { overrides: _, owner: __, aliases: ___, ...rest } = existing;
   const after: StoredObject = {
     ...rest,
@@ -258,13 +278,17 @@ function updateObject(
 }
 
 /** Whether the generated values of the object end soon or were lost. */
-function isToRenew({ now, lost }: Planning, { kind, annotations, place }: Desired, existing: StoredObject): boolean {
-  if (lost?.has(place.file) === true && isRenewed(kind, annotations, existing)) return true;
+function needsRenewal(
+  { now, lost }: Planning,
+  { kind, annotations, place }: DesiredObject,
+  existing: StoredObject,
+): boolean {
+  if (lost?.has(place.file) === true && isRenewable(kind, annotations, existing)) return true;
   return isRenewalDue(kind, annotations, existing, now);
 }
 
 /** Returns the warning for a document of a kind that documents cannot create: it waits for its object. */
-function absent(desired: Desired): Problem {
+function absentWarning(desired: DesiredObject): Problem {
   const message = `there is no ${desired.kind.name} \`${desired.key}\` yet, and documents do not create one; the document is applied once it exists`;
   return problemOf(desired, { code: 'object_pending', path: '', message });
 }
@@ -273,7 +297,12 @@ function absent(desired: Desired): Problem {
  * Returns the problem of an object that exists already with other values. The message names the three ways out: adopt
  * any object, adopt this object by id, or choose another name.
  */
-function differs(desired: Desired, existing: StoredObject, units: readonly UnitChange[], names: Names): Problem {
+function differsProblem(
+  desired: DesiredObject,
+  existing: StoredObject,
+  units: readonly UnitChange[],
+  names: ReferenceTargets,
+): Problem {
   const change = describeUnits(viewUnits(desired.kind.spec, units, (id) => names.label(id)));
   const message = `${desired.kind.name} \`${existing.name}\` already exists (id ${existing.id}), no source manages it, and adopting it would change it (${change}); make the document equal, adopt it with --adopt=take or with the annotation ${adoptAnnotation}: "id:${existing.id}", or choose another name`;
   return problemOf(desired, { code: 'object_exists', path: '', message });

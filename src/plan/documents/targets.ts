@@ -1,14 +1,14 @@
-import { isTurn, mapInSteps, sortInSteps } from '../../lib/steps.ts';
+import { mapInSteps, shouldYield, sortInSteps } from '../../lib/steps.ts';
 import type { Fault, Kind } from '../../model/declare/kind.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { StoredObject } from '../../model/state/object.ts';
-import type { Names } from '../checks/resolve.ts';
+import type { ReferenceTargets } from '../checks/resolve.ts';
 import type { Comparison } from '../digest.ts';
 import type { Edit } from '../finish.ts';
 import { type ClaimedUnit, claimDigest } from '../ownership/claims-of-others.ts';
-import type { Move } from '../plan.ts';
+import type { DeclarationMove } from '../plan.ts';
 import { problemOf } from './desired.ts';
-import type { Matched } from './identity.ts';
+import type { MatchedObject } from './identity.ts';
 import { locateFault } from './locate-fault.ts';
 import { editTarget, type Planning, type Target } from './stated-object.ts';
 
@@ -17,7 +17,7 @@ import { editTarget, type Planning, type Target } from './stated-object.ts';
  * ordered by file and line. Yields now and then.
  */
 export function* withIds(
-  matched: readonly Matched[],
+  matched: readonly MatchedObject[],
   newId: (kind: Kind) => string,
 ): Generator<undefined, readonly Target[]> {
   const sorted = yield* sortInSteps(
@@ -35,7 +35,7 @@ export function* withIds(
  * Reports objects that are stated twice. Inline and standalone children can state the same object although no two
  * documents have the same name. Expects the targets in the order of `withIds`.
  */
-export function doubleProblems(targets: readonly Target[]): readonly Problem[] {
+export function duplicateProblems(targets: readonly Target[]): readonly Problem[] {
   return targets.flatMap((target, at) => {
     const before = targets[at - 1];
     if (
@@ -56,26 +56,26 @@ export function doubleProblems(targets: readonly Target[]): readonly Problem[] {
 }
 
 /** Combined effect of all documents of a plan. */
-export interface FoundEdits {
+export interface TargetEdits {
   readonly edits: readonly Edit[];
-  readonly moves: readonly Move[];
+  readonly moves: readonly DeclarationMove[];
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
   readonly claimedUnits: readonly ClaimedUnit[];
   /** Ids of the objects that would have to be re-created and whose documents may re-create them. */
-  readonly fixed: ReadonlySet<string>;
+  readonly replaceableIds: ReadonlySet<string>;
 }
 
 /** Computes the effect of each document in turn. Yields now and then. */
 export function* editTargets(
   input: Planning,
   targets: readonly Target[],
-  names: Names,
-): Generator<undefined, FoundEdits> {
+  names: ReferenceTargets,
+): Generator<undefined, TargetEdits> {
   const problems: Problem[] = [];
   const warnings: Problem[] = [];
   const edits: Edit[] = [];
-  const moves: Move[] = [];
+  const moves: DeclarationMove[] = [];
   const claimedUnits: ClaimedUnit[] = [];
   const fixed = new Set<string>();
   for (const [at, target] of targets.entries()) {
@@ -88,13 +88,13 @@ export function* editTargets(
     if (result.replaceable === true) fixed.add(target.id);
     if (result.move !== undefined) moves.push(result.move);
     for (const want of result.claimedUnits ?? []) claimedUnits.push(want);
-    if (isTurn(at)) yield undefined;
+    if (shouldYield(at)) yield undefined;
   }
-  return { edits, moves, problems, warnings, claimedUnits, fixed };
+  return { edits, moves, problems, warnings, claimedUnits, replaceableIds: fixed };
 }
 
 /** Returns the objects that the source states after the edits, by id. */
-export function afterwards(
+export function statedObjectsAfter(
   targets: readonly Target[],
   edits: readonly Edit[],
 ): ReadonlyMap<string, StoredObject | undefined> {
@@ -113,7 +113,7 @@ export function claimedKeys(source: string, targets: readonly Target[]): readonl
  * Returns the digest function of a plan. In digests, objects that the plan creates are named by kind and key instead of
  * by their new id, which differs from plan to plan.
  */
-export function digestAmong(compare: Comparison, targets: readonly Target[]): Planning['digest'] {
+export function createTargetDigest(compare: Comparison, targets: readonly Target[]): Planning['digest'] {
   let created: Map<string, string> | undefined;
   return (kind, object, path, value) => {
     created ??= new Map(
@@ -126,7 +126,7 @@ export function digestAmong(compare: Comparison, targets: readonly Target[]): Pl
 }
 
 /** Returns a function that turns a fault of an object into a problem at its place in the documents. */
-export function locateIn(targets: readonly Target[]): (object: StoredObject, fault: Fault) => Problem {
+export function createFaultLocator(targets: readonly Target[]): (object: StoredObject, fault: Fault) => Problem {
   let byId: Map<string, Target> | undefined;
   return (object, fault) => {
     byId ??= new Map(targets.flatMap((target) => [target.id, target.replaces ?? target.id].map((id) => [id, target])));

@@ -6,7 +6,7 @@ import { isSuspended } from '../../model/sources/settings.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { unitsOf } from '../../model/state/units.ts';
-import { portable } from '../digest.ts';
+import { withPlaceholders } from '../digest.ts';
 import { type Plan, subjectOf } from '../plan.ts';
 
 /** A unit that a source claims with a value other than the value that another source states or claims. */
@@ -122,7 +122,7 @@ export function gatherClaims(
  * Returns `Kind/key` of the stored objects that a plan lets its source state for the first time. While the plan is not
  * applied, the source claims these objects.
  */
-export function waitingKeys({ source, changes, claims }: Plan): readonly string[] {
+export function newlyStatedKeys({ source, changes, claims }: Plan): readonly string[] {
   const states = (object: StoredObject | undefined) => object?.declared.some((item) => item.source === source) === true;
   const fresh = [...changes, ...claims].filter(
     ({ before, after }) => before !== undefined && states(after) && !states(before),
@@ -140,5 +140,5 @@ export function postponedIn({ warnings }: Plan): Required<PostponedChanges> {
 
 /** Returns a digest that is equal for equal values. `created` maps ids that the plan itself assigns to `@Kind/key`. */
 export function claimDigest(value: Json, created: ReadonlyMap<string, string> = new Map()): string {
-  return sha256(canonicalJson(portable(value, created)));
+  return sha256(canonicalJson(withPlaceholders(value, created)));
 }

@@ -7,9 +7,9 @@ import type { Declaration, Override, StoredObject } from '../../model/state/obje
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { applyToSpec, unitsOf } from '../../model/state/units.ts';
 import { isRestrictive } from './failsafe.ts';
-import { exclusiveFields, fieldOf, isMember, sourceOrigin } from './membership.ts';
+import { exclusiveFields, fieldNameOf, isMember, sourceOrigin } from './membership.ts';
 import { liveOverride } from './overrides.ts';
-import { holds } from './unchanged.ts';
+import { hasStatedValues } from './unchanged.ts';
 
 /**
  * Reason why a stated unit has another value. `override`: a user overrode it for a limited time. `failsafe`: the value
@@ -50,7 +50,7 @@ export function driftOfObject(
   const declared = object.declared.filter((by) => source === undefined || by.source === source);
   if (declared.length === 0) return [];
   const kind = snapshot.registry.get(object.kind);
-  const missed = declared.filter((by) => by.exclusive === true || !holds(kind.spec, object, by.stated));
+  const missed = declared.filter((by) => by.exclusive === true || !hasStatedValues(kind.spec, object, by.stated));
   if (missed.length === 0) return [];
   const seen = new Set<string>();
   return missed
@@ -59,7 +59,7 @@ export function driftOfObject(
 }
 
 /** Results of plans about objects, by `Kind/key`. A snapshot does not contain them. */
-export interface Found {
+export interface PlanFindings {
   /** Objects about which sources contradict each other. */
   readonly conflicted: ReadonlySet<string>;
   /** Objects that no document states any more but that are still used. */
@@ -69,7 +69,12 @@ export interface Found {
 }
 
 /** Returns the status of an object. Statuses that need a decision take precedence. */
-export function objectStatus(snapshot: Snapshot, object: StoredObject, now: string, found?: Found): ObjectStatus {
+export function objectStatus(
+  snapshot: Snapshot,
+  object: StoredObject,
+  now: string,
+  found?: PlanFindings,
+): ObjectStatus {
   if (object.declared.length === 0 && object.owner === undefined) return 'Unmanaged';
   const name = `${object.kind}/${object.key}`;
   if (found?.conflicted.has(name) === true) return 'Conflicted';
@@ -88,10 +93,10 @@ function driftFrom(
 ): readonly Drift[] {
   const current = unitsOf(kind.spec, completeSpec(object));
   const stated = unitsOf(kind.spec, by.stated);
-  const missed = [...stated].filter(([path, value]) => !isStated(kind, path, value, current.get(path)));
+  const missed = [...stated].filter(([path, value]) => !isStatedValue(kind, path, value, current.get(path)));
   const closed = exclusiveFields(kind.spec, by);
   const others = [...current.keys()].filter(
-    (path) => closed.includes(fieldOf(path)) && !isStatedBy(kind, object, path),
+    (path) => closed.includes(fieldNameOf(path)) && !isStatedBy(kind, object, path),
   );
   const drifts = [...missed.map(([path, value]) => ({ path, stated: value })), ...others.map((path) => ({ path }))];
   return drifts
@@ -103,7 +108,7 @@ function driftFrom(
     });
 }
 
-function isStated({ spec: fields }: Kind, path: string, stated: Json, effective: Json | undefined): boolean {
+function isStatedValue({ spec: fields }: Kind, path: string, stated: Json, effective: Json | undefined): boolean {
   if (!isMember(fields, path)) return equalJson(stated, effective);
   return Array.isArray(effective) && effective.includes(sourceOrigin);
 }

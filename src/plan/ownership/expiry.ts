@@ -7,9 +7,9 @@ import type { Override, StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { applyUnits, type UnitChange, unitsOf } from '../../model/state/units.ts';
 import { type Edit, finishPlan } from '../finish.ts';
-import type { Outcome } from '../plan.ts';
-import { loosens } from './failsafe.ts';
-import { exclusiveFields, fieldOf, isMember } from './membership.ts';
+import type { PlanOutcome } from '../plan.ts';
+import { loosensRestriction } from './failsafe.ts';
+import { exclusiveFields, fieldNameOf, isMember } from './membership.ts';
 import { isLive, overridesMember } from './overrides.ts';
 import { overriddenObjects } from './running-overrides.ts';
 import { releasedUnit, statedValue } from './state-units.ts';
@@ -31,11 +31,11 @@ export interface ExpiryInput {
 export function planEarlyEnd(
   input: ExpiryInput & Required<Pick<ExpiryInput, 'isOver'>>,
   object: StoredObject,
-): Outcome {
-  return finish(input, [restored(input, object)], []);
+): PlanOutcome {
+  return finishExpiry(input, [restoreEdit(input, object)], []);
 }
 
-function isOver(input: ExpiryInput, override: Override): boolean {
+function hasEnded(input: ExpiryInput, override: Override): boolean {
   return input.isOver?.(override) ?? !isLive(override, input.now);
 }
 
@@ -44,29 +44,33 @@ function isOver(input: ExpiryInput, override: Override): boolean {
  * default. A value that cannot be restored, because an object that it needs was deleted in the meantime, stays as it
  * is, with a warning.
  */
-export function planExpiry(input: ExpiryInput): Outcome {
+export function planExpiry(input: ExpiryInput): PlanOutcome {
   const due = overriddenObjects(input.snapshot).filter(({ overrides = [] }) =>
-    overrides.some((override) => isOver(input, override)),
+    overrides.some((override) => hasEnded(input, override)),
   );
-  const all = finish(
+  const all = finishExpiry(
     input,
-    due.map((object) => restored(input, object)),
+    due.map((object) => restoreEdit(input, object)),
     [],
   );
   if (all.ok) return all;
-  const alone = due.map((object) => ({ object, outcome: finish(input, [restored(input, object)], []) }));
-  const warnings = alone.flatMap(({ object, outcome }) => (outcome.ok ? [] : [cannotReturn(object, outcome.problems)]));
-  const edits = alone.map(({ object, outcome }) => (outcome.ok ? restored(input, object) : ended(input, object, [])));
-  const some = finish(input, edits, warnings);
+  const alone = due.map((object) => ({ object, outcome: finishExpiry(input, [restoreEdit(input, object)], []) }));
+  const warnings = alone.flatMap(({ object, outcome }) =>
+    outcome.ok ? [] : [cannotRestoreWarning(object, outcome.problems)],
+  );
+  const edits = alone.map(({ object, outcome }) =>
+    outcome.ok ? restoreEdit(input, object) : withoutEndedOverrides(input, object, []),
+  );
+  const some = finishExpiry(input, edits, warnings);
   if (some.ok) return some;
-  return finish(
+  return finishExpiry(
     input,
-    due.map((object) => ended(input, object, [])),
-    due.map((object) => cannotReturn(object, some.problems)),
+    due.map((object) => withoutEndedOverrides(input, object, [])),
+    due.map((object) => cannotRestoreWarning(object, some.problems)),
   );
 }
 
-function finish(input: ExpiryInput, edits: readonly Edit[], warnings: readonly Problem[]): Outcome {
+function finishExpiry(input: ExpiryInput, edits: readonly Edit[], warnings: readonly Problem[]): PlanOutcome {
   return finishPlan({
     ...input,
     ...{ edits, warnings },
@@ -77,24 +81,24 @@ function finish(input: ExpiryInput, edits: readonly Edit[], warnings: readonly P
   });
 }
 
-function cannotReturn({ kind, key, name }: StoredObject, problems: readonly Problem[]): Problem {
+function cannotRestoreWarning({ kind, key, name }: StoredObject, problems: readonly Problem[]): Problem {
   const why = problems.map(({ message }) => message).join('; ');
   const message = `the override of ${kind} ${key ?? name} ends, but its value is kept, because the stated value cannot be applied: ${why}`;
   return { code: 'override_stays', kind, key: key ?? name, message };
 }
 
-function restored(input: ExpiryInput, object: StoredObject): Edit {
+function restoreEdit(input: ExpiryInput, object: StoredObject): Edit {
   const { spec: fields } = input.snapshot.registry.get(object.kind);
-  const over = (object.overrides ?? []).filter((override) => isOver(input, override));
-  return ended(
+  const over = (object.overrides ?? []).filter((override) => hasEnded(input, override));
+  return withoutEndedOverrides(
     input,
     object,
-    over.flatMap((override) => returning(input.snapshot, fields, object, override) ?? []),
+    over.flatMap((override) => unitAfterOverride(input.snapshot, fields, object, override) ?? []),
   );
 }
 
 /** Returns the edit that removes the ended overrides of an object and applies the given unit changes. */
-function ended(
+function withoutEndedOverrides(
   input: ExpiryInput,
   object: StoredObject,
   changes: readonly UnitChange[],
@@ -108,13 +112,13 @@ function ended(
     name: String(content.spec[kind.nameField] ?? object.name),
     ...content,
     updatedAt: equalContent(content, object) ? object.updatedAt : now,
-    ...overridesMember(overrides.filter((override) => !isOver(input, override))),
+    ...overridesMember(overrides.filter((override) => !hasEnded(input, override))),
   };
   return { before: object, after };
 }
 
 /** Returns the change of a unit after its override has ended; `undefined` when its value stays. */
-function returning(
+function unitAfterOverride(
   snapshot: Snapshot,
   fields: Fields,
   object: StoredObject,
@@ -124,12 +128,12 @@ function returning(
   const stated = object.declared.map((declaration) => unitsOf(fields, declaration.stated).get(path));
   const value = stated.find((item) => item !== undefined);
   const change = value === undefined ? unstated() : { path, after: statedValue(fields, path, value, current) };
-  const isLoose = loosens(snapshot.registry.get(object.kind), path, current, change?.after);
+  const isLoose = loosensRestriction(snapshot.registry.get(object.kind), path, current, change?.after);
   return isLoose ? undefined : change;
 
   function unstated(): UnitChange | undefined {
     if (!isMember(fields, path)) return releasedUnit(fields, path, current);
-    const isClosed = object.declared.some((item) => exclusiveFields(fields, item).includes(fieldOf(path)));
+    const isClosed = object.declared.some((item) => exclusiveFields(fields, item).includes(fieldNameOf(path)));
     return isClosed ? { path } : undefined;
   }
 }

@@ -1,6 +1,6 @@
 import { equalJson, type Json } from '../../lib/json.ts';
 import type { Kind } from '../../model/declare/kind.ts';
-import { type AnyField, type Fields, isDivided } from '../../model/schema/field.ts';
+import { type AnyField, type Fields, isGranular } from '../../model/schema/field.ts';
 
 /** Whether a value is the restrictive value of its unit: any caller may set it, and no document may undo it. */
 export function isRestrictive(fields: Fields, path: string, value: Json | undefined): boolean {
@@ -9,7 +9,12 @@ export function isRestrictive(fields: Fields, path: string, value: Json | undefi
 }
 
 /** Whether a change of a unit would undo a restriction. Only a permitted API call may do that. */
-export function loosens(kind: Kind, path: string, before: Json | undefined, after: Json | undefined): boolean {
+export function loosensRestriction(
+  kind: Kind,
+  path: string,
+  before: Json | undefined,
+  after: Json | undefined,
+): boolean {
   return isRestrictive(kind.spec, path, before) && !isRestrictive(kind.spec, path, after);
 }
 
@@ -19,5 +24,7 @@ function fieldAt(fields: Fields, path: string): AnyField | undefined {
   if (whole !== undefined) return whole;
   const [name = '', ...rest] = path.split('.');
   const field = fields[name];
-  return rest.length > 0 && field !== undefined && isDivided(field) ? fieldAt(field.fields, rest.join('.')) : undefined;
+  return rest.length > 0 && field !== undefined && isGranular(field)
+    ? fieldAt(field.fields, rest.join('.'))
+    : undefined;
 }

@@ -6,7 +6,7 @@ import {
   membershipFields,
   membersIn,
   pickContent,
-  withMembers,
+  withMemberEdits,
 } from '../../model/state/members.ts';
 import type { Declaration } from '../../model/state/object.ts';
 import { unitsOf } from '../../model/state/units.ts';
@@ -16,11 +16,11 @@ export const sourceOrigin = 'source';
 
 /** Whether a path names a member of a membership field. */
 export function isMember(fields: Fields, path: string): boolean {
-  return fields[fieldOf(path)]?.type === 'members' && path.endsWith(']');
+  return fields[fieldNameOf(path)]?.type === 'members' && path.endsWith(']');
 }
 
 /** Returns the name of the field at the start of a path. */
-export function fieldOf(path: string): string {
+export function fieldNameOf(path: string): string {
   return path.split(/[.[]/, 1)[0] ?? '';
 }
 
@@ -50,7 +50,7 @@ export function withoutSourceOrigins(fields: Fields, content: Content, declared:
   );
   return orphans.reduce((left, [name, members]) => {
     const released = members.filter(([id]) => !stated.has(`${name}[${id}]`));
-    return withMembers(
+    return withMemberEdits(
       left,
       name,
       released.map(([id, origins]) => [id, withoutSource(origins)]),

@@ -1,7 +1,7 @@
 import type { Fields } from '../../model/schema/field.ts';
 import type { Declaration, Override, StoredObject } from '../../model/state/object.ts';
 import { unitsOf } from '../../model/state/units.ts';
-import { exclusiveFields, fieldOf } from './membership.ts';
+import { exclusiveFields, fieldNameOf } from './membership.ts';
 
 /** Whether an override is in effect at a time. At its end time it is no longer in effect. */
 export function isLive(override: Override, now: string): boolean {
@@ -32,7 +32,7 @@ export function overridesMember(overrides: readonly Override[]): { readonly over
  * Returns the overrides that remain when only these declarations are left. A unit without a stated value needs no
  * override.
  */
-export function statedOverrides(
+export function remainingOverrides(
   fields: Fields,
   { overrides = [] }: StoredObject,
   declared: readonly Declaration[],
@@ -40,5 +40,5 @@ export function statedOverrides(
   if (overrides.length === 0) return overrides;
   const stated = new Set(declared.flatMap((declaration) => [...unitsOf(fields, declaration.stated).keys()]));
   const exclusive = new Set(declared.flatMap((declaration) => exclusiveFields(fields, declaration)));
-  return overrides.filter(({ path }) => stated.has(path) || exclusive.has(fieldOf(path)));
+  return overrides.filter(({ path }) => stated.has(path) || exclusive.has(fieldNameOf(path)));
 }

@@ -1,10 +1,10 @@
 import type { StoredObject } from '../../model/state/object.ts';
 import { isPrunable, protectAnnotation, releaseAnnotation } from '../documents/annotations.ts';
-import type { Desired } from '../documents/desired.ts';
-import type { Matched } from '../documents/identity.ts';
+import type { DesiredObject } from '../documents/desired.ts';
+import type { MatchedObject } from '../documents/identity.ts';
 
 /** Life-cycle owner, protection and former keys of an object. */
-export interface Keeping {
+export interface Ownership {
   /** Source whose document deletes the object when it is removed. Absent: the object is only released then. */
   readonly owner?: string;
   readonly protected: boolean;
@@ -15,7 +15,7 @@ export interface Keeping {
 /**
  * Returns the keeping of a new object: its source owns it, unless the release annotation of the document is `release`.
  */
-export function keepingOfNew(source: string, desired: Desired): Keeping {
+export function ownershipOfNew(source: string, desired: DesiredObject): Ownership {
   const released = desired.annotations[releaseAnnotation] === 'release';
   return { ...(released ? {} : { owner: source }), protected: isProtected(desired), ...aliasesOf(desired) };
 }
@@ -24,11 +24,11 @@ export function keepingOfNew(source: string, desired: Desired): Keeping {
  * Returns the keeping of an object that a source states. The owner decides. For an object without an owner, the first
  * of the sources that state it decides, so that two sources never undo each other's decision.
  */
-export function keepingOf(
+export function ownershipOf(
   source: string,
-  { desired, adopted }: Pick<Matched, 'desired' | 'adopted'>,
+  { desired, adopted }: Pick<MatchedObject, 'desired' | 'adopted'>,
   existing: StoredObject,
-): Keeping {
+): Ownership {
   const { owner, declared } = existing;
   const decider = owner ?? [source, ...declared.map((declaration) => declaration.source)].sort()[0];
   if (decider !== source)
@@ -44,7 +44,7 @@ export function keepingOf(
 }
 
 /** Whether the keeping of an object stays unchanged. */
-export function isKept(keeping: Keeping, existing: StoredObject): boolean {
+export function isOwnershipUnchanged(keeping: Ownership, existing: StoredObject): boolean {
   const { owner, protected: isProtected, aliases = [] } = existing;
   return (
     keeping.owner === owner && keeping.protected === isProtected && (keeping.aliases ?? []).length === aliases.length
@@ -55,15 +55,15 @@ export function isKept(keeping: Keeping, existing: StoredObject): boolean {
  * Returns the `aliases` member without duplicates. Former keys are never removed here, so comparing their number is
  * enough.
  */
-function aliasesOf({ aliases = [] }: { readonly aliases?: readonly string[] }): Pick<Keeping, 'aliases'> {
+function aliasesOf({ aliases = [] }: { readonly aliases?: readonly string[] }): Pick<Ownership, 'aliases'> {
   return aliases.length === 0 ? {} : { aliases: [...new Set(aliases)] };
 }
 
 function ownerAfter(
   source: string,
-  { kind, annotations }: Desired,
+  { kind, annotations }: DesiredObject,
   { owner, declared, key }: StoredObject,
-  adopted: Matched['adopted'],
+  adopted: MatchedObject['adopted'],
 ): string | undefined {
   if (!isPrunable(kind)) return owner;
   const stated = annotations[releaseAnnotation];
@@ -74,6 +74,6 @@ function ownerAfter(
   return isLeft ? source : owner;
 }
 
-function isProtected({ annotations }: Desired): boolean {
+function isProtected({ annotations }: DesiredObject): boolean {
   return annotations[protectAnnotation] === 'true';
 }

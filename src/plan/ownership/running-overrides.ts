@@ -4,7 +4,7 @@ import type { Override, StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { type UnitChange, unitsOf } from '../../model/state/units.ts';
 import type { RunningOverride } from '../../operations/config/overrides.ts';
-import { labeler, viewUnits } from '../view/view.ts';
+import { createLabeler, viewUnits } from '../view/view.ts';
 import { isLive } from './overrides.ts';
 
 /** Returns the objects that have overrides, including expired overrides that have not been removed yet. */
@@ -41,7 +41,7 @@ function viewOverride(snapshot: Snapshot, object: StoredObject, override: Overri
     ...(stated === undefined ? {} : { before: stated }),
     ...(value === undefined ? {} : { after: value }),
   };
-  const [shown] = viewUnits(fields, [unit], labeler(snapshot, snapshot));
+  const [shown] = viewUnits(fields, [unit], createLabeler(snapshot, snapshot));
   const { kind, key, name, id } = object;
   return {
     ...{ kind, name, id },

@@ -3,14 +3,14 @@ import type { Kind } from '../../model/declare/kind.ts';
 import type { SourceSettings } from '../../model/sources/settings.ts';
 import type { Declaration, StoredObject } from '../../model/state/object.ts';
 import { membershipAnnotation } from '../documents/annotations.ts';
-import type { Desired } from '../documents/desired.ts';
+import type { DesiredObject } from '../documents/desired.ts';
 import type { ClaimedUnit } from './claims-of-others.ts';
 import { exclusiveFields, withoutSourceOrigins } from './membership.ts';
-import { statedOverrides } from './overrides.ts';
-import { type Stated, type StateOptions, stateUnits } from './state-units.ts';
+import { remainingOverrides } from './overrides.ts';
+import { type StateOptions, type StateResult, stateUnits } from './state-units.ts';
 
 /** Settings with which the source of a plan states units. */
-export interface Stating extends Pick<StateOptions, 'force' | 'now'> {
+export interface StatingContext extends Pick<StateOptions, 'force' | 'now'> {
   readonly source: string;
   readonly settings: SourceSettings;
   readonly claimed: NonNullable<StateOptions['claimed']>;
@@ -18,7 +18,7 @@ export interface Stating extends Pick<StateOptions, 'force' | 'now'> {
 }
 
 /** Effect of a document on the units of a stored object. */
-export interface UnitPart extends Stated {
+export interface UnitEffect extends StateResult {
   /** The new declaration of the source. */
   readonly declaration: Declaration;
   /** Units that the source claims and cannot have, because of a conflict. */
@@ -29,10 +29,16 @@ export interface UnitPart extends Stated {
  * Applies the stated values of a document to a stored object. A source that only seeds states nothing about an object
  * that exists.
  */
-export function stateOnObject(how: Stating, desired: Desired, object: StoredObject, stated: JsonObject): UnitPart {
+export function stateOnObject(
+  how: StatingContext,
+  desired: DesiredObject,
+  object: StoredObject,
+  stated: JsonObject,
+): UnitEffect {
   const declaration = declarationOf(how, desired, stated);
   const others = object.declared.filter(({ source }) => source !== how.source);
-  if (how.settings.conflictMode === 'seed') return { ...letBe(desired, object, others), declaration, claimedUnits: [] };
+  if (how.settings.conflictMode === 'seed')
+    return { ...keepValues(desired, object, others), declaration, claimedUnits: [] };
   const digest = (path: string, value: Json) => how.digest(desired.kind, object.id, path, value);
   const result = stateUnits(desired.kind.spec, object, how.source, stated, {
     mode: how.settings.conflictMode,
@@ -52,8 +58,8 @@ export function stateOnObject(how: Stating, desired: Desired, object: StoredObje
 
 /** Returns the declaration of a source that states these values. */
 export function declarationOf(
-  { source, settings }: Pick<Stating, 'source' | 'settings'>,
-  { kind, annotations, place }: Desired,
+  { source, settings }: Pick<StatingContext, 'source' | 'settings'>,
+  { kind, annotations, place }: DesiredObject,
   stated: JsonObject,
 ): Declaration {
   const owned = settings.conflictMode === 'seed' ? {} : stated;
@@ -65,10 +71,10 @@ export function declarationOf(
 }
 
 /** Keeps all values, regardless of their owners. */
-function letBe({ kind }: Desired, object: StoredObject, others: readonly Declaration[]): Stated {
+function keepValues({ kind }: DesiredObject, object: StoredObject, others: readonly Declaration[]): StateResult {
   return {
     ...{ resets: [], conflicts: [], left: [], claimed: [], evicted: [], others },
     content: withoutSourceOrigins(kind.spec, object, others),
-    overrides: statedOverrides(kind.spec, object, others),
+    overrides: remainingOverrides(kind.spec, object, others),
   };
 }

@@ -6,7 +6,7 @@ import type { Declaration, Override, StoredObject } from '../../model/state/obje
 import { applyToSpec, applyUnits, resetValue, type UnitChange, unitsOf } from '../../model/state/units.ts';
 import type { ClaimByOther } from './claims-of-others.ts';
 import { isRestrictive } from './failsafe.ts';
-import { exclusiveFields, fieldOf, isMember, sourceOrigin } from './membership.ts';
+import { exclusiveFields, fieldNameOf, isMember, sourceOrigin } from './membership.ts';
 import { isLive, liveOverride } from './overrides.ts';
 import { isUnchanged } from './unchanged.ts';
 
@@ -37,7 +37,7 @@ export interface UnitConflict {
 }
 
 /** A stated unit that keeps another value, with the reason. */
-export interface LeftUnit {
+export interface KeptUnit {
   readonly path: string;
   readonly stated?: Json;
   readonly effective?: Json;
@@ -48,12 +48,12 @@ export interface LeftUnit {
 export type Eviction = Pick<UnitConflict, 'path' | 'source' | 'file' | 'line'>;
 
 /** Result of stating values on an object. */
-export interface Stated {
+export interface StateResult {
   readonly content: Content;
   /** Paths of units that returned to their default. */
   readonly resets: readonly string[];
   readonly conflicts: readonly UnitConflict[];
-  readonly left: readonly LeftUnit[];
+  readonly left: readonly KeptUnit[];
   /** Paths of units that no source stated before and that get another value. */
   readonly claimed: readonly string[];
   readonly evicted: readonly Eviction[];
@@ -73,10 +73,10 @@ export function stateUnits(
   source: string,
   stated: JsonObject,
   options: StateOptions = {},
-): Stated {
+): StateResult {
   const others = object.declared.filter((declaration) => declaration.source !== source);
   const mine = object.declared.find((declaration) => declaration.source === source);
-  if (isUnchanged(fields, object, mine, stated, options)) return unchanged(object, others);
+  if (isUnchanged(fields, object, mine, stated, options)) return unchangedResult(object, others);
   const step: Step = {
     ...{ fields, object, options, mine },
     now: unitsOf(fields, stated),
@@ -86,15 +86,15 @@ export function stateUnits(
     stated,
     ...{ changes: [], resets: [], conflicts: [], left: [], claimed: [], evicted: [] },
   };
-  for (const path of step.before.keys()) if (!step.now.has(path)) release(step, path);
-  for (const [path, value] of step.now) state(step, path, value);
-  for (const name of exclusiveFields(fields, asDeclared(step))) takeOutOthers(step, name);
+  for (const path of step.before.keys()) if (!step.now.has(path)) releaseUnit(step, path);
+  for (const [path, value] of step.now) stateUnit(step, path, value);
+  for (const name of exclusiveFields(fields, asDeclared(step))) removeUnstatedMembers(step, name);
   const { changes, resets, conflicts, left, claimed, evicted } = step;
   return {
     ...{ resets, conflicts, left, claimed, evicted },
     content: applyUnits(fields, object, changes),
-    others: evict(fields, others, evicted),
-    overrides: (object.overrides ?? []).filter((override) => !isOver(step, override)),
+    others: removeEvictedUnits(fields, others, evicted),
+    overrides: (object.overrides ?? []).filter((override) => !endsOverride(step, override)),
   };
 }
 
@@ -112,7 +112,7 @@ interface Step {
   readonly changes: UnitChange[];
   readonly resets: string[];
   readonly conflicts: UnitConflict[];
-  readonly left: LeftUnit[];
+  readonly left: KeptUnit[];
   readonly claimed: string[];
   readonly evicted: Eviction[];
 }
@@ -121,9 +121,9 @@ interface Step {
  * Resets a unit that the source releases to its default, unless another source states or claims the unit or it is
  * overridden.
  */
-function release(step: Step, path: string): void {
+function releaseUnit(step: Step, path: string): void {
   const { fields, object, options } = step;
-  const isKept = statesElsewhere(step, path) || options.claimed?.some((unit) => unit.path === path) === true;
+  const isKept = isStatedElsewhere(step, path) || options.claimed?.some((unit) => unit.path === path) === true;
   if (isKept || liveOverride(object.overrides, path, nowOf(options)) !== undefined) return;
   const current = step.current.get(path);
   const released = releasedUnit(fields, path, current);
@@ -147,19 +147,19 @@ export function releasedUnit(fields: Fields, path: string, current: Json | undef
   return reset.value === undefined ? { path } : { path, after: reset.value };
 }
 
-function state(step: Step, path: string, value: Json): void {
-  contest(step, path, value);
+function stateUnit(step: Step, path: string, value: Json): void {
+  contestDeclarations(step, path, value);
   const current = step.current.get(path);
   const target = statedValue(step.fields, path, value, current);
   if (equalJson(current, target)) return;
-  const why = holdsAgainst(step, path, value);
+  const why = reasonToKeep(step, path, value);
   if (why !== undefined) {
     step.left.push({ path, stated: value, ...(current === undefined ? {} : { effective: current }), why });
     return;
   }
   contestClaims(step, path, value);
   step.changes.push({ path, after: target });
-  if (!step.before.has(path) && !statesElsewhere(step, path)) step.claimed.push(path);
+  if (!step.before.has(path) && !isStatedElsewhere(step, path)) step.claimed.push(path);
 }
 
 /** Returns the value that a unit gets when it is stated. A member keeps the origins that it has. */
@@ -171,7 +171,7 @@ export function statedValue(fields: Fields, path: string, value: Json, current: 
 /**
  * Returns the reason why a unit keeps its value instead of the stated value; `undefined` when the stated value applies.
  */
-function holdsAgainst({ fields, object, options, before, current }: Step, path: string, value: Json) {
+function reasonToKeep({ fields, object, options, before, current }: Step, path: string, value: Json) {
   const override = liveOverride(object.overrides, path, nowOf(options));
   if (override !== undefined) return { override };
   if (isRestrictive(fields, path, current.get(path))) return 'failsafe' as const;
@@ -179,8 +179,8 @@ function holdsAgainst({ fields, object, options, before, current }: Step, path: 
 }
 
 /** Records the other sources that state another value for a unit: as evictions with `force`, else as conflicts. */
-function contest({ options, elsewhere, conflicts, evicted }: Step, path: string, value: Json): void {
-  const against = otherwise(elsewhere, path, value);
+function contestDeclarations({ options, elsewhere, conflicts, evicted }: Step, path: string, value: Json): void {
+  const against = statedDifferently(elsewhere, path, value);
   for (const { declaration } of against) {
     const { source, file, line } = declaration;
     if (options.force === true) evicted.push({ path, source, file, line });
@@ -188,7 +188,7 @@ function contest({ options, elsewhere, conflicts, evicted }: Step, path: string,
   }
 }
 
-function otherwise(elsewhere: Step['elsewhere'], path: string, value: Json): Step['elsewhere'] {
+function statedDifferently(elsewhere: Step['elsewhere'], path: string, value: Json): Step['elsewhere'] {
   return elsewhere.filter(({ units }) => units.has(path) && !equalJson(units.get(path), value));
 }
 
@@ -197,7 +197,7 @@ function otherwise(elsewhere: Step['elsewhere'], path: string, value: Json): Ste
  * it.
  */
 function contestClaims({ options, elsewhere, conflicts }: Step, path: string, value: Json): void {
-  if (options.force === true || otherwise(elsewhere, path, value).length > 0) return;
+  if (options.force === true || statedDifferently(elsewhere, path, value).length > 0) return;
   const claimed = options.claimed?.find((unit) => unit.path === path && unit.digest !== options.digest?.(path, value));
   if (claimed === undefined) return;
   const { source, file, line } = claimed;
@@ -205,12 +205,12 @@ function contestClaims({ options, elsewhere, conflicts }: Step, path: string, va
 }
 
 /** Removes the members of a membership that no source states. */
-function takeOutOthers(step: Step, name: string): void {
+function removeUnstatedMembers(step: Step, name: string): void {
   const { object, options, mine, stated } = step;
   const isObserved =
     options.mode === 'observe' && mine?.exclusive === true && equalJson(mine.stated[name], stated[name]);
   for (const [path, effective] of step.current) {
-    if (fieldOf(path) !== name || step.now.has(path) || statesElsewhere(step, path)) continue;
+    if (fieldNameOf(path) !== name || step.now.has(path) || isStatedElsewhere(step, path)) continue;
     const override = liveOverride(object.overrides, path, nowOf(options));
     if (override !== undefined) step.left.push({ path, effective, why: { override } });
     else if (isObserved) step.left.push({ path, effective, why: 'observed' });
@@ -219,7 +219,11 @@ function takeOutOthers(step: Step, name: string): void {
 }
 
 /** Removes evicted units from the declarations of the other sources. */
-function evict(fields: Fields, others: readonly Declaration[], evicted: readonly Eviction[]): readonly Declaration[] {
+function removeEvictedUnits(
+  fields: Fields,
+  others: readonly Declaration[],
+  evicted: readonly Eviction[],
+): readonly Declaration[] {
   if (evicted.length === 0) return others;
   return others.map((declaration) => {
     const lost = evicted.filter(({ source }) => source === declaration.source).map(({ path }) => ({ path }));
@@ -227,18 +231,18 @@ function evict(fields: Fields, others: readonly Declaration[], evicted: readonly
   });
 }
 
-function statesElsewhere({ elsewhere }: Step, path: string): boolean {
+function isStatedElsewhere({ elsewhere }: Step, path: string): boolean {
   return elsewhere.some(({ units }) => units.has(path));
 }
 
 /** Whether this call ends an expired override: only when this source states, or stated, the unit. */
-function isOver(step: Step, override: Override): boolean {
+function endsOverride(step: Step, override: Override): boolean {
   if (isLive(override, nowOf(step.options))) return false;
   const { path } = override;
   return (
     step.now.has(path) ||
     step.before.has(path) ||
-    exclusiveFields(step.fields, asDeclared(step)).includes(fieldOf(path))
+    exclusiveFields(step.fields, asDeclared(step)).includes(fieldNameOf(path))
   );
 }
 
@@ -251,7 +255,7 @@ function nowOf({ now }: StateOptions): string {
   return now ?? '';
 }
 
-function unchanged(object: StoredObject, others: readonly Declaration[]): Stated {
+function unchangedResult(object: StoredObject, others: readonly Declaration[]): StateResult {
   const nothing = { resets: [], conflicts: [], left: [], claimed: [], evicted: [], overrides: [] };
   return { ...nothing, content: pickContent(object), others };
 }

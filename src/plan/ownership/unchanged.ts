@@ -1,5 +1,5 @@
 import { asList, asObject, asTexts, equalJson, type Json, type JsonObject } from '../../lib/json.ts';
-import { type AnyField, type Fields, isDivided } from '../../model/schema/field.ts';
+import { type AnyField, type Fields, isGranular } from '../../model/schema/field.ts';
 import { type Content, originsOf } from '../../model/state/members.ts';
 import type { Declaration, StoredObject } from '../../model/state/object.ts';
 import { sourceOrigin } from './membership.ts';
@@ -18,22 +18,22 @@ export function isUnchanged(
 ): boolean {
   if (object.declared.length > (mine === undefined ? 0 : 1) || object.overrides !== undefined) return false;
   if (exclusive === true) return false;
-  return equalJson(mine?.stated ?? {}, stated) && holds(fields, object, stated);
+  return equalJson(mine?.stated ?? {}, stated) && hasStatedValues(fields, object, stated);
 }
 
 /** Whether every stated field already has its stated value. */
-export function holds(fields: Fields, content: Content, stated: JsonObject): boolean {
+export function hasStatedValues(fields: Fields, content: Content, stated: JsonObject): boolean {
   for (const name of Object.keys(stated))
-    if (!holdsMember(fields[name], name, content, stated[name] as Json)) return false;
+    if (!hasStatedValue(fields[name], name, content, stated[name] as Json)) return false;
   return true;
 }
 
-function holdsMember(field: AnyField | undefined, name: string, content: Content, value: Json): boolean {
+function hasStatedValue(field: AnyField | undefined, name: string, content: Content, value: Json): boolean {
   if (field?.type === 'members')
     return asTexts(value).every((id) => originsOf(content, name, id).includes(sourceOrigin));
   const current = content.spec[name];
-  if (field !== undefined && isDivided(field))
-    return holds(field.fields, { spec: asObject(current ?? {}) }, asObject(value));
+  if (field !== undefined && isGranular(field))
+    return hasStatedValues(field.fields, { spec: asObject(current ?? {}) }, asObject(value));
   if (field?.type === 'refs' || (field?.type === 'list' && field.set)) {
     const present = asList(current);
     return asList(value).every((item) => present.includes(item));

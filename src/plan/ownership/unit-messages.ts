@@ -1,23 +1,23 @@
 import type { Fault } from '../../model/declare/kind.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
-import { labeler, labelPath } from '../view/view.ts';
-import { fieldOf } from './membership.ts';
+import { createLabeler, labelPath } from '../view/view.ts';
+import { fieldNameOf } from './membership.ts';
 import { describeOverride } from './overrides.ts';
-import type { Eviction, LeftUnit, UnitConflict } from './state-units.ts';
+import type { Eviction, KeptUnit, UnitConflict } from './state-units.ts';
 
 /** Returns the fault of a unit for which two sources want different values: neither value applies. */
 export function describeConflict(state: Snapshot, { path, source, file, line, claimed }: UnitConflict): Fault {
   const place = `the source ${source} at ${file}:${line}`;
   const is = claimed === true ? 'is claimed with another value by' : 'is stated with another value by';
   const stays = claimed === true ? ', which could not apply it either' : '';
-  const message = `${named(state, path)} ${is} ${place}${stays}; agree on one value, state it in one place only, or take it over with --force-ownership`;
-  return { code: 'unit_conflict', path: `/${fieldOf(path)}`, message };
+  const message = `${unitLabel(state, path)} ${is} ${place}${stays}; agree on one value, state it in one place only, or take it over with --force-ownership`;
+  return { code: 'unit_conflict', path: `/${fieldNameOf(path)}`, message };
 }
 
 /** Returns the warning about a stated unit that keeps another value. */
-export function describeLeft(state: Snapshot, { path, why }: LeftUnit): Fault {
-  const name = named(state, path);
-  const at = `/${fieldOf(path)}`;
+export function describeKept(state: Snapshot, { path, why }: KeptUnit): Fault {
+  const name = unitLabel(state, path);
+  const at = `/${fieldNameOf(path)}`;
   if (why === 'failsafe') {
     const message = `${name} keeps its value, because it is a restriction, which documents do not undo; undo it through the API, or state that value`;
     return { code: 'unit_overridden', path: at, message };
@@ -32,10 +32,10 @@ export function describeLeft(state: Snapshot, { path, why }: LeftUnit): Fault {
 
 /** Returns the warning about a unit that is taken from the source that stated it. */
 export function describeEviction(state: Snapshot, { path, source, file, line }: Eviction): Fault {
-  const message = `takes ${named(state, path)} from the source ${source}, which states another value at ${file}:${line} and will be refused until that is changed`;
-  return { code: 'unit_taken', path: `/${fieldOf(path)}`, message };
+  const message = `takes ${unitLabel(state, path)} from the source ${source}, which states another value at ${file}:${line} and will be refused until that is changed`;
+  return { code: 'unit_taken', path: `/${fieldNameOf(path)}`, message };
 }
 
-function named(state: Snapshot, path: string): string {
-  return labelPath(path, labeler(state, state));
+function unitLabel(state: Snapshot, path: string): string {
+  return labelPath(path, createLabeler(state, state));
 }

@@ -2,9 +2,9 @@ import type { Kind } from '../../model/declare/kind.ts';
 import type { Override, StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { diffUnits } from '../../model/state/units.ts';
-import { fieldOf, isMember } from '../ownership/membership.ts';
+import { fieldNameOf, isMember } from '../ownership/membership.ts';
 import { isLive, overridesMember } from '../ownership/overrides.ts';
-import { heldUnits } from './managed.ts';
+import { managedUnitChanges } from './managed.ts';
 
 /** Request of a permitted caller to override stated values for a limited time. */
 export interface BreakGlass {
@@ -34,26 +34,28 @@ export function settleOverrides(
   const changed = new Set(diffUnits(kind.spec, before, after).map(({ path }) => path));
   const kept = overrides.filter(({ path }) => !changed.has(path));
   const next =
-    breakGlass === undefined ? kept : [...prolonged(kept, breakGlass), ...asked(state, before, after, breakGlass)];
+    breakGlass === undefined
+      ? kept
+      : [...prolongOverrides(kept, breakGlass), ...requestedOverrides(state, before, after, breakGlass)];
   if (next.length === overrides.length && next.every((override) => overrides.includes(override))) return after;
   const { overrides: _, ...rest } = after;
   return { ...rest, ...overridesMember(next) };
 }
 
-function prolonged(overrides: readonly Override[], breakGlass: BreakGlass): readonly Override[] {
+function prolongOverrides(overrides: readonly Override[], breakGlass: BreakGlass): readonly Override[] {
   return overrides.map((override) =>
     isLive(override, breakGlass.since) ? overrideOf(override.path, breakGlass) : override,
   );
 }
 
-function asked(
+function requestedOverrides(
   state: Snapshot,
   before: StoredObject,
   after: StoredObject,
   breakGlass: BreakGlass,
 ): readonly Override[] {
   const kind = state.registry.get(after.kind);
-  const held = heldUnits(state, kind, before, after).map(({ path }) => path);
+  const held = managedUnitChanges(state, kind, before, after).map(({ path }) => path);
   const added = breakGlass.additions === true ? addedElements(kind, before, after) : [];
   return [...new Set([...held, ...added])].map((path) => overrideOf(path, breakGlass));
 }
@@ -66,7 +68,7 @@ function addedElements({ spec: fields }: Kind, before: StoredObject, after: Stor
   return diffUnits(fields, before, after)
     .filter(({ path, before: was }) => was === undefined && path.endsWith(']') && !isMember(fields, path))
     .map(({ path }) => path)
-    .filter((path) => before.declared.some(({ stated }) => fieldOf(path) in stated));
+    .filter((path) => before.declared.some(({ stated }) => fieldNameOf(path) in stated));
 }
 
 function overrideOf(path: string, { by, reason, since, until }: BreakGlass): Override {

@@ -21,7 +21,7 @@ export function keepStored(kind: Kind, object: StoredObject, body: JsonObject): 
   );
   return {
     ...keepFields(writable, before.spec, body, kind.merge === true),
-    ...keptChoices(writable, before, body),
+    ...keptServerChoices(writable, before, body),
     ...Object.fromEntries(fixed),
   };
 }
@@ -30,7 +30,7 @@ export function keepStored(kind: Kind, object: StoredObject, body: JsonObject): 
  * Keeps a value that the server may choose when the body leaves the choice to the server again, or repeats the chosen
  * value.
  */
-function keptChoices(fields: Fields, { spec, derived }: StoredObject, body: JsonObject): JsonObject {
+function keptServerChoices(fields: Fields, { spec, derived }: StoredObject, body: JsonObject): JsonObject {
   const kept = entriesOf(fields).flatMap(([name, field]): readonly (readonly [string, Json])[] => {
     const { serverChosen } = field;
     const stored = spec[name];
@@ -57,13 +57,13 @@ function keepFields(fields: Fields, before: JsonObject, body: JsonObject, merge:
   return result;
 }
 
-function isKept({ keep }: AnyField, given: Json | undefined): boolean {
-  return keep === 'absent' ? given === undefined : keep === true && isEmpty(given);
+function isKept({ keptOnReplace }: AnyField, given: Json | undefined): boolean {
+  return keptOnReplace === 'absent' ? given === undefined : keptOnReplace === true && isEmpty(given);
 }
 
 /** Whether the body contains the member that is used instead of the field. */
-function isReplaced(fields: Fields, { insteadOf }: AnyField, body: JsonObject): boolean {
-  return insteadOf !== undefined && insteadOf in fields && !isEmpty(body[insteadOf]);
+function isReplaced(fields: Fields, { alternativeField }: AnyField, body: JsonObject): boolean {
+  return alternativeField !== undefined && alternativeField in fields && !isEmpty(body[alternativeField]);
 }
 
 /** Merges the given members into the stored members. `null` removes a member. */

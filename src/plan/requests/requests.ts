@@ -2,7 +2,7 @@ import { equalJson, type JsonObject } from '../../lib/json.ts';
 import type { Actor } from '../../model/declare/actor.ts';
 import type { Fault, Kind } from '../../model/declare/kind.ts';
 import { emptyEnvironment, type PlanEnvironment } from '../../model/declare/plan-environment.ts';
-import { createIdGiver } from '../../model/declare/wire-id.ts';
+import { createIdAssigner } from '../../model/declare/wire-id.ts';
 import { fieldsOn } from '../../model/lower/shape.ts';
 import { type Problem, sortProblems } from '../../model/problem.ts';
 import { withListOrder } from '../../model/schema/entries.ts';
@@ -12,17 +12,17 @@ import { isTyped, otherFormatFaults, otherRuleFaults } from '../../model/schema/
 import { prepareRequest, unknownFaults } from '../../model/schema/prepare.ts';
 import { mapReferences } from '../../model/schema/references.ts';
 import { sealSecrets } from '../../model/schema/secrets.ts';
-import { textsOf, type Validator } from '../../model/schema/validator.ts';
-import { type Content, contentOf, equalContent, withMemberOrder } from '../../model/state/members.ts';
-import { type StoredObject, uncommitted } from '../../model/state/object.ts';
+import { createStoredCheck, type Validator } from '../../model/schema/validator.ts';
+import { type Content, contentFromSpec, equalContent, withMemberOrder } from '../../model/state/members.ts';
+import { type StoredObject, uncommittedMembers } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
-import { unknownReference } from '../checks/rules.ts';
+import { unknownReferenceFault } from '../checks/rules.ts';
 import { finishPlan } from '../finish.ts';
-import type { Outcome } from '../plan.ts';
+import type { PlanOutcome } from '../plan.ts';
 import { type BreakGlass, settleOverrides } from './break-glass.ts';
 import { matchEntries } from './entries.ts';
 import { keepStored } from './keep.ts';
-import { derivedChangeProblems, heldUnits, managedProblems, ownedProblems } from './managed.ts';
+import { derivedChangeProblems, managedProblems, managedUnitChanges, ownedProblems } from './managed.ts';
 
 /** Context of an API request that changes objects. */
 export interface RequestContext {
@@ -47,7 +47,7 @@ export interface RequestContext {
 }
 
 /** Outcome of a request, the id of its object, and the unknown members of the body that were ignored. */
-export type RequestOutcome = Outcome & { readonly id: string; readonly ignored: readonly string[] };
+export type RequestOutcome = PlanOutcome & { readonly id: string; readonly ignored: readonly string[] };
 
 /** Members of a new object that the server sets in addition to the request. */
 export type Seed = Partial<Pick<StoredObject, 'id' | 'key' | 'derived'>>;
@@ -61,12 +61,12 @@ export function planCreate(
   seed: Seed = {},
 ): RequestOutcome {
   const { snapshot } = context;
-  const id = seed.id ?? createIdGiver((name) => snapshot.lastNumber(name), context.newId)(kind);
+  const id = seed.id ?? createIdAssigner((name) => snapshot.lastNumber(name), context.newId)(kind);
   const read = readBody(context, kind, body, id, undefined);
   const stated = parent === undefined ? read.spec : { ...read.spec, [kind.parent?.field ?? '']: parent };
-  if (read.faults.length > 0) return refused(kind, withRules(kind, stated, read.faults), id, read.ignored);
+  if (read.faults.length > 0) return refusedOutcome(kind, withRules(kind, stated, read.faults), id, read.ignored);
   const canonical = canonicalSpec(kind, stated);
-  const content = contentOf(kind.spec, canonical.spec);
+  const content = contentFromSpec(kind.spec, canonical.spec);
   const after: StoredObject = {
     id,
     kind: kind.name,
@@ -75,12 +75,19 @@ export function planCreate(
     ...content,
     derived: {},
     ...seed,
-    ...uncommitted(context.now),
+    ...uncommittedMembers(context.now),
   };
   const edits = [
-    { after: asWritten(kind, undefined, after, canonical, read.spec), arranged: true as const, given: read.given },
+    {
+      after: withRequestOrder(kind, undefined, after, canonical, read.spec),
+      arranged: true as const,
+      given: read.given,
+    },
   ];
-  const outcome = guarded(finishPlan({ ...finishing(context, kind), ...settling(context), edits }), context);
+  const outcome = refuseManagedChanges(
+    finishPlan({ ...finishInputOf(context, kind), ...settleInputOf(context), edits }),
+    context,
+  );
   return { ...outcome, id, ignored: read.ignored };
 }
 
@@ -97,21 +104,21 @@ export function planReplace(
   facts: JsonObject = {},
 ): RequestOutcome {
   const read = readBody(context, kind, body, before.id, before);
-  if (!isTyped(read.faults)) return refused(kind, read.faults, before.id, read.ignored);
+  if (!isTyped(read.faults)) return refusedOutcome(kind, read.faults, before.id, read.ignored);
   const kept = keepStored(kind, before, read.spec);
   const entries = matchEntries(kind, before, read.spec);
   const faults = [...read.faults, ...entries.faults];
-  if (faults.length > 0) return refused(kind, withRules(kind, kept, faults), before.id, read.ignored);
+  if (faults.length > 0) return refusedOutcome(kind, withRules(kind, kept, faults), before.id, read.ignored);
   const canonical = canonicalSpec(kind, kept);
-  const content = contentOf(kind.spec, canonical.spec, before);
+  const content = contentFromSpec(kind.spec, canonical.spec, before);
   const { snapshot, breakGlass } = context;
-  const managed = managedProblems(snapshot, kind, before, heldUnits(snapshot, kind, before, content));
+  const managed = managedProblems(snapshot, kind, before, managedUnitChanges(snapshot, kind, before, content));
   if (managed.length > 0 && breakGlass === undefined)
     return { ok: false, problems: managed, id: before.id, ignored: read.ignored };
   const derived = { ...before.derived, ...(entries.ids === undefined ? {} : { entry_ids: entries.ids }), ...facts };
   const name = String(content.spec[kind.nameField] ?? '');
   const replaced = { ...before, ...content, name, derived, updatedAt: context.now };
-  const after = asWritten(kind, before, replaced, canonical, read.spec);
+  const after = withRequestOrder(kind, before, replaced, canonical, read.spec);
   const same =
     isSame(kind, before, content) &&
     equalJson(after.derived, before.derived) &&
@@ -123,7 +130,10 @@ export function planReplace(
       ? { after: withKey(kind, after), arranged: true as const, given }
       : { before, after: same ? before : after, arranged: true as const, given },
   ];
-  const outcome = guarded(finishPlan({ ...finishing(context, kind), ...settling(context), edits }), context);
+  const outcome = refuseManagedChanges(
+    finishPlan({ ...finishInputOf(context, kind), ...settleInputOf(context), edits }),
+    context,
+  );
   return { ...outcome, id: before.id, ignored: read.ignored };
 }
 
@@ -133,7 +143,7 @@ export function planReplace(
  */
 function isSame(kind: Kind, before: StoredObject, content: Content): boolean {
   if (equalContent(content, before)) return true;
-  const { spec } = contentOf(kind.spec, canonicalSpec(kind, before.spec).spec);
+  const { spec } = contentFromSpec(kind.spec, canonicalSpec(kind, before.spec).spec);
   return equalContent(content, { ...before, spec });
 }
 
@@ -141,7 +151,7 @@ function isSame(kind: Kind, before: StoredObject, content: Content): boolean {
  * Returns the object with its lists in the order of the request, and with a record of the members that the request
  * gave.
  */
-function asWritten(
+function withRequestOrder(
   kind: Kind,
   before: StoredObject | undefined,
   after: StoredObject,
@@ -160,33 +170,33 @@ function withKey({ singleton }: Kind, object: StoredObject): StoredObject {
 
 /** Plans the deletion of an object with its children. */
 export function planDelete(context: RequestContext, kind: Kind, before: StoredObject): RequestOutcome {
-  return { ...guarded(planEnd(context, kind, before), context), id: before.id, ignored: [] };
+  return { ...refuseManagedChanges(planServerDelete(context, kind, before), context), id: before.id, ignored: [] };
 }
 
 /**
  * Plans the end of an object, with its children. Declarations of the deleted objects are deleted too, and their
  * documents wait for the objects again.
  */
-export function planEnd(context: RequestContext, kind: Kind, before: StoredObject): Outcome {
+export function planServerDelete(context: RequestContext, kind: Kind, before: StoredObject): PlanOutcome {
   const { snapshot } = context;
   const leaving = withChildren(snapshot, before);
   const breakGlass = context.breakGlass !== undefined;
   const managed = leaving.flatMap((object) =>
-    ownedProblems(snapshot, object, { goes: object === before ? 'itself' : 'along', breakGlass }),
+    ownedProblems(snapshot, object, { mode: object === before ? 'itself' : 'along', breakGlass }),
   );
   if (managed.length > 0) return { ok: false, problems: sortProblems(managed) };
   const edits = leaving.map((object) => ({ before: object }));
-  return finishPlan({ ...finishing(context, kind), edits });
+  return finishPlan({ ...finishInputOf(context, kind), edits });
 }
 
 /** Refuses a plan whose derived changes delete or change what sources state. */
-function guarded(outcome: Outcome, { breakGlass }: RequestContext): Outcome {
+function refuseManagedChanges(outcome: PlanOutcome, { breakGlass }: RequestContext): PlanOutcome {
   if (!outcome.ok) return outcome;
   const problems = derivedChangeProblems(outcome.plan.changes, outcome.next, breakGlass !== undefined);
   return problems.length === 0 ? outcome : { ok: false, problems: sortProblems(problems) };
 }
 
-interface Body {
+interface PreparedBody {
   readonly spec: JsonObject;
   readonly given: JsonObject;
   readonly faults: readonly Fault[];
@@ -194,17 +204,17 @@ interface Body {
 }
 
 /** Settles the overrides of the units that a request changes. */
-function settling({ snapshot, breakGlass }: RequestContext) {
+function settleInputOf({ snapshot, breakGlass }: RequestContext) {
   return {
     settle: (before: StoredObject, after: StoredObject) => settleOverrides(snapshot, before, after, breakGlass),
   };
 }
 
 /** Returns the members of `FinishInput` that are the same for every request. */
-function finishing({ snapshot, now, newId, planEnvironment, actor, alsoUsedBy }: RequestContext, kind: Kind) {
+function finishInputOf({ snapshot, now, newId, planEnvironment, actor, alsoUsedBy }: RequestContext, kind: Kind) {
   return {
     alsoUsedBy,
-    ...{ snapshot, now, newId, locate: locateIn(kind) },
+    ...{ snapshot, now, newId, locate: createFaultLocator(kind) },
     ...(planEnvironment === undefined ? {} : { planEnvironment }),
     ...(actor === undefined ? {} : { actor }),
   };
@@ -217,7 +227,7 @@ function readBody(
   body: JsonObject,
   id: string,
   before: StoredObject | undefined,
-): Body {
+): PreparedBody {
   const surface = before === undefined ? 'request' : 'replace';
   const fields = fieldsOn(kind, surface);
   const prepared = prepareRequest(fields, readOnlyMembers(context.snapshot, kind, fields), body);
@@ -227,8 +237,8 @@ function readBody(
   const shape = [
     ...prepared.faults,
     ...unknown,
-    ...withoutBounds(
-      context.validator.check(kind.name, surface, prepared.body, textsOf(before?.spec)),
+    ...withoutRangeFaults(
+      context.validator.check(kind.name, surface, prepared.body, createStoredCheck(before?.spec)),
       context.unlimited ?? [],
     ),
   ];
@@ -237,11 +247,11 @@ function readBody(
   const { account, sealForm } = context.snapshot;
   const target = { account, object: id, form: sealForm, before: before?.spec };
   const sealed = sealSecrets(kind.spec, stated, target, context.planEnvironment ?? emptyEnvironment, 'request');
-  const unknownInputs = [...inputs.faults, ...unknownIds(context.snapshot, kind.inputs ?? {}, inputs.spec)];
+  const unknownInputs = [...inputs.faults, ...unknownIdFaults(context.snapshot, kind.inputs ?? {}, inputs.spec)];
   const deeper = [
     ...otherFormatFaults(kind.spec, stated, shape),
     ...sealed.faults,
-    ...unknownIds(context.snapshot, kind.spec, sealed.spec),
+    ...unknownIdFaults(context.snapshot, kind.spec, sealed.spec),
     ...unknownInputs,
     ...(unknownInputs.length > 0 ? [] : (kind.checkInputs?.(inputs.spec, context.snapshot) ?? [])),
   ];
@@ -249,7 +259,7 @@ function readBody(
 }
 
 /** Returns the faults without range faults of members whose range is not checked. */
-function withoutBounds(faults: readonly Fault[], unlimited: readonly string[]): readonly Fault[] {
+function withoutRangeFaults(faults: readonly Fault[], unlimited: readonly string[]): readonly Fault[] {
   return faults.filter(({ code, path }) => code !== 'value_out_of_range' || !unlimited.includes(path));
 }
 
@@ -262,16 +272,16 @@ function withRules(kind: Kind, spec: JsonObject, faults: readonly Fault[]): read
  * problem.
  */
 function readOnlyMembers(snapshot: Snapshot, kind: Kind, writable: Fields): ReadonlySet<string> {
-  const children = snapshot.registry.inlineOf(kind.name).map(({ member }) => member);
+  const children = snapshot.registry.inlineChildrenOf(kind.name).map(({ member }) => member);
   const fixed = Object.keys(kind.spec).filter((name) => !(name in writable));
   return new Set(['id', ...Object.keys(kind.computed), ...children, ...fixed]);
 }
 
-function unknownIds(snapshot: Snapshot, fields: Fields, spec: JsonObject): readonly Fault[] {
+function unknownIdFaults(snapshot: Snapshot, fields: Fields, spec: JsonObject): readonly Fault[] {
   const faults: Fault[] = [];
   mapReferences(fields, spec, ({ kind: target, text, pointer }) => {
-    if (faults.length < mostProblems && snapshot.find(target, text) === undefined)
-      faults.push({ ...unknownReference(text, target, []), path: pointer });
+    if (faults.length < maxProblems && snapshot.find(target, text) === undefined)
+      faults.push({ ...unknownReferenceFault(text, target, []), path: pointer });
     return text;
   });
   return faults;
@@ -288,10 +298,10 @@ function withChildren(snapshot: Snapshot, object: StoredObject): readonly Stored
  * Maximum number of reported problems. A body of 1 MB can refer to a hundred thousand objects that do not exist, and a
  * longer list does not help the client.
  */
-const mostProblems = 1000;
+const maxProblems = 1000;
 
-function refused(kind: Kind, faults: readonly Fault[], id: string, ignored: readonly string[]): RequestOutcome {
-  const problems = faults.slice(0, mostProblems).map((fault) => ({
+function refusedOutcome(kind: Kind, faults: readonly Fault[], id: string, ignored: readonly string[]): RequestOutcome {
+  const problems = faults.slice(0, maxProblems).map((fault) => ({
     code: fault.code,
     kind: kind.name,
     path: fault.path,
@@ -300,6 +310,6 @@ function refused(kind: Kind, faults: readonly Fault[], id: string, ignored: read
   return { ok: false, problems: sortProblems(problems), id, ignored };
 }
 
-function locateIn(kind: Kind): (object: StoredObject, fault: Fault) => Problem {
+function createFaultLocator(kind: Kind): (object: StoredObject, fault: Fault) => Problem {
   return (_object, fault) => ({ code: fault.code, kind: kind.name, path: fault.path, message: fault.message });
 }

@@ -26,7 +26,7 @@ export function unchangedBody(state: Snapshot, object: StoredObject): JsonObject
 export type Resolve = (kind: string, text: string, path: string) => string;
 
 /** A request body with changed values, and the faults of their paths. */
-export interface WithValues {
+export interface ChangedBody {
   readonly body: JsonObject;
   readonly faults: readonly Fault[];
 }
@@ -36,7 +36,7 @@ export interface WithValues {
  * `settings.ttl`, `rules[web].enabled`, `peers[ana-laptop]` (whether the set contains the element). References in the
  * values are resolved; all other members of the body stay unchanged.
  */
-export function setValues(kind: Kind, body: JsonObject, values: JsonObject, resolve: Resolve): WithValues {
+export function setValues(kind: Kind, body: JsonObject, values: JsonObject, resolve: Resolve): ChangedBody {
   const writable = Object.entries(fieldsOn(kind, 'replace')).filter(
     ([name, field]) => !isEchoed(field, 'replace') && !(name in (kind.inputs ?? {})),
   );
@@ -46,7 +46,7 @@ export function setValues(kind: Kind, body: JsonObject, values: JsonObject, reso
     try {
       return putValue({ fields, path, value, resolve }, now, stepsOf(path));
     } catch (error) {
-      if (!(error instanceof Misplaced)) throw error;
+      if (!(error instanceof PathError)) throw error;
       faults.push({ code: 'field_unknown', path: `/${path}`, message: error.message });
       return now;
     }
@@ -55,32 +55,32 @@ export function setValues(kind: Kind, body: JsonObject, values: JsonObject, reso
 }
 
 /** Thrown for a path that matches no settable field. `setValues` catches it and reports a fault. */
-class Misplaced extends Error {}
+class PathError extends Error {}
 
 /** One piece of a path: a member of an object, or an element in brackets. */
-interface Step {
+interface PathStep {
   readonly member?: string;
   readonly element?: string;
 }
 
-interface Putting {
+interface PutContext {
   readonly fields: Fields;
   readonly path: string;
   readonly value: Json;
   readonly resolve: Resolve;
 }
 
-function stepsOf(path: string): readonly Step[] {
+function stepsOf(path: string): readonly PathStep[] {
   const found = [...path.matchAll(/(?:^|\.)([A-Za-z_][\w-]*)|\[(.+?)\](?=[.[]|$)/gy)];
   const read = found.reduce((length, [text]) => length + text.length, 0);
   if (read !== path.length || path === '')
-    throw new Misplaced(
+    throw new PathError(
       `\`${path}\` is not the path of a field; write name, name.member, name[element] or name[element].member`,
     );
   return found.map(([, member, element]) => (member === undefined ? { element: element ?? '' } : { member }));
 }
 
-function putValue(putting: Putting, body: JsonObject, [first, ...rest]: readonly Step[]): JsonObject {
+function putValue(putting: PutContext, body: JsonObject, [first, ...rest]: readonly PathStep[]): JsonObject {
   const { fields, path } = putting;
   const name = first?.member ?? '';
   const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
@@ -88,59 +88,59 @@ function putValue(putting: Putting, body: JsonObject, [first, ...rest]: readonly
     const guess = nearest(name, Object.keys(fields));
     const hint =
       guess === undefined ? `these can be set: ${Object.keys(fields).join(', ')}` : `did you mean \`${guess}\`?`;
-    throw new Misplaced(`\`${path}\` names no field that can be set; ${hint}`);
+    throw new PathError(`\`${path}\` names no field that can be set; ${hint}`);
   }
-  if (rest.length === 0) return { ...body, [name]: resolved(putting, name, field, body) };
-  return { ...body, [name]: inside(putting, field, body[name], rest) };
+  if (rest.length === 0) return { ...body, [name]: withResolvedReferences(putting, name, field, body) };
+  return { ...body, [name]: putInside(putting, field, body[name], rest) };
 }
 
 /** Returns the value of a field after following the rest of the path into it. */
-function inside(putting: Putting, field: AnyField, stored: Json | undefined, rest: readonly Step[]): Json {
+function putInside(putting: PutContext, field: AnyField, stored: Json | undefined, rest: readonly PathStep[]): Json {
   const [next, ...deeper] = rest;
   const { element } = next ?? {};
   if (field.type === 'object' && element === undefined)
     return putValue({ ...putting, fields: field.fields }, isObject(stored) ? stored : {}, rest);
-  if (element === undefined) throw nothingInside(putting);
-  if (field.type === 'keyed') return inEntries(putting, field, stored, element, deeper);
-  if (deeper.length > 0) throw nothingInside(putting);
+  if (element === undefined) throw notDivisibleError(putting);
+  if (field.type === 'keyed') return putInEntries(putting, field, stored, element, deeper);
+  if (deeper.length > 0) throw notDivisibleError(putting);
   if (field.type === 'map') return { ...(isObject(stored) ? stored : {}), [element]: putting.value };
   if (field.type === 'refs' || field.type === 'members')
-    return inSet(putting, stored, putting.resolve(field.kind, element, putting.path));
-  if (field.type === 'list' && field.set) return inSet(putting, stored, element);
-  throw nothingInside(putting);
+    return putInSet(putting, stored, putting.resolve(field.kind, element, putting.path));
+  if (field.type === 'list' && field.set) return putInSet(putting, stored, element);
+  throw notDivisibleError(putting);
 }
 
-function nothingInside({ path }: Putting): Misplaced {
-  return new Misplaced(`\`${path}\` is inside a value that can only be set as a whole; name only the field`);
+function notDivisibleError({ path }: PutContext): PathError {
+  return new PathError(`\`${path}\` is inside a value that can only be set as a whole; name only the field`);
 }
 
 /** Returns the entries of a keyed list with one entry changed, added, or removed (`null`). */
-function inEntries(
-  putting: Putting,
+function putInEntries(
+  putting: PutContext,
   field: Extract<AnyField, { readonly type: 'keyed' }>,
   stored: Json | undefined,
   element: string,
-  deeper: readonly Step[],
+  deeper: readonly PathStep[],
 ): Json {
   const entries = keyedEntries(field.key, Array.isArray(stored) ? (stored as readonly JsonObject[]) : []);
   const at = entries.findIndex(([unit]) => unit === element);
   const entry = entries[at]?.[1];
   if (deeper.length > 0 && entry === undefined)
-    throw new Misplaced(
+    throw new PathError(
       `\`${putting.path}\` names an entry that does not exist; there are ${entries.map(([unit]) => unit).join(', ')}`,
     );
   const changed =
-    deeper.length > 0 ? inEntry(putting, field.fields, entry ?? {}, deeper) : whole(putting, field, entry);
+    deeper.length > 0 ? putInEntry(putting, field.fields, entry ?? {}, deeper) : wholeEntry(putting, field, entry);
   const kept = entries.map(([, one], index) => (index === at ? changed : one));
   return (entry === undefined ? [...kept, changed] : kept).filter((one) => one !== null);
 }
 
-function inEntry(putting: Putting, fields: Fields, entry: JsonObject, deeper: readonly Step[]): JsonObject {
+function putInEntry(putting: PutContext, fields: Fields, entry: JsonObject, deeper: readonly PathStep[]): JsonObject {
   return putValue({ ...putting, fields }, entry, deeper);
 }
 
-function whole(
-  { value, resolve, path }: Putting,
+function wholeEntry(
+  { value, resolve, path }: PutContext,
   field: Extract<AnyField, { readonly type: 'keyed' }>,
   entry: JsonObject | undefined,
 ): Json {
@@ -151,9 +151,9 @@ function whole(
 }
 
 /** Returns a set with an element added or removed. */
-function inSet({ path, value }: Putting, stored: Json | undefined, element: string): Json {
+function putInSet({ path, value }: PutContext, stored: Json | undefined, element: string): Json {
   if (typeof value !== 'boolean')
-    throw new Misplaced(`\`${path}\` is an element of a set; write ${path}=true to add it, ${path}=false to remove it`);
+    throw new PathError(`\`${path}\` is an element of a set; write ${path}=true to add it, ${path}=false to remove it`);
   const others = (Array.isArray(stored) ? stored : []).filter((one) => idOf(one) !== element);
   return value ? [...others, element] : others;
 }
@@ -163,7 +163,12 @@ function idOf(value: Json): string {
 }
 
 /** Returns the value with its references replaced by ids. */
-function resolved({ value, resolve, path }: Putting, name: string, field: AnyField, body: JsonObject): Json {
+function withResolvedReferences(
+  { value, resolve, path }: PutContext,
+  name: string,
+  field: AnyField,
+  body: JsonObject,
+): Json {
   const discriminator = field.type === 'refByType' ? { [field.by]: body[field.by] ?? null } : {};
   const fields = { [name]: field };
   const given = mapReferences(fields, { ...discriminator, [name]: value }, ({ kind, text }) =>

@@ -1,8 +1,8 @@
 import type { Problem } from '../../model/problem.ts';
 import { mapReferences } from '../../model/schema/references.ts';
 import { facetsOf, parentField } from '../../model/state/facets.ts';
-import { completeSpec, contentOf } from '../../model/state/members.ts';
-import { originOf, type StoredObject } from '../../model/state/object.ts';
+import { completeSpec, contentFromSpec } from '../../model/state/members.ts';
+import { derivedFromId, type StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { describeReferrer } from '../checks/referrers.ts';
 import type { Edit } from '../finish.ts';
@@ -31,9 +31,9 @@ export function checkRollback(past: Snapshot, present: Snapshot, edits: readonly
     return after === edit.after ? edit : { ...edit, after };
   });
   const problems = [
-    ...found.flatMap(({ after }) => (after === undefined ? [] : missing(past, present, after, isThere))),
+    ...found.flatMap(({ after }) => (after === undefined ? [] : missingProblems(past, present, after, isThere))),
     ...found.flatMap(({ before, after }) =>
-      after === undefined && before !== undefined ? children(past, present, before, leaving) : [],
+      after === undefined && before !== undefined ? childrenProblems(past, present, before, leaving) : [],
     ),
   ];
   return { edits: found, problems, warnings };
@@ -60,13 +60,18 @@ function withoutPending(state: Snapshot, object: StoredObject, isThere: IsThere,
       }
       return undefined;
     });
-  const content = contentOf(fields, drop(whole), object);
+  const content = contentFromSpec(fields, drop(whole), object);
   const declared = object.declared.map((declaration) => ({ ...declaration, stated: drop(declaration.stated) }));
   return dropped === 0 ? object : { ...object, ...content, declared };
 }
 
 /** Returns a problem for each missing object that a restored object refers to. */
-function missing(past: Snapshot, present: Snapshot, object: StoredObject, isThere: IsThere): readonly Problem[] {
+function missingProblems(
+  past: Snapshot,
+  present: Snapshot,
+  object: StoredObject,
+  isThere: IsThere,
+): readonly Problem[] {
   const { references } = facetsOf(present.registry, object);
   const gone = new Map(references.filter(({ to }) => !isThere(to)).map(({ to, field }) => [to, field]));
   return [...gone].map(([id, field]) => {
@@ -79,7 +84,7 @@ function missing(past: Snapshot, present: Snapshot, object: StoredObject, isTher
 }
 
 /** Returns a problem when children that stay prevent the deletion of their parent. */
-function children(
+function childrenProblems(
   past: Snapshot,
   present: Snapshot,
   object: StoredObject,
@@ -87,7 +92,9 @@ function children(
 ): readonly Problem[] {
   const staying = present
     .referrersOf(object.id)
-    .filter(({ from, field }) => field === parentField && !leaving.has(from.id) && !leaving.has(originOf(from) ?? ''));
+    .filter(
+      ({ from, field }) => field === parentField && !leaving.has(from.id) && !leaving.has(derivedFromId(from) ?? ''),
+    );
   if (staying.length === 0) return [];
   const users = staying.map(({ from }) => describeReferrer(present, from));
   const message = `${object.kind} ${object.key ?? object.name} was created after revision ${past.revision} and would be deleted, but others have added objects to it: ${users.join(', ')}; delete those first`;

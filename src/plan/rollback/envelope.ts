@@ -4,15 +4,15 @@ import { entryIdsOf, keyedEntries } from '../../model/schema/entries.ts';
 import { entriesOf } from '../../model/schema/field-search.ts';
 import { type Content, equalContent } from '../../model/state/members.ts';
 import type { Declaration, Override, StoredObject } from '../../model/state/object.ts';
-import { mostAliases } from '../keyed-account.ts';
-import { isLive, overridesMember, statedOverrides } from '../ownership/overrides.ts';
-import { concerns, type RollbackScope } from './scope.ts';
+import { maxAliases } from '../keyed-account.ts';
+import { isLive, overridesMember, remainingOverrides } from '../ownership/overrides.ts';
+import { includesSource, type RollbackScope } from './scope.ts';
 
 /**
  * Returns the object with its former members outside the spec. The owner and the key stay when sources out of scope own
  * or state the object.
  */
-export function withEnvelope(
+export function restoreEnvelope(
   { scope, now }: { readonly scope: RollbackScope; readonly now: string },
   kind: Kind,
   { was, is }: { readonly was: StoredObject; readonly is: StoredObject },
@@ -20,11 +20,11 @@ export function withEnvelope(
 ): StoredObject {
   const { owner: _, key: __, overrides: ___, aliases: ____, ...rest } = is;
   const { spec } = content;
-  const isTheirs = is.owner !== undefined && !concerns(scope, is.owner);
+  const isTheirs = is.owner !== undefined && !includesSource(scope, is.owner);
   const owner = isTheirs ? is.owner : was.owner;
-  const isNamedByOthers = isTheirs || is.declared.some(({ source }) => !concerns(scope, source));
+  const isNamedByOthers = isTheirs || is.declared.some(({ source }) => !includesSource(scope, source));
   const { key } = isNamedByOthers ? is : was;
-  const aliases = aliasesBack(was, is, key);
+  const aliases = restoredAliases(was, is, key);
   const parent = kind.parent === undefined ? undefined : spec[kind.parent.field];
   return {
     ...rest,
@@ -34,9 +34,9 @@ export function withEnvelope(
     ...(declared.some(({ source }) => source === owner) ? { owner } : {}),
     name: String(spec[kind.nameField] ?? is.name),
     ...content,
-    derived: derivedBack(kind, was, is, spec),
+    derived: restoredDerived(kind, was, is, spec),
     protected: isTheirs ? is.protected : was.protected,
-    ...overridesMember(overridesBack(kind, is, declared, now)),
+    ...overridesMember(keptOverrides(kind, is, declared, now)),
     declared,
     updatedAt: equalContent(content, is) ? is.updatedAt : now,
   };
@@ -46,27 +46,27 @@ export function withEnvelope(
  * Returns all former keys from both states except the current key, so that documents that use a later key still find
  * the object.
  */
-function aliasesBack(was: StoredObject, is: StoredObject, key: string | undefined): readonly string[] {
+function restoredAliases(was: StoredObject, is: StoredObject, key: string | undefined): readonly string[] {
   const known = [...(was.aliases ?? []), ...(is.aliases ?? []), ...(is.key === undefined ? [] : [is.key])];
-  return [...new Set(known)].filter((alias) => alias !== key).slice(-mostAliases);
+  return [...new Set(known)].filter((alias) => alias !== key).slice(-maxAliases);
 }
 
 /**
  * Keeps the overrides in effect, even when no source states the unit any more. The value of such a unit also stays
  * until the override ends.
  */
-function overridesBack(
+function keptOverrides(
   { spec: fields }: Kind,
   is: StoredObject,
   declared: readonly Declaration[],
   now: string,
 ): readonly Override[] {
-  const stated = statedOverrides(fields, is, declared);
+  const stated = remainingOverrides(fields, is, declared);
   return (is.overrides ?? []).filter((override) => isLive(override, now) || stated.includes(override));
 }
 
 /** Restores the former ids of restored list entries, and the values that the server had chosen for restored fields. */
-function derivedBack(kind: Kind, was: StoredObject, is: StoredObject, spec: JsonObject): JsonObject {
+function restoredDerived(kind: Kind, was: StoredObject, is: StoredObject, spec: JsonObject): JsonObject {
   const chosen = entriesOf(kind.spec).filter(
     ([name, field]) =>
       field.serverChosen !== undefined &&
@@ -74,7 +74,7 @@ function derivedBack(kind: Kind, was: StoredObject, is: StoredObject, spec: Json
       !equalJson(is.spec[name], spec[name]) &&
       was.derived[name] !== undefined,
   );
-  const ids = entryIdsBack(kind, was, is, spec);
+  const ids = restoredEntryIds(kind, was, is, spec);
   return {
     ...is.derived,
     ...Object.fromEntries(chosen.map(([name]) => [name, was.derived[name] as Json])),
@@ -82,7 +82,7 @@ function derivedBack(kind: Kind, was: StoredObject, is: StoredObject, spec: Json
   };
 }
 
-function entryIdsBack(kind: Kind, was: StoredObject, is: StoredObject, spec: JsonObject): JsonObject | undefined {
+function restoredEntryIds(kind: Kind, was: StoredObject, is: StoredObject, spec: JsonObject): JsonObject | undefined {
   const lists = entriesOf(kind.spec).flatMap(([name, field]) =>
     field.type === 'keyed' && field.ids ? [[name, field.key] as const] : [],
   );

@@ -1,29 +1,33 @@
-import { type Kind, statesOnly } from '../../model/declare/kind.ts';
+import { canOnlyStateExisting, type Kind } from '../../model/declare/kind.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { ProblemCode } from '../../model/problem-codes.ts';
 import { secretsOf } from '../../model/schema/secret-fields.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import { withoutSourceOrigins } from '../ownership/membership.ts';
-import { overridesMember, statedOverrides } from '../ownership/overrides.ts';
-import { objectProblem, type RolledBack, type Way, withoutOverrides } from './object.ts';
-import { concerns } from './scope.ts';
+import { overridesMember, remainingOverrides } from '../ownership/overrides.ts';
+import { type ObjectRollback, objectProblem, type RollbackTarget, withoutOverrides } from './object.ts';
+import { includesSource } from './scope.ts';
 
-const nothing: RolledBack = { problems: [], warnings: [] };
+const noEffect: ObjectRollback = { problems: [], warnings: [] };
 
 /** Re-creates a deleted object with its former id. Credentials that grant access on their own are not restored. */
-export function bringBack(way: Way, kind: Kind, was: StoredObject): RolledBack {
-  const declared = was.declared.filter(({ source }) => concerns(way.scope, source));
-  if (was.owner !== undefined && !concerns(way.scope, was.owner))
-    return left(was, 'object_transferred', `belonged to the source ${was.owner} and is not restored by this rollback`);
-  if (way.scope !== 'all' && declared.length === 0) return nothing;
-  if (statesOnly(kind))
-    return left(
+export function restoreDeleted(way: RollbackTarget, kind: Kind, was: StoredObject): ObjectRollback {
+  const declared = was.declared.filter(({ source }) => includesSource(way.scope, source));
+  if (was.owner !== undefined && !includesSource(way.scope, was.owner))
+    return leftUnchanged(
+      was,
+      'object_transferred',
+      `belonged to the source ${was.owner} and is not restored by this rollback`,
+    );
+  if (way.scope !== 'all' && declared.length === 0) return noEffect;
+  if (canOnlyStateExisting(kind))
+    return leftUnchanged(
       was,
       'object_pending',
       'does not exist any more, and neither documents nor a rollback create it; it must be created in its usual way',
     );
   if (kind.credential === 'itself')
-    return left(
+    return leftUnchanged(
       was,
       'credential_not_restored',
       'was deleted and is not restored: everyone who kept its value would get access again; make a new one',
@@ -37,11 +41,11 @@ export function bringBack(way: Way, kind: Kind, was: StoredObject): RolledBack {
     declared,
     updatedAt: way.now,
   };
-  return { edit: { after }, problems: [], warnings: comesBackWith(way, kind, after) };
+  return { edit: { after }, problems: [], warnings: restoreWarnings(way, kind, after) };
 }
 
 /** Returns warnings for an object that is restored incompletely, or with secrets that may be out of date. */
-function comesBackWith({ revision }: Way, kind: Kind, object: StoredObject): readonly Problem[] {
+function restoreWarnings({ revision }: RollbackTarget, kind: Kind, object: StoredObject): readonly Problem[] {
   const name = `${object.kind} ${object.key ?? object.name}`;
   const warnings: Problem[] = [];
   if (kind.credential === 'beside') {
@@ -56,12 +60,13 @@ function comesBackWith({ revision }: Way, kind: Kind, object: StoredObject): rea
 }
 
 /** Deletes an object that was created since, if the scope covers it. Otherwise the sources in scope only release it. */
-export function takeAway(way: Way, kind: Kind, is: StoredObject): RolledBack {
-  const others = is.declared.filter(({ source }) => !concerns(way.scope, source));
-  const isOurs = others.length === 0 && (is.owner === undefined ? way.scope === 'all' : concerns(way.scope, is.owner));
-  if (isOurs && statesOnly(kind)) return release(way, kind, is);
+export function removeCreated(way: RollbackTarget, kind: Kind, is: StoredObject): ObjectRollback {
+  const others = is.declared.filter(({ source }) => !includesSource(way.scope, source));
+  const isOurs =
+    others.length === 0 && (is.owner === undefined ? way.scope === 'all' : includesSource(way.scope, is.owner));
+  if (isOurs && canOnlyStateExisting(kind)) return release(way, kind, is);
   if (isOurs && is.declared.length === 0 && kind.credential === 'beside')
-    return left(
+    return leftUnchanged(
       is,
       'object_kept',
       'was created since then and belongs to no source; it stays, delete it by hand if it is not needed',
@@ -70,25 +75,25 @@ export function takeAway(way: Way, kind: Kind, is: StoredObject): RolledBack {
 }
 
 /** Releases the object from all sources in scope. Its values are kept. */
-function release({ scope }: Way, kind: Kind, is: StoredObject): RolledBack {
-  const declared = is.declared.filter(({ source }) => !concerns(scope, source));
-  const isTheirs = is.owner !== undefined && !concerns(scope, is.owner);
-  if (declared.length === is.declared.length && (isTheirs || is.owner === undefined)) return nothing;
+function release({ scope }: RollbackTarget, kind: Kind, is: StoredObject): ObjectRollback {
+  const declared = is.declared.filter(({ source }) => !includesSource(scope, source));
+  const isTheirs = is.owner !== undefined && !includesSource(scope, is.owner);
+  if (declared.length === is.declared.length && (isTheirs || is.owner === undefined)) return noEffect;
   const { owner, key, overrides: _, ...rest } = is;
   const next = isTheirs ? owner : declared[0]?.source;
-  const named = declared.length > 0 || kind.singleton !== undefined || statesOnly(kind);
+  const named = declared.length > 0 || kind.singleton !== undefined || canOnlyStateExisting(kind);
   const after: StoredObject = {
     ...rest,
     ...(next === undefined || (owner === undefined && !isTheirs) ? {} : { owner: next }),
     ...(named && key !== undefined ? { key } : {}),
     ...withoutSourceOrigins(kind.spec, is, declared),
-    ...overridesMember(statedOverrides(kind.spec, is, declared)),
+    ...overridesMember(remainingOverrides(kind.spec, is, declared)),
     declared,
   };
   return { edit: { before: is, after }, problems: [], warnings: [] };
 }
 
-function left(object: StoredObject, code: ProblemCode, what: string): RolledBack {
+function leftUnchanged(object: StoredObject, code: ProblemCode, what: string): ObjectRollback {
   const message = `${object.kind} ${object.key ?? object.name} ${what}`;
   return { problems: [], warnings: [objectProblem(object, code, message)] };
 }

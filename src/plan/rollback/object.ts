@@ -9,21 +9,21 @@ import { type Content, completeSpec, imageOf, type ObjectImage } from '../../mod
 import type { Declaration, StoredObject } from '../../model/state/object.ts';
 import { applyUnits, diffUnits, type UnitChange, unitsOf } from '../../model/state/units.ts';
 import type { Edit } from '../finish.ts';
-import { loosens } from '../ownership/failsafe.ts';
-import { fieldOf, isMember, sourceOrigin } from '../ownership/membership.ts';
+import { loosensRestriction } from '../ownership/failsafe.ts';
+import { fieldNameOf, isMember, sourceOrigin } from '../ownership/membership.ts';
 import { describeOverride, liveOverride } from '../ownership/overrides.ts';
-import { withEnvelope } from './envelope.ts';
-import { concerns, type RollbackScope } from './scope.ts';
+import { restoreEnvelope } from './envelope.ts';
+import { includesSource, type RollbackScope } from './scope.ts';
 
 /** Effect of a rollback on one object, with problems and warnings. */
-export interface RolledBack {
+export interface ObjectRollback {
   readonly edit?: Edit;
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
 }
 
 /** Target state and scope of a rollback. */
-export interface Way {
+export interface RollbackTarget {
   readonly scope: RollbackScope;
   /** Revision whose state is restored. */
   readonly revision: number;
@@ -38,7 +38,7 @@ export function objectProblem(
   message: string,
   path?: string,
 ): Problem {
-  const at = path === undefined ? {} : { path: `/${fieldOf(path)}` };
+  const at = path === undefined ? {} : { path: `/${fieldNameOf(path)}` };
   return { code, kind, key: key ?? name, ...at, message };
 }
 
@@ -46,17 +46,17 @@ export function objectProblem(
  * Restores the former values of the units in scope, the declarations of the sources in scope, and the owner of an
  * object.
  */
-export function changeBack(way: Way, kind: Kind, was: StoredObject, is: StoredObject): RolledBack {
-  const owner = is.owner !== undefined && !concerns(way.scope, is.owner) ? is.owner : undefined;
+export function restoreChanged(way: RollbackTarget, kind: Kind, was: StoredObject, is: StoredObject): ObjectRollback {
+  const owner = is.owner !== undefined && !includesSource(way.scope, is.owner) ? is.owner : undefined;
   if (owner !== undefined && was.owner !== owner && was.owner !== undefined) {
     const message = `${is.kind} ${is.key ?? is.name} now belongs to the source ${owner} and stays unchanged`;
     return { problems: [], warnings: [objectProblem(is, 'object_transferred', message)] };
   }
-  const declared = declarationsBack(way.scope, was, is);
-  const found = unitsBack(way, kind, was, is, declared);
+  const declared = restoredDeclarations(way.scope, was, is);
+  const found = restoredUnits(way, kind, was, is, declared);
   const content = applyUnits(kind.spec, is, found.changes);
   const kept = withPresentSecrets(kind.spec, declared, content.spec);
-  const after = withEnvelope(way, kind, { was, is }, { content, declared: kept });
+  const after = restoreEnvelope(way, kind, { was, is }, { content, declared: kept });
   return {
     ...(isSame(is, after) ? {} : { edit: { before: is, after } }),
     problems: found.problems,
@@ -65,10 +65,10 @@ export function changeBack(way: Way, kind: Kind, was: StoredObject, is: StoredOb
 }
 
 /** Returns the former declarations of the sources in scope, and the present declarations of the other sources. */
-function declarationsBack(scope: RollbackScope, was: StoredObject, is: StoredObject): readonly Declaration[] {
+function restoredDeclarations(scope: RollbackScope, was: StoredObject, is: StoredObject): readonly Declaration[] {
   return [
-    ...was.declared.filter(({ source }) => concerns(scope, source)),
-    ...is.declared.filter(({ source }) => !concerns(scope, source)),
+    ...was.declared.filter(({ source }) => includesSource(scope, source)),
+    ...is.declared.filter(({ source }) => !includesSource(scope, source)),
   ].sort((a, b) => (a.source < b.source ? -1 : 1));
 }
 
@@ -84,41 +84,41 @@ function withPresentSecrets(
   });
 }
 
-interface UnitsBack {
+interface RestoredUnits {
   readonly changes: UnitChange[];
   readonly problems: Problem[];
   readonly warnings: Problem[];
 }
 
-function unitsBack(
-  way: Way,
+function restoredUnits(
+  way: RollbackTarget,
   kind: Kind,
   was: StoredObject,
   is: StoredObject,
   declared: readonly Declaration[],
-): UnitsBack {
+): RestoredUnits {
   const fields = kind.spec;
   const stated = withoutOverrides(fields, was);
   const { spec, replaced } = withSecretsOf(fields, stated.spec, is.spec);
   const content = { ...stated, spec };
-  const reach = reachOf(way.scope, fields, was, is, content);
+  const reach = unitPathsInScope(way.scope, fields, was, is, content);
   const [past, current] = [unitsOf(fields, completeSpec(content)), unitsOf(fields, completeSpec(is))];
   const known = new Set(secretsOf(fields, is.spec));
-  const found: UnitsBack = { changes: [], problems: [], warnings: [] };
+  const found: RestoredUnits = { changes: [], problems: [], warnings: [] };
   for (const path of reach) {
     const before = current.get(path);
     const after = isMember(fields, path)
-      ? originsBack(way.scope, fields, path, { past: past.get(path), current: before }, declared)
+      ? restoredOrigins(way.scope, fields, path, { past: past.get(path), current: before }, declared)
       : past.get(path);
     if (equalJson(before, after)) continue;
-    const why = staysBecause(way, kind, is, { path, before, after }, known);
+    const why = unrestorableWarning(way, kind, is, { path, before, after }, known);
     if (why !== undefined) found.warnings.push(why);
     else found.changes.push({ path, ...(after === undefined ? {} : { after }) });
-    const other = why === undefined ? otherOpinion(way.scope, fields, is, path, after) : undefined;
+    const other = why === undefined ? conflictingSourceProblem(way.scope, fields, is, path, after) : undefined;
     if (other !== undefined) found.problems.push(other);
   }
   for (const name of replaced) {
-    if (![...reach].some((path) => fieldOf(path) === name)) continue;
+    if (![...reach].some((path) => fieldNameOf(path) === name)) continue;
     const message = `the secret in ${name} of ${is.kind} ${is.key ?? is.name} stays unchanged; a rollback never restores a former secret`;
     found.warnings.push(objectProblem(is, 'credential_kept', message, name));
   }
@@ -129,7 +129,7 @@ function unitsBack(
  * Returns the paths of the units to restore: with scope `all`, every unit that users can write; otherwise, units that
  * sources in scope stated then or state now.
  */
-function reachOf(
+function unitPathsInScope(
   scope: RollbackScope,
   fields: Fields,
   was: StoredObject,
@@ -140,12 +140,12 @@ function reachOf(
     const paths = diffUnits(fields, is, past).map(({ path }) => path);
     return new Set(paths.filter((path) => isWritable(fields, path)));
   }
-  const declared = [...was.declared, ...is.declared].filter(({ source }) => concerns(scope, source));
+  const declared = [...was.declared, ...is.declared].filter(({ source }) => includesSource(scope, source));
   return new Set(declared.flatMap(({ stated }) => [...unitsOf(fields, stated).keys()]));
 }
 
 function isWritable(fields: Fields, path: string): boolean {
-  const { access = 'declared' } = fields[fieldOf(path)] ?? {};
+  const { access = 'declared' } = fields[fieldNameOf(path)] ?? {};
   return access !== 'server' && access !== 'createOnly';
 }
 
@@ -164,7 +164,7 @@ export function withoutOverrides(fields: Fields, object: StoredObject): Content 
  * Returns the restored origins of a member: the source origin if restored declarations state it, the API origin as it
  * was if the scope is `all`, and every other origin as it is now.
  */
-function originsBack(
+function restoredOrigins(
   scope: RollbackScope,
   fields: Fields,
   path: string,
@@ -186,8 +186,8 @@ function textsOf(value: Json | undefined): readonly string[] {
  * Returns a warning when a unit cannot be restored: it is overridden, its value is restrictive, or its former value
  * contains a former secret.
  */
-function staysBecause(
-  { now }: Way,
+function unrestorableWarning(
+  { now }: RollbackTarget,
   kind: Kind,
   is: StoredObject,
   {
@@ -206,7 +206,7 @@ function staysBecause(
       `${name} is overridden ${describeOverride(override)} and stays overridden`,
       path,
     );
-  if (loosens(kind, path, before, after)) {
+  if (loosensRestriction(kind, path, before, after)) {
     const message = `${name} keeps its value, because it is a restriction, which a rollback does not undo; undo it through the API`;
     return objectProblem(is, 'failsafe_kept', message, path);
   }
@@ -216,7 +216,7 @@ function staysBecause(
 }
 
 /** Returns a problem when a source out of scope states a value other than the restored value. */
-function otherOpinion(
+function conflictingSourceProblem(
   scope: RollbackScope,
   fields: Fields,
   is: StoredObject,
@@ -225,7 +225,7 @@ function otherOpinion(
 ): Problem | undefined {
   if (isMember(fields, path)) return undefined;
   const other = is.declared.find(({ source, stated }) => {
-    const value = concerns(scope, source) ? undefined : unitsOf(fields, stated).get(path);
+    const value = includesSource(scope, source) ? undefined : unitsOf(fields, stated).get(path);
     return value !== undefined && !equalJson(value, after);
   });
   if (other === undefined) return undefined;

@@ -2,16 +2,16 @@ import { mapInSteps } from '../../lib/steps.ts';
 import type { Actor } from '../../model/declare/actor.ts';
 import type { PlanEnvironment } from '../../model/declare/plan-environment.ts';
 import { type Problem, sortProblems } from '../../model/problem.ts';
-import { plainSettings } from '../../model/sources/settings.ts';
+import { defaultSettings } from '../../model/sources/settings.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { trippedGuards } from '../checks/guard.ts';
 import { type Edit, finishInSteps } from '../finish.ts';
-import { type Change, type Claim, type Outcome, type Plan, subjectOf, type TrippedGuard } from '../plan.ts';
+import { type Change, type Claim, type Plan, type PlanOutcome, subjectOf, type TrippedGuard } from '../plan.ts';
 import { checkRollback } from './checks.ts';
-import { bringBack, takeAway } from './gone.ts';
-import { changeBack, objectProblem, type RolledBack, type Way } from './object.ts';
-import { concerns, isOutOfReach, type Pair, pairsOf, type RollbackScope } from './scope.ts';
+import { removeCreated, restoreDeleted } from './gone.ts';
+import { type ObjectRollback, objectProblem, type RollbackTarget, restoreChanged } from './object.ts';
+import { changedPairs, includesSource, isNeverRolledBack, type ObjectPair, type RollbackScope } from './scope.ts';
 
 /** Input of `planRollback`. */
 export interface RollbackInput {
@@ -35,12 +35,12 @@ export interface RollbackInput {
  * undone and credentials are never restored; the plan lists them as warnings. Applying it also suspends the sources
  * that it touches.
  */
-export function* planRollback(input: RollbackInput): Generator<undefined, Outcome> {
+export function* planRollback(input: RollbackInput): Generator<undefined, PlanOutcome> {
   const { snapshot, past, scope, now } = input;
-  const way: Way = { scope, revision: past.revision, now };
-  const parts: RolledBack[] = [];
-  for (const [at, pair] of pairsOf(past, snapshot, scope).entries()) {
-    parts.push(rollBack(way, snapshot, pair));
+  const way: RollbackTarget = { scope, revision: past.revision, now };
+  const parts: ObjectRollback[] = [];
+  for (const [at, pair] of changedPairs(past, snapshot, scope).entries()) {
+    parts.push(rollBackObject(way, snapshot, pair));
     if (at % 500 === 499) yield undefined;
   }
   const checked = checkRollback(
@@ -50,31 +50,31 @@ export function* planRollback(input: RollbackInput): Generator<undefined, Outcom
   );
   yield undefined;
   const warnings = [...parts.flatMap((part) => part.warnings), ...checked.warnings];
-  const outcome = yield* finish(input, checked.edits, warnings);
-  const taken = outcome.ok ? takenKeys(snapshot, outcome.plan, outcome.next) : [];
+  const outcome = yield* finishRollback(input, checked.edits, warnings);
+  const taken = outcome.ok ? takenKeyProblems(snapshot, outcome.plan, outcome.next) : [];
   const problems = [...parts.flatMap((part) => part.problems), ...checked.problems, ...taken];
   if (problems.length > 0 || !outcome.ok) {
     const broken = outcome.ok ? [] : outcome.problems;
     return { ok: false, problems: sortProblems([...problems, ...unreported(problems, broken)]) };
   }
-  return suspended(input, outcome.plan, outcome.next);
+  return withSuspensions(input, outcome.plan, outcome.next);
 }
 
-function rollBack(way: Way, { registry }: Snapshot, { was, is }: Pair): RolledBack {
+function rollBackObject(way: RollbackTarget, { registry }: Snapshot, { was, is }: ObjectPair): ObjectRollback {
   const object = is ?? was;
   const nothing = { problems: [], warnings: [] };
   if (object === undefined) return nothing;
   const kind = registry.get(object.kind);
-  if (isOutOfReach(kind, object)) return nothing;
-  if (is === undefined) return bringBack(way, kind, object);
-  return was === undefined ? takeAway(way, kind, is) : changeBack(way, kind, was, is);
+  if (isNeverRolledBack(kind, object)) return nothing;
+  if (is === undefined) return restoreDeleted(way, kind, object);
+  return was === undefined ? removeCreated(way, kind, is) : restoreChanged(way, kind, was, is);
 }
 
 /**
  * Returns a problem for each restored key that another object has now. Only the key of these objects changes, so no
  * rule checks them.
  */
-function takenKeys(snapshot: Snapshot, { claims }: Plan, next: Snapshot): readonly Problem[] {
+function takenKeyProblems(snapshot: Snapshot, { claims }: Plan, next: Snapshot): readonly Problem[] {
   return claims.flatMap(({ before, after }) => {
     const { kind, key } = after;
     if (key === undefined || key === before.key) return [];
@@ -93,17 +93,17 @@ function takenKeys(snapshot: Snapshot, { claims }: Plan, next: Snapshot): readon
 
 /** Drops problems that repeat a reported problem of the same object under the code of a rule. */
 function unreported(reported: readonly Problem[], found: readonly Problem[]): readonly Problem[] {
-  const known = new Set(reported.map(({ code, kind, key }) => `${sameAs[code] ?? code} ${kind} ${key}`));
+  const known = new Set(reported.map(({ code, kind, key }) => `${equivalentCodes[code] ?? code} ${kind} ${key}`));
   return found.filter(({ code, kind, key }) => !known.has(`${code} ${kind} ${key}`));
 }
 
-const sameAs: Readonly<Record<string, string>> = { reference_missing: 'reference_deleted' };
+const equivalentCodes: Readonly<Record<string, string>> = { reference_missing: 'reference_deleted' };
 
-function* finish(
+function* finishRollback(
   input: RollbackInput,
   edits: readonly Edit[],
   warnings: readonly Problem[],
-): Generator<undefined, Outcome> {
+): Generator<undefined, PlanOutcome> {
   const { snapshot, past, scope, now, newId, planEnvironment, actor } = input;
   const { source } = onlySource(scope);
   return yield* finishInSteps({
@@ -141,9 +141,9 @@ function* guardsOf(
       source: owner ?? 'the API',
       changes: list,
       owned: () => ownedBy(snapshot, owner),
-      desired: owner === undefined ? 1 : past.declaredBy(owner).length,
+      desiredCount: owner === undefined ? 1 : past.declaredBy(owner).length,
       allowEmpty: false,
-      limits: owner === undefined ? plainSettings.limits : snapshot.settingsOf(owner).limits,
+      limits: owner === undefined ? defaultSettings.limits : snapshot.settingsOf(owner).limits,
     }),
   );
   return tripped.flat();
@@ -151,17 +151,19 @@ function* guardsOf(
 
 function ownedBy(state: Snapshot, owner: string | undefined): readonly StoredObject[] {
   const objects = owner === undefined ? [...state.objects()] : state.declaredBy(owner);
-  return objects.filter((object) => object.owner === owner && !isOutOfReach(state.registry.get(object.kind), object));
+  return objects.filter(
+    (object) => object.owner === owner && !isNeverRolledBack(state.registry.get(object.kind), object),
+  );
 }
 
 /**
  * Adds the warnings about new generated values to the plan, and suspends the sources in scope that it touches, because
  * they would otherwise change the restored objects again.
  */
-function suspended({ past, scope }: RollbackInput, plan: Plan, next: Snapshot): Outcome {
+function withSuspensions({ past, scope }: RollbackInput, plan: Plan, next: Snapshot): PlanOutcome {
   const touched = [...plan.changes, ...plan.claims].flatMap((change) => sourcesOf(change));
-  const suspends = [...new Set(touched)].filter((source) => concerns(scope, source)).sort();
-  const warnings = sortProblems([...plan.warnings, ...renewed(plan)]);
+  const suspends = [...new Set(touched)].filter((source) => includesSource(scope, source)).sort();
+  const warnings = sortProblems([...plan.warnings, ...renewedValueWarnings(plan)]);
   const rollback = { revision: past.revision, scope, suspends };
   const settings = suspends.map(
     (source) => [source, { ...next.settingsOf(source), suspended: true, rolledBack: next.revision }] as const,
@@ -180,7 +182,7 @@ function sourcesOf({ before, after }: Change | Claim): readonly string[] {
 }
 
 /** Returns a warning for each value that the server generates anew for a restored object. */
-function renewed({ changes, outputs }: Plan): readonly Problem[] {
+function renewedValueWarnings({ changes, outputs }: Plan): readonly Problem[] {
   return changes.flatMap((change) => {
     const object = subjectOf(change);
     return Object.keys(outputs.get(object.id) ?? {}).map((name) => {

@@ -1,5 +1,5 @@
 import type { Kind } from '../../model/declare/kind.ts';
-import { originOf, type StoredObject } from '../../model/state/object.ts';
+import { derivedFromId, type StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 
 /**
@@ -15,18 +15,18 @@ export function parseScope(text: string): RollbackScope | undefined {
 }
 
 /** Whether the scope includes what this source owns. `undefined` as source means that no source owns it. */
-export function concerns(scope: RollbackScope, source: string | undefined): boolean {
+export function includesSource(scope: RollbackScope, source: string | undefined): boolean {
   if (source === undefined) return scope === 'all';
   return !scope.startsWith('source:') || scope === `source:${source}`;
 }
 
 /** Whether a rollback never changes this object, because the server maintains objects of its kind or this object. */
-export function isOutOfReach(kind: Kind, object: StoredObject): boolean {
-  return !kind.document.allowed || kind.isSystem?.(object) === true || originOf(object) !== undefined;
+export function isNeverRolledBack(kind: Kind, object: StoredObject): boolean {
+  return !kind.document.allowed || kind.isSystem?.(object) === true || derivedFromId(object) !== undefined;
 }
 
 /** One object in the former and in the present state. */
-export interface Pair {
+export interface ObjectPair {
   /** Former state. Absent: the object did not exist. */
   readonly was?: StoredObject;
   /** Present state. Absent: the object is deleted. */
@@ -34,13 +34,13 @@ export interface Pair {
 }
 
 /** Returns the objects in scope that may differ between the two states, ordered by id. */
-export function pairsOf(past: Snapshot, present: Snapshot, scope: RollbackScope): readonly Pair[] {
+export function changedPairs(past: Snapshot, present: Snapshot, scope: RollbackScope): readonly ObjectPair[] {
   const ids = new Set<string>();
   for (const state of [past, present]) {
     if (scope === 'all') for (const { id } of state.objects()) ids.add(id);
     else
       for (const source of state.sources())
-        if (concerns(scope, source)) for (const { id } of state.declaredBy(source)) ids.add(id);
+        if (includesSource(scope, source)) for (const { id } of state.declaredBy(source)) ids.add(id);
   }
   return [...ids].sort().flatMap((id) => {
     const [was, is] = [past.get(id), present.get(id)];

@@ -1,5 +1,5 @@
 import { sha256 } from '../../lib/node-pure.ts';
-import { numberText } from '../../lib/number-text.ts';
+import { formatNumber } from '../../lib/number-text.ts';
 import type { GuardLimits } from '../../model/sources/settings.ts';
 import type { AccessCount, AccessImpact, AccessRow } from '../../operations/config/plan-access.ts';
 import type { Plan, TrippedGuard } from '../plan.ts';
@@ -77,5 +77,5 @@ export function accessSummary({ gained, lost }: AccessImpact): string {
 }
 
 function pairsText(pairs: number): string {
-  return pairs === 1 ? '1 pair' : `${numberText(pairs)} pairs`;
+  return pairs === 1 ? '1 pair' : `${formatNumber(pairs)} pairs`;
 }

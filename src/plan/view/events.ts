@@ -6,7 +6,7 @@ import type { Override, StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { type Drift, driftOfObject } from '../ownership/drift.ts';
 import { type Change, type Claim, type Plan, subjectOf } from '../plan.ts';
-import { labeler, labelPath } from './view.ts';
+import { createLabeler, labelPath } from './view.ts';
 
 /** Returns the audit events of a plan, in the order of its changes. */
 export function auditEvents(plan: Plan, before: Snapshot, after: Snapshot): readonly AuditEvent[] {
@@ -48,7 +48,7 @@ function overrideEvents({ before, after }: Change | Claim, state: Snapshot): rea
     meta: {
       name: after.name,
       kind: after.kind,
-      path: labelPath(path, labeler(state, state)),
+      path: labelPath(path, createLabeler(state, state)),
       reason,
       until,
       by: by.name,

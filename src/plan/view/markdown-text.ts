@@ -1,22 +1,22 @@
 import type { Problem } from '../../model/problem.ts';
 
 /** Maximum number of lines of a list. */
-const mostLines = 50;
+const maxLines = 50;
 
 /** Escapes foreign text for Markdown prose: it contains no markup, and mentions no user. */
-export function prose(text: string): string {
-  return html(oneLine(text))
+export function escapeProse(text: string): string {
+  return escapeHtml(oneLine(text))
     .replace(/[\\`*_{}[\]#|~]/g, (mark) => `\\${mark}`)
     .replaceAll('@', '@\u200b');
 }
 
 /** Escapes foreign text for HTML. */
-export function html(text: string): string {
+export function escapeHtml(text: string): string {
   return oneLine(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
 /** Renders foreign text as inline code. */
-export function code(text: string): string {
+export function inlineCode(text: string): string {
   const inner = oneLine(text);
   const fence = '`'.repeat(longestRun(inner) + 1);
   const pad = inner.startsWith('`') || inner.endsWith('`') ? ' ' : '';
@@ -40,23 +40,23 @@ function oneLine(text: string): string {
 }
 
 /** Shortens a text that is too long, and appends its full length. */
-export function cut(text: string, room: number): string {
+export function truncate(text: string, room: number): string {
   return text.length <= room ? text : `${text.slice(0, room)}… (${text.length} characters)`;
 }
 
 /** Returns a number with its noun, in the singular or plural. */
-export function counted(number: number, noun: string): string {
+export function countText(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
 /** Renders a problem as a Markdown list item. */
 export function problemLine({ message, file, line }: Problem): string {
-  const place = file === undefined ? '' : `${code(line === undefined ? file : `${file}:${line}`)}: `;
-  return `- ${place}${prose(message)}`;
+  const place = file === undefined ? '' : `${inlineCode(line === undefined ? file : `${file}:${line}`)}: `;
+  return `- ${place}${escapeProse(message)}`;
 }
 
-/** Returns at most `mostLines` lines, and the number of lines left out. */
-export function shortened(lines: readonly string[]): string {
-  const shown = lines.slice(0, mostLines).map((line) => cut(line, 500));
-  return [...shown, ...(lines.length > mostLines ? [`- and ${lines.length - mostLines} more`] : [])].join('\n');
+/** Returns at most `maxLines` lines, and the number of lines left out. */
+export function truncateLines(lines: readonly string[]): string {
+  const shown = lines.slice(0, maxLines).map((line) => truncate(line, 500));
+  return [...shown, ...(lines.length > maxLines ? [`- and ${lines.length - maxLines} more`] : [])].join('\n');
 }

@@ -2,27 +2,36 @@ import { equalJson, isObject, type Json, type JsonObject } from '../../lib/json.
 import { planActions } from '../../model/declare/plan-words.ts';
 import type { ChangeView, PlanView, UnitView } from '../../operations/config/plan.ts';
 import { accessLine, accessSummary, changesAccess, firstRows } from './access.ts';
-import { code, counted, cut, fenced, html, problemLine, prose, shortened } from './markdown-text.ts';
+import {
+  countText,
+  escapeHtml,
+  escapeProse,
+  fenced,
+  inlineCode,
+  problemLine,
+  truncate,
+  truncateLines,
+} from './markdown-text.ts';
 import { noteOf } from './view.ts';
 
 /** Default maximum length of the text, in characters. GitHub accepts comments of 65,536 characters. */
-const longest = 60_000;
+const defaultMaxLength = 60_000;
 
 /** Maximum number of lines about gained and lost access. */
-const mostAccessRows = 40;
+const maxAccessRows = 40;
 
 /** Maximum length of the text about one object, in characters. */
-const longestChange = 8_000;
+const maxChangeLength = 8_000;
 
 /** Maximum length of the list of pairs, in characters. */
-const longestPairs = 20_000;
+const maxPairsLength = 20_000;
 
 /**
  * Renders a plan as Markdown for change requests: a headline, the parts that need attention, and every change in a
  * collapsed section. `pairs` are diff lines about each pair that gains or loses access. Changes that do not fit into
  * `limit` characters are only counted.
  */
-export function renderMarkdown(plan: PlanView, limit = longest, pairs: readonly string[] = []): string {
+export function renderMarkdown(plan: PlanView, limit = defaultMaxLength, pairs: readonly string[] = []): string {
   const head = [
     headline(plan),
     ...suspensions(plan),
@@ -34,10 +43,12 @@ export function renderMarkdown(plan: PlanView, limit = longest, pairs: readonly 
     ...warningLines(plan),
   ];
   const foot = footer(plan);
-  const room = limit - length(head) - length(foot) - more(plan.changes.length).length - 2;
+  const room = limit - length(head) - length(foot) - moreChangesLine(plan.changes.length).length - 2;
   const changes = fittingChanges(plan.changes, room);
   const left = plan.changes.length - changes.length;
-  return [...head, ...changes, ...(left > 0 ? [more(left)] : []), ...foot].map((part) => `${part}\n`).join('\n');
+  return [...head, ...changes, ...(left > 0 ? [moreChangesLine(left)] : []), ...foot]
+    .map((part) => `${part}\n`)
+    .join('\n');
 }
 
 /** Each part is followed by two characters: its newline and an empty line. */
@@ -45,7 +56,7 @@ function length(parts: readonly string[]): number {
   return parts.reduce((sum, part) => sum + part.length + 2, 0);
 }
 
-function fitting(parts: readonly string[], room: number): readonly string[] {
+function fittingParts(parts: readonly string[], room: number): readonly string[] {
   let left = room;
   const end = parts.findIndex((part) => {
     left -= part.length + 2;
@@ -67,16 +78,16 @@ function fittingChanges(changes: readonly ChangeView[], room: number): readonly 
   return parts;
 }
 
-function more(changes: number): string {
-  return `_and ${counted(changes, 'more change')}, not shown here_`;
+function moreChangesLine(changes: number): string {
+  return `_and ${countText(changes, 'more change')}, not shown here_`;
 }
 
 function headline({ source, counts, claims, rollback }: PlanView): string {
-  const subject = source === undefined ? 'Plan' : `Plan for ${code(source)}`;
+  const subject = source === undefined ? 'Plan' : `Plan for ${inlineCode(source)}`;
   const what = rollback === undefined ? subject : `Plan for the rollback to revision ${rollback.revision}`;
   const { create, update, delete: gone } = counts;
   if (create + update + gone > 0) return `### ${what}: ${create} to create, ${update} to change, ${gone} to delete`;
-  const own = claims.length === 0 ? '' : `; ownership of ${counted(claims.length, 'object')} changes`;
+  const own = claims.length === 0 ? '' : `; ownership of ${countText(claims.length, 'object')} changes`;
   return `### ${what}: no changes${own}`;
 }
 
@@ -84,12 +95,12 @@ function guardLines({ guards, state }: PlanView): readonly string[] {
   if (guards.length === 0) return [];
   const heading =
     state === 'approved' ? 'This plan needed an approval and was approved.' : 'This plan needs an approval.';
-  return [`> **${heading}**\n${guards.map(({ message }) => `>\n> - ${prose(message)}`).join('\n')}`];
+  return [`> **${heading}**\n${guards.map(({ message }) => `>\n> - ${escapeProse(message)}`).join('\n')}`];
 }
 
 function suspensions({ rollback }: PlanView): readonly string[] {
   if (rollback === undefined || rollback.suspends.length === 0) return [];
-  return [`Suspends ${rollback.suspends.map(code).join(', ')}, so that the restored state is kept.`];
+  return [`Suspends ${rollback.suspends.map(inlineCode).join(', ')}, so that the restored state is kept.`];
 }
 
 const marks = { create: '+', update: '~', delete: '-' } as const;
@@ -97,18 +108,18 @@ const marks = { create: '+', update: '~', delete: '-' } as const;
 /** Lists who gains and loses access, or nothing when access does not change. */
 function accessLines({ access }: PlanView): readonly string[] {
   if (access === undefined || !changesAccess(access)) return [];
-  const shown = firstRows(access.groups, mostAccessRows).map(accessLine);
+  const shown = firstRows(access.groups, maxAccessRows).map(accessLine);
   const left = access.groups.length - shown.length + access.omitted;
-  const body = [...shown, ...(left > 0 ? [`# and ${counted(left, 'more line')}`] : [])];
+  const body = [...shown, ...(left > 0 ? [`# and ${countText(left, 'more line')}`] : [])];
   return [`**${accessSummary(access)}**\n\n${fenced(body)}`];
 }
 
 function pairLines(pairs: readonly string[]): readonly string[] {
   if (pairs.length === 0) return [];
-  return [unfolding('Access, pair by pair', within(pairs, longestPairs))];
+  return [collapsible('Access, pair by pair', fitLines(pairs, maxPairsLength))];
 }
 
-function unfolding(title: string, lines: readonly string[]): string {
+function collapsible(title: string, lines: readonly string[]): string {
   return `<details><summary>${title}</summary>\n\n${fenced(lines)}\n\n</details>`;
 }
 
@@ -126,12 +137,12 @@ function table({ changes }: PlanView): readonly string[] {
 }
 
 function riskLines({ changes }: PlanView): readonly string[] {
-  const risks = changes.flatMap((change) => change.risks.map((risk) => `- ${subject(change)}: ${prose(risk)}`));
-  return risks.length === 0 ? [] : [`**Look twice**\n\n${shortened(risks)}`];
+  const risks = changes.flatMap((change) => change.risks.map((risk) => `- ${subject(change)}: ${escapeProse(risk)}`));
+  return risks.length === 0 ? [] : [`**Look twice**\n\n${truncateLines(risks)}`];
 }
 
 function warningLines({ warnings }: PlanView): readonly string[] {
-  return warnings.length === 0 ? [] : [`**Warnings**\n\n${shortened(warnings.map(problemLine))}`];
+  return warnings.length === 0 ? [] : [`**Warnings**\n\n${truncateLines(warnings.map(problemLine))}`];
 }
 
 function renderChange(change: ChangeView): string {
@@ -140,8 +151,8 @@ function renderChange(change: ChangeView): string {
   const used = change.usedBy === undefined ? [] : [`  used by ${change.usedBy.join(', ')}`];
   const lines = [...renamed, ...replaced, ...change.units.flatMap((unit) => unitLines(change, unit)), ...used];
   // An update without units changes no field: it moves the object to another parent, for example.
-  const body = lines.length === 0 ? [bodyless[change.action]] : within(lines, longestChange);
-  return unfolding(`${marks[change.action]} ${summary(change)}`, body);
+  const body = lines.length === 0 ? [bodyless[change.action]] : fitLines(lines, maxChangeLength);
+  return collapsible(`${marks[change.action]} ${summary(change)}`, body);
 }
 
 const bodyless = {
@@ -150,20 +161,20 @@ const bodyless = {
   delete: '  the whole object',
 } as const;
 
-function within(lines: readonly string[], room: number): readonly string[] {
-  const shown = fitting(lines, room);
+function fitLines(lines: readonly string[], room: number): readonly string[] {
+  const shown = fittingParts(lines, room);
   return shown.length === lines.length
     ? lines
-    : [...shown, `  and ${counted(lines.length - shown.length, 'more line')}`];
+    : [...shown, `  and ${countText(lines.length - shown.length, 'more line')}`];
 }
 
 function summary({ kind, key, name, file, line }: ChangeView): string {
-  const place = file === undefined ? '' : ` (${html(file)}:${line})`;
-  return `${html(kind)} <code>${html(key ?? name)}</code>${place}`;
+  const place = file === undefined ? '' : ` (${escapeHtml(file)}:${line})`;
+  return `${escapeHtml(kind)} <code>${escapeHtml(key ?? name)}</code>${place}`;
 }
 
 function subject({ kind, key, name }: ChangeView): string {
-  return `${kind} ${code(key ?? name)}`;
+  return `${kind} ${inlineCode(key ?? name)}`;
 }
 
 /** Returns the diff lines of one unit. For an entry of a keyed list, only the members that differ. */
@@ -198,19 +209,20 @@ function suffixOf(path: string, value: Json | undefined): string {
 }
 
 function shown(value: Json): string {
-  return cut(JSON.stringify(value), 1_000);
+  return truncate(JSON.stringify(value), 1_000);
 }
 
 function footer({ digest, id, baseRevision, expiresAt, state }: PlanView): readonly string[] {
   const about = [
-    `digest ${code(digest)}`,
+    `digest ${inlineCode(digest)}`,
     `made at revision ${baseRevision}`,
-    ...(id === undefined ? [] : [`plan ${code(id)}`]),
+    ...(id === undefined ? [] : [`plan ${inlineCode(id)}`]),
     ...(expiresAt === undefined ? [] : [`valid until ${expiresAt}`]),
   ];
-  const approve = state === 'needs_approval' ? `, after ${code(`heddle approve ${id}`)}` : '';
+  const approve = state === 'needs_approval' ? `, after ${inlineCode(`heddle approve ${id}`)}` : '';
   const usable = state === 'ready' || state === 'approved' || state === 'needs_approval';
-  const how = id === undefined || !usable ? [] : [`Apply exactly this with ${code(`heddle apply ${id}`)}${approve}.`];
+  const how =
+    id === undefined || !usable ? [] : [`Apply exactly this with ${inlineCode(`heddle apply ${id}`)}${approve}.`];
   return ['---', [`${about.join(' · ')}.`, ...how].join('\n')];
 }
 

@@ -6,7 +6,7 @@ import type { AnyField, Fields } from '../../model/schema/field.ts';
 import { entriesOf } from '../../model/schema/field-search.ts';
 import { hideSecrets, hideValueSecrets } from '../../model/schema/secret-fields.ts';
 import type { Content } from '../../model/state/members.ts';
-import { placeholdersOf, portable } from '../digest.ts';
+import { placeholdersOf, withPlaceholders } from '../digest.ts';
 import { type Change, type Plan, subjectOf } from '../plan.ts';
 
 /** A JSON Patch operation as plain JSON. */
@@ -41,21 +41,21 @@ export function patchesInSteps(registry: Registry, plan: Plan): Generator<undefi
       ...(key === undefined ? {} : { key }),
       id: created.get(id) ?? id,
       action: change.action,
-      // `portable` only replaces ids, so the result is still a list of operations.
-      patch: portable(operations, created) as readonly Operation[],
+      // `withPlaceholders` only replaces ids, so the result is still a list of operations.
+      patch: withPlaceholders(operations, created) as readonly Operation[],
     };
   });
 }
 
 function operationsOf(fields: Fields, { before, after }: Change): readonly Operation[] {
   if (before === undefined)
-    return after === undefined ? [] : [{ op: 'add', path: '', value: hideSecrets(fields, listed(after)) }];
+    return after === undefined ? [] : [{ op: 'add', path: '', value: hideSecrets(fields, withMemberLists(after)) }];
   if (after === undefined) return [{ op: 'remove', path: '' }];
-  return patchFields(fields, listed(before), listed(after), '');
+  return patchFields(fields, withMemberLists(before), withMemberLists(after), '');
 }
 
 /** Returns the spec as documents and requests write it, with memberships as lists of ids. */
-function listed({ spec, members = {} }: Content): JsonObject {
+function withMemberLists({ spec, members = {} }: Content): JsonObject {
   return { ...spec, ...Object.fromEntries(Object.entries(members).map(([name, edges]) => [name, edges.keys()])) };
 }
 

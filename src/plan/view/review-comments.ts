@@ -41,31 +41,38 @@ export function commentOnPlan(plan: PlanView): readonly ReviewComment[] {
         ...{ level: 'error', code: `guard_${guard}`, title: 'the plan needs an approval', message },
       }),
     ),
-    ...(plan.access === undefined ? [] : remarkAccess(plan.access)),
-    ...plan.changes.flatMap((change) => change.risks.map((risk) => remark(change, 'warning', 'change_risk', risk))),
+    ...(plan.access === undefined ? [] : commentOnAccess(plan.access)),
+    ...plan.changes.flatMap((change) =>
+      change.risks.map((risk) => commentOnChange(change, 'warning', 'change_risk', risk)),
+    ),
     ...commentOnProblems(plan.warnings, 'warning'),
-    ...plan.changes.map((change) => remark(change, 'notice', `change_${change.action}`, effectOf(change))),
+    ...plan.changes.map((change) => commentOnChange(change, 'notice', `change_${change.action}`, effectOf(change))),
   ];
 }
 
 /** Maximum number of lines about gained access, and about lost access. */
-const mostAccessRows = 20;
+const maxAccessRows = 20;
 
 /** Returns one comment for gained and one for lost access, because platforms show only a few comments of a type. */
-function remarkAccess(impact: AccessImpact): readonly ReviewComment[] {
+function commentOnAccess(impact: AccessImpact): readonly ReviewComment[] {
   const none = { pairs: 0, conditional: 0 };
   return (['gained', 'lost'] as const).flatMap((change): readonly ReviewComment[] => {
     if (impact[change].pairs === 0) return [];
     const summary = accessSummary({ ...impact, gained: none, lost: none, [change]: impact[change] });
     const rows = impact.groups.filter((row) => row.change === change).map(accessLine);
-    const left = rows.length - mostAccessRows;
+    const left = rows.length - maxAccessRows;
     const more = left > 0 ? [`and ${left} more`] : impact.omitted > 0 ? ['and perhaps more'] : [];
-    const message = [`${summary.slice(0, -1)}:`, ...rows.slice(0, mostAccessRows), ...more].join('\n');
+    const message = [`${summary.slice(0, -1)}:`, ...rows.slice(0, maxAccessRows), ...more].join('\n');
     return [{ level: 'warning', code: `access_${change}`, title: `access is ${change}`, message }];
   });
 }
 
-function remark(change: ChangeView, level: ReviewComment['level'], code: string, message: string): ReviewComment {
+function commentOnChange(
+  change: ChangeView,
+  level: ReviewComment['level'],
+  code: string,
+  message: string,
+): ReviewComment {
   const { kind, key, name, file, line } = change;
   return {
     ...{ level, code, message, title: `${kind} ${key ?? name}` },
@@ -92,20 +99,20 @@ export function renderGithub(remarks: readonly ReviewComment[]): string {
 
 function workflowCommand({ level, title, message, file, line, column }: ReviewComment): string {
   const properties = [
-    ...(file === undefined ? [] : [`file=${property(file)}`]),
+    ...(file === undefined ? [] : [`file=${escapeProperty(file)}`]),
     ...(file === undefined || line === undefined ? [] : [`line=${line}`]),
     ...(file === undefined || column === undefined ? [] : [`col=${column}`]),
-    `title=${property(title)}`,
+    `title=${escapeProperty(title)}`,
   ];
-  return `::${level} ${properties.join(',')}::${data(message)}`;
+  return `::${level} ${properties.join(',')}::${escapeData(message)}`;
 }
 
-function data(text: string): string {
+function escapeData(text: string): string {
   return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }
 
-function property(text: string): string {
-  return data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+function escapeProperty(text: string): string {
+  return escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 }
 
 const severities = { error: 'major', warning: 'minor', notice: 'info' } as const;

@@ -24,7 +24,7 @@ export type Fresh =
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
 /** Maximum number of differences in the list. */
-const most = 100;
+const maxDifferences = 100;
 
 /**
  * Explains how a stored plan differs from a new one, by object and unit, and who caused the differences. `touches` are
@@ -34,12 +34,15 @@ export function explainStale(saved: PlanView, fresh: Fresh, touches: readonly To
   const found = fresh.ok ? compare(saved, fresh.plan, touches) : [...fresh.problems, ...touchProblems(touches)];
   if (found.length === 0) {
     const renewed = recreated(touches);
-    if (renewed.length > 0) return renewed.slice(0, most);
+    if (renewed.length > 0) return renewed.slice(0, maxDifferences);
     const message = `the owner or the protection of what the plan changes is different now${attribution(touches[0])}`;
     return [{ code: 'plan_stale', message }];
   }
-  if (found.length <= most) return found;
-  return [...found.slice(0, most), { code: 'plan_stale', message: `and ${found.length - most} more differences` }];
+  if (found.length <= maxDifferences) return found;
+  return [
+    ...found.slice(0, maxDifferences),
+    { code: 'plan_stale', message: `and ${found.length - maxDifferences} more differences` },
+  ];
 }
 
 /**
@@ -107,12 +110,12 @@ function compareChange(
 }
 
 function added(fresh: ChangeView, touches: readonly Touch[]): Problem {
-  const units = fresh.action === 'update' ? ` (${fresh.units.slice(0, 5).map(became).join(', ')})` : '';
+  const units = fresh.action === 'update' ? ` (${fresh.units.slice(0, 5).map(describeUnitChange).join(', ')})` : '';
   const message = `would now be ${passive[fresh.action]} as well${units}`;
   return stale(fresh, `${message}${attribution(latest(fresh, touches))}`);
 }
 
-function became({ path, before, after }: UnitView): string {
+function describeUnitChange({ path, before, after }: UnitView): string {
   if (before === undefined) return `+${path}`;
   return after === undefined ? `-${path}` : `${path} ${shorten(before)} → ${shorten(after)}`;
 }
@@ -128,7 +131,8 @@ function compareUnits(saved: ChangeView, fresh: ChangeView, touches: readonly To
 }
 
 function compareUnit(saved: UnitView | undefined, fresh: UnitView | undefined): string | undefined {
-  if (saved === undefined) return fresh === undefined ? undefined : `would now change as well: ${became(fresh)}`;
+  if (saved === undefined)
+    return fresh === undefined ? undefined : `would now change as well: ${describeUnitChange(fresh)}`;
   if (fresh === undefined) return 'already has the planned value';
   if (!equalJson(saved.before, fresh.before))
     return `is ${shown(fresh.before)} now and was ${shown(saved.before)} when the plan was made`;

@@ -3,7 +3,7 @@ import { mapInSteps, runToEnd } from '../../lib/steps.ts';
 import { type Fields, isEmpty } from '../../model/schema/field.ts';
 import { hideUnitSecrets } from '../../model/schema/secret-fields.ts';
 import { parentField } from '../../model/state/facets.ts';
-import { noContent } from '../../model/state/members.ts';
+import { emptyContent } from '../../model/state/members.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { diffUnits, type UnitChange } from '../../model/state/units.ts';
@@ -27,7 +27,7 @@ export function viewPlan(plan: Plan, before: Snapshot, after: Snapshot): PlanVie
 
 /** Same as `viewPlan`, as a generator that yields now and then. */
 export function* viewInSteps(plan: Plan, before: Snapshot, after: Snapshot): Generator<undefined, PlanView> {
-  const label = labelerOf(plan, labeler(before, after));
+  const label = labelerForPlan(plan, createLabeler(before, after));
   return {
     formatVersion: '1.0',
     ...(plan.source === undefined ? {} : { source: plan.source }),
@@ -46,13 +46,13 @@ export function* viewInSteps(plan: Plan, before: Snapshot, after: Snapshot): Gen
 /**
  * A re-created object and the deleted object have the same name, so the label of the deleted object includes its id.
  */
-function labelerOf({ changes }: Plan, label: Label): Label {
+function labelerForPlan({ changes }: Plan, label: Labeler): Labeler {
   const replaced = new Set(changes.flatMap(({ replaces }) => replaces?.id ?? []));
   return replaced.size === 0 ? label : (id) => (replaced.has(id) ? `${label(id)} (id ${id})` : label(id));
 }
 
 interface Viewing {
-  readonly label: Label;
+  readonly label: Labeler;
   readonly before: Snapshot;
   readonly source: string | undefined;
 }
@@ -77,7 +77,7 @@ function viewChange(change: Change, { label, before, source }: Viewing): ChangeV
 function unitsToShow({ action, before, units }: Change, { registry }: Snapshot): readonly UnitChange[] {
   if (action === 'create') return units.filter((unit) => !isEmpty(unit.after));
   if (action === 'update' || before === undefined) return units;
-  return diffUnits(registry.get(before.kind).spec, before, noContent).filter((unit) => !isEmpty(unit.before));
+  return diffUnits(registry.get(before.kind).spec, before, emptyContent).filter((unit) => !isEmpty(unit.before));
 }
 
 /** Returns the former key of a renamed object. Left out for children: their key only repeats their parent and units. */
@@ -97,7 +97,7 @@ function usersOf(change: Change, before: Snapshot): Pick<ChangeView, 'usedBy'> {
 export function viewUnits(
   fields: Fields,
   units: readonly UnitChange[],
-  label: Label,
+  label: Labeler,
   resets: ReadonlySet<string> = new Set(),
 ): readonly UnitView[] {
   const shown = units.map((unit) => hideUnitSecrets(fields, unit));
@@ -125,13 +125,13 @@ function viewObject(change: Change | Claim, source: string | undefined): ObjectV
 }
 
 /** Returns the key or name of the object with an id; `undefined` for a text that is not an id. */
-export type Label = (id: string) => string | undefined;
+export type Labeler = (id: string) => string | undefined;
 
 /**
  * Returns a function that gives the key or name of an object: the one after a step or, for deleted objects, the one
  * before it.
  */
-export function labeler(before: Snapshot, after: Snapshot): Label {
+export function createLabeler(before: Snapshot, after: Snapshot): Labeler {
   return (id) => {
     const object: StoredObject | undefined = after.get(id) ?? before.get(id);
     return labelOf(object);
@@ -144,14 +144,14 @@ export function labelOf(object: StoredObject | undefined): string | undefined {
 }
 
 /** Replaces the id in the brackets of a unit path by the name of the object. */
-export function labelPath(path: string, label: Label): string {
+export function labelPath(path: string, label: Labeler): string {
   const bracket = path.endsWith(']') ? path.indexOf('[') : -1;
   const name = bracket < 0 ? undefined : label(path.slice(bracket + 1, -1));
   return name === undefined ? path : `${path.slice(0, bracket)}[${name}]`;
 }
 
 /** Replaces ids in a value by names. */
-export function labelValue(value: Json, label: Label): Json {
+export function labelValue(value: Json, label: Labeler): Json {
   if (typeof value === 'string') return label(value) ?? value;
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => labelValue(item, label));

@@ -1,8 +1,8 @@
 import type { InjectOptions } from 'fastify';
 import { expect, it } from 'vitest';
-import { ourPath } from '../../../src/api/profile/paths.ts';
+import { toSpecificationPath } from '../../../src/api/profile/paths.ts';
 import { rows } from '../../../src/api/profile/table.ts';
-import { toTheirs } from '../../../src/api/profile/translate.ts';
+import { toProfile } from '../../../src/api/profile/translate.ts';
 import { type Translation, translationsOf } from '../../../src/api/profile/translations.ts';
 import { equalJson, type JsonObject, parseJson } from '../../../src/lib/json.ts';
 import type { Profile } from '../../../src/model/profile.ts';
@@ -24,7 +24,7 @@ it('every operation answers the same in both profiles, except for the listed dif
   const txt = new Map<string, readonly string[]>();
   await using api = await testApi('postgres', {
     edition: 'hosted',
-    profile: { profile: 'specification', byHeader: true },
+    profile: { profile: 'specification', allowsHeader: true },
     resolveTxt: async (name) => txt.get(name) ?? [],
   });
   const document: JsonObject = (await api.call('GET', '/api/openapi.json')).body;
@@ -84,7 +84,7 @@ async function outcomesIn(profile: Profile) {
   const txt = new Map<string, readonly string[]>();
   await using api = await testApi('postgres', {
     edition: 'hosted',
-    profile: { profile, byHeader: false },
+    profile: { profile, allowsHeader: false },
     cities: async () => [{ city_name: 'Berlin', geoname_id: 2950159 }],
     resolveTxt: async (name) => txt.get(name) ?? [],
   });
@@ -94,7 +94,7 @@ async function outcomesIn(profile: Profile) {
   const scene = await createScene({ ...api, app: heard(api.app, note) }, 'hosted', txt);
   const document: JsonObject = (await api.call('GET', '/api/openapi.json')).body;
   const run = async (of: Described): Promise<void> => {
-    name = `${of.method.toUpperCase()} ${ourPath(of.path)}`;
+    name = `${of.method.toUpperCase()} ${toSpecificationPath(of.path)}`;
     await scene.attempt(of);
   };
   const operations = scene.operations.filter((of) => !momentary.has(of.name) && !isStream(of));
@@ -179,5 +179,5 @@ async function ask({ app }: TestApi, { method, path }: Described, { url, headers
 
 function inTheirs(translation: Translation | undefined, text: string): string {
   const shape = translation?.answer;
-  return shape === undefined ? text : JSON.stringify(toTheirs(shape, parseJson(text)));
+  return shape === undefined ? text : JSON.stringify(toProfile(shape, parseJson(text)));
 }

@@ -3,7 +3,14 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';
 import { describeApi } from '../../../src/api/description.ts';
-import { asObjects, isObject, type Json, type JsonObject, membersOf, pointerTo } from '../../../src/lib/json.ts';
+import {
+  appendPointer,
+  asObjectOrEmpty,
+  asObjects,
+  isObject,
+  type Json,
+  type JsonObject,
+} from '../../../src/lib/json.ts';
 import { registry } from '../../model/product.ts';
 
 const describeIt = (edition: 'self-hosted' | 'hosted') =>
@@ -51,7 +58,7 @@ describe('schemas of the compatible profile', () => {
   ])('of %s %s make the member %s optional and nullable', (method, path, member, type) => {
     for (const { required, properties } of bodiesOf(method, path)) {
       expect(required).not.toContain(member);
-      expect(membersOf(properties)[member]).toMatchObject({ type: [type, 'null'] });
+      expect(asObjectOrEmpty(properties)[member]).toMatchObject({ type: [type, 'null'] });
     }
   });
 
@@ -63,15 +70,15 @@ describe('schemas of the compatible profile', () => {
   ])('of %s %s require the member %s', (method, path, member) => {
     for (const { required, properties } of bodiesOf(method, path)) {
       expect(required).toContain(member);
-      expect(membersOf(properties)[member]).toMatchObject({ type: 'string' });
+      expect(asObjectOrEmpty(properties)[member]).toMatchObject({ type: 'string' });
     }
   });
 
   it('leave the schemas of the specification profile unchanged', async () => {
     const { components } = await describeApi(registry, { version: '0.0.0', edition: 'hosted' });
-    const specified = membersOf(membersOf(components)['schemas']);
+    const specified = asObjectOrEmpty(asObjectOrEmpty(components)['schemas']);
     expect(specified['EdrVendorAReplacement']).toBeUndefined();
-    expect(membersOf(specified['SetupKeyRequest'])['required']).toContain('usage_limit');
+    expect(asObjectOrEmpty(specified['SetupKeyRequest'])['required']).toContain('usage_limit');
   });
 
   it.each([
@@ -80,28 +87,28 @@ describe('schemas of the compatible profile', () => {
   ])('give ids in paths the type that objects show: %s, %s', (path, type) => {
     const { parameters, get } = itemOf(path);
     expect(parameters).toMatchObject([{ in: 'path', schema: { type } }]);
-    const answer = membersOf(membersOf(membersOf(get)['responses'])['200']);
-    for (const { properties } of schemasOf(answer)) expect(membersOf(properties)['id']).toMatchObject({ type });
+    const answer = asObjectOrEmpty(asObjectOrEmpty(asObjectOrEmpty(get)['responses'])['200']);
+    for (const { properties } of schemasOf(answer)) expect(asObjectOrEmpty(properties)['id']).toMatchObject({ type });
   });
 
   function itemOf(path: string): JsonObject {
-    return membersOf(membersOf(description['paths'])[path]);
+    return asObjectOrEmpty(asObjectOrEmpty(description['paths'])[path]);
   }
 
   function bodiesOf(method: string, path: string): readonly JsonObject[] {
-    return schemasOf(membersOf(membersOf(itemOf(path)[method.toLowerCase()])['requestBody']));
+    return schemasOf(asObjectOrEmpty(asObjectOrEmpty(itemOf(path)[method.toLowerCase()])['requestBody']));
   }
 
   /** The schema of a body, or those of which it is one. */
   function schemasOf({ content }: JsonObject): readonly JsonObject[] {
-    const schema = followed(membersOf(membersOf(content)['application/json'])['schema']);
+    const schema = followed(asObjectOrEmpty(asObjectOrEmpty(content)['application/json'])['schema']);
     const found = schema['oneOf'] === undefined ? [schema] : asObjects(schema['oneOf']).map(followed);
     expect(found.every(({ properties }) => properties !== undefined)).toBe(true);
     return found;
   }
 
   function followed(schema: Json | undefined): JsonObject {
-    return membersOf(schemas[String(membersOf(schema)['$ref']).split('/').at(-1) ?? '']);
+    return asObjectOrEmpty(schemas[String(asObjectOrEmpty(schema)['$ref']).split('/').at(-1) ?? '']);
   }
 });
 
@@ -112,6 +119,6 @@ function* examplesIn(value: Json, pointer = ''): Generator<readonly [string, Jso
     const members = value as JsonObject;
     if (members['example'] !== undefined && members['schema'] !== undefined) yield [pointer, members['example']];
     for (const [name, item] of Object.entries(members))
-      yield* examplesIn(item, pointerTo(pointer, encodeURIComponent(name)));
+      yield* examplesIn(item, appendPointer(pointer, encodeURIComponent(name)));
   }
 }

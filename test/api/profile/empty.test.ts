@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ourPath } from '../../../src/api/profile/paths.ts';
+import { toSpecificationPath } from '../../../src/api/profile/paths.ts';
 import { isObject, type Json, type JsonObject } from '../../../src/lib/json.ts';
 import type { Profile } from '../../../src/model/profile.ts';
 import type { Described } from '../described.ts';
@@ -128,7 +128,7 @@ async function openScene(profile: Profile) {
   const txt = new Map<string, readonly string[]>();
   const api = await testApi('postgres', {
     edition: 'hosted',
-    profile: { profile, byHeader: false },
+    profile: { profile, allowsHeader: false },
     resolveTxt: async (name) => txt.get(name) ?? [],
   });
   const document: JsonObject = (await api.call('GET', '/api/openapi.json')).body;
@@ -147,7 +147,7 @@ async function compareAll(
   if (read === undefined || example === undefined) return;
   for (const variant of variantsOf(document, of, example)) {
     const { at, sent, member } = variant;
-    const name = `${ourPath(collectionOf(of))} ${member}`;
+    const name = `${toSpecificationPath(collectionOf(of))} ${member}`;
     const body = secrets.test(name) ? undefined : await sendAndRead(place, variant);
     if (body === undefined) continue;
     const shown = valueAt(body, at);

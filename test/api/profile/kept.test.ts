@@ -17,7 +17,7 @@ it.each(['specification', 'compatible'] as const)(
     const txt = new Map<string, readonly string[]>();
     await using api = await testApi('postgres', {
       edition: 'hosted',
-      profile: { profile, byHeader: false },
+      profile: { profile, allowsHeader: false },
       resolveTxt: async (name) => txt.get(name) ?? [],
     });
     const scene = await createScene(api, 'hosted', txt);

@@ -96,7 +96,9 @@ async function expectKept({ api, ours, theirs }: ProfileScene, of: readonly stri
     await theirs('POST', `${edr}/${product}`, { ...body, groups });
     const { [secret]: _, ...rest } = body;
     const stored = async () =>
-      (await api().engine.snapshots.at(api().account, await api().revision())).ofKind(kindOf(vendor))[0]?.spec[secret];
+      (await api().engine.snapshots.atLeast(api().account, await api().revision())).ofKind(kindOf(vendor))[0]?.spec[
+        secret
+      ];
     const before = await stored();
     const changed = await theirs('PUT', `${edr}/${product}`, { ...rest, groups, enabled: false });
     expect(changed).toMatchObject({ status: 200, body: { enabled: false } });

@@ -4,7 +4,7 @@ import { profileScene, setupKey } from './scene.ts';
 
 const { api, ours, theirs } = profileScene();
 const plain = sharedApi();
-const compatible = sharedApi({ profile: { profile: 'compatible', byHeader: false } });
+const compatible = sharedApi({ profile: { profile: 'compatible', allowsHeader: false } });
 
 const check = (checks: Readonly<Record<string, { readonly min_version: string }>>, name = 'clients') => ({
   ...{ name, description: '' },

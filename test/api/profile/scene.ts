@@ -13,7 +13,7 @@ export interface ProfileScene {
 
 /** One server for all tests of a file. */
 export function profileScene(options: Parameters<typeof sharedApi>[0] = {}): ProfileScene {
-  const api = sharedApi({ profile: { profile: 'specification', byHeader: true }, ...options });
+  const api = sharedApi({ profile: { profile: 'specification', allowsHeader: true }, ...options });
   const theirs: Call = async (method, url, body, headers = {}) => {
     const { app, engine } = api();
     const check = await createAnswerCheck(engine.registry, engine.planEnvironment.edition, 'compatible');

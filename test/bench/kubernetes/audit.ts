@@ -1,7 +1,7 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Json, membersOf, parseJson } from '../../../src/lib/json.ts';
+import { asObjectOrEmpty, type Json, parseJson } from '../../../src/lib/json.ts';
 
 /** A write to resources of Heddle or to events, as the API server saw it. */
 export interface Write {
@@ -57,8 +57,8 @@ export async function prepareAudit(directory: string): Promise<Audit> {
 }
 
 function readWrite(line: Json): Write {
-  const { objectRef, requestReceivedTimestamp, stageTimestamp } = membersOf(line);
-  const { resource, subresource } = membersOf(objectRef);
+  const { objectRef, requestReceivedTimestamp, stageTimestamp } = asObjectOrEmpty(line);
+  const { resource, subresource } = asObjectOrEmpty(objectRef);
   return {
     resource: String(resource),
     isStatus: subresource === 'status',

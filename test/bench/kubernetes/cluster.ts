@@ -5,7 +5,7 @@ import { type Client, createClient } from '../../../src/kubernetes/client.ts';
 import { connectByKubeconfig } from '../../../src/kubernetes/connection.ts';
 import { createPacer } from '../../../src/kubernetes/pacer.ts';
 import type { Resource } from '../../../src/kubernetes/resource.ts';
-import { type JsonObject, membersOf } from '../../../src/lib/json.ts';
+import { asObjectOrEmpty, type JsonObject } from '../../../src/lib/json.ts';
 import { pluralOf } from '../../../src/model/lower/crd/names.ts';
 import { installDefinitions } from '../../kubernetes/definitions.ts';
 import { startApiServer } from '../../kubernetes/server.ts';
@@ -60,8 +60,8 @@ export function pathOf(kind: string, name?: string): string {
 
 /** Whether a resource is Ready as it is now, and not as it was. */
 export function isReady({ metadata, status }: Resource): boolean {
-  const { conditions, observedGeneration } = membersOf(status);
-  const ready = Array.isArray(conditions) && conditions.map(membersOf).find(({ type }) => type === 'Ready');
+  const { conditions, observedGeneration } = asObjectOrEmpty(status);
+  const ready = Array.isArray(conditions) && conditions.map(asObjectOrEmpty).find(({ type }) => type === 'Ready');
   return ready !== false && ready?.['status'] === 'True' && observedGeneration === metadata.generation;
 }
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { type Json, membersOf, parseJson } from '../../../src/lib/json.ts';
+import { asObjectOrEmpty, type Json, parseJson } from '../../../src/lib/json.ts';
 import type { ServedHeddle } from '../../setup/heddle.ts';
 
 /** The CPU time that a process has used until now, all its threads together, in milliseconds. */
@@ -23,9 +23,9 @@ export async function memoryOf(server: ServedHeddle): Promise<{ readonly heap: n
   await once(socket, 'open');
   await ask(socket, 1, 'HeapProfiler.collectGarbage');
   const expression = 'JSON.stringify(process.memoryUsage())';
-  const { result } = membersOf(await ask(socket, 2, 'Runtime.evaluate', { expression }));
+  const { result } = asObjectOrEmpty(await ask(socket, 2, 'Runtime.evaluate', { expression }));
   socket.close();
-  const { heapUsed, rss } = membersOf(parseJson(String(membersOf(result)['value'])));
+  const { heapUsed, rss } = asObjectOrEmpty(parseJson(String(asObjectOrEmpty(result)['value'])));
   return { heap: Number(heapUsed) / 1e6, resident: Number(rss) / 1e6 };
 }
 
@@ -33,7 +33,7 @@ async function ask(socket: WebSocket, id: number, method: string, params: object
   socket.send(JSON.stringify({ id, method, params }));
   while (true) {
     const [{ data }] = await once(socket, 'message');
-    const answer = membersOf(parseJson(String(data)));
+    const answer = asObjectOrEmpty(parseJson(String(data)));
     if (answer['id'] === id) return answer['result'] ?? {};
   }
 }

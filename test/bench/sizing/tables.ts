@@ -1,4 +1,4 @@
-import { table, withBlock } from '../../../src/gen/markdown.ts';
+import { replaceBlock, table } from '../../../src/gen/markdown.ts';
 import type {
   GrowthFigures,
   LagFigures,
@@ -13,7 +13,7 @@ import type { DatabaseName } from './storage.ts';
 
 /** The page of sizing with the figures of a run; the rest of it is written by hand. */
 export function sizingPage(page: string, sizing: Sizing): string {
-  return withBlock(page, 'figures', sizingTables(sizing));
+  return replaceBlock(page, 'figures', sizingTables(sizing));
 }
 
 /** All figures, each question with a table. */

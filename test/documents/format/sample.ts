@@ -1,12 +1,12 @@
 import type { Renames } from '../../../src/documents/format/edits.ts';
-import { type Formatted, formatFile } from '../../../src/documents/format/format.ts';
+import { type FormatResult, formatFile } from '../../../src/documents/format/format.ts';
 import * as kinds from '../../../src/kinds/index.ts';
 import { createRegistry } from '../../../src/model/declare/registry.ts';
 
 const registry = createRegistry(Object.values(kinds));
 
 /** Formats a text as a file of this name. */
-export function format(text: string, path = 'a.yaml', fix?: Renames): Formatted {
+export function format(text: string, path = 'a.yaml', fix?: Renames): FormatResult {
   return formatFile({ path, text }, { registry, ...(fix === undefined ? {} : { fix }) });
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { findEntry } from '../../../src/db/accounts/directory.ts';
 import { insertToken } from '../../../src/db/accounts/tokens.ts';
 import { openDatabase } from '../../../src/db/database.ts';
-import { foundAccount } from '../../../src/features/accounts/join.ts';
+import { createAccountFor } from '../../../src/features/accounts/join.ts';
 import { hashToken } from '../../../src/features/auth/authenticate.ts';
 import { makeToken } from '../../../src/lib/token.ts';
 import { apiOn, token } from '../../api/setup.ts';
@@ -61,7 +61,7 @@ async function addNeighbour(url: string): Promise<void> {
   await using made = await apiOn(await openDatabase({ url }), async () => {});
   const { engine } = made;
   const person = { issuer: 'https://id.example.com', subject: 'bea', email: 'bea@birch.example', emailVerified: true };
-  await foundAccount(engine, { ...person, name: 'Bea Birch' }, 'birch.example');
+  await createAccountFor(engine, { ...person, name: 'Bea Birch' }, 'birch.example');
   const account = (await findEntry(engine.database, 'domain', 'birch.example')) ?? '';
   const owner = (await engine.snapshots.fresh(account)).ofKind('User').find(({ spec }) => spec['role'] === 'owner');
   const user = owner?.id ?? '';

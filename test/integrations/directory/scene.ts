@@ -9,7 +9,7 @@ import {
 } from '../../../src/features/integrations/directory/dispatcher.ts';
 import { readSyncLogs } from '../../../src/features/logs/sync-logs.ts';
 import type { JsonObject } from '../../../src/lib/json.ts';
-import { nothingAllowed } from '../../../src/lib/net/public-address.ts';
+import { emptyAllowList } from '../../../src/lib/net/public-address.ts';
 import type { Stored } from '../../../src/model/state/stored.ts';
 import { createObject, deleteObject, readObject, replaceObject } from '../../../src/objects/objects.ts';
 import { createOutbound } from '../../../src/outbound/outbound.ts';
@@ -79,7 +79,7 @@ export async function openReading(settings: JsonObject = {}, { secure = false } 
       return createEngine({ database, planEnvironment: engine.planEnvironment });
     },
     async user(email: string): Promise<Stored<'User'>> {
-      return present((await state()).holderOf('User', 'email', email));
+      return present((await state()).findByUnique('User', 'email', email));
     },
     /** The addresses of the users that the directory brought and who are not kept out. */
     async users(): Promise<readonly string[]> {
@@ -108,7 +108,7 @@ type ReadingOptions = Partial<DirectoryOptions> & { readonly authorities?: strin
 function openOne(engine: Engine, { signIn, api }: Counterpart, { authorities, ...options }: ReadingOptions): Reading {
   const reports: string[] = [];
   const outbound = createOutbound({
-    ...{ allow: nothingAllowed, userAgent: 'Heddle/test', connectMs: 2000, authorities },
+    ...{ allow: emptyAllowList, userAgent: 'Heddle/test', connectMs: 2000, authorities },
   });
   const syncs = createDirectorySyncs({
     ...{ engine, outbound, hosts: { [host]: { signIn, api } }, random: () => 0 },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { endRead, writeUsers } from '../../../src/db/directory-sync/mirror.ts';
+import { finishRead, writeUsers } from '../../../src/db/directory-sync/mirror.ts';
 import { syncLease } from '../../../src/db/directory-sync/pending.ts';
 import { beginFullSync } from '../../../src/db/directory-sync/progress.ts';
 import { takeLease } from '../../../src/db/leases/leases.ts';
@@ -32,11 +32,11 @@ test.each(['known', 'unknown'])(
     const { database, held, rows } = await openLarge();
     const tables = ['directory_syncs', 'directory_groups', 'directory_members', 'directory_users'];
     if (statistics === 'known') await database.asOwner([`analyze ${tables.join(', ')}`]);
-    expect(await endRead(database, held, true)).toBe(true);
+    expect(await finishRead(database, held, true)).toBe(true);
     const ends = 'select count(*)::int as count, min(id) as first, max(id) as last from directory_users';
     expect(await rows(ends)).toEqual([{ count: 19_762, first: userId(119), last: userId(19_880) }]);
     const users = [118, 119, 20_000].map((place) => ({ id: userId(place), data: { seen: true } }));
-    await writeUsers(database, held, { users, gone: [], deleted: [] }, { restricted: true, whole: true });
+    await writeUsers(database, held, { users, removed: [], deleted: [] }, { restricted: true, isComplete: true });
     expect(await rows("select id from directory_users where data <> '{}'")).toEqual([{ id: userId(119) }]);
   },
 );

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { expect, test } from 'vitest';
 import { dropOrphanedSyncs } from '../../../src/db/directory-sync/pending.ts';
-import { endRemoved } from '../../../src/features/integrations/provisioning/upkeep.ts';
+import { deleteRemoved } from '../../../src/features/integrations/provisioning/upkeep.ts';
 import { present } from '../../setup/present.ts';
 import { integrationSpec, openReading } from './scene.ts';
 
@@ -201,12 +201,12 @@ test('users deleted in the directory are kept for 30 days, and deleted after tha
   directory.removeUser('ana');
   await sync();
   clock.offsetMs = 29 * day;
-  await endRemoved(engine, account);
-  expect((await state()).holderOf('User', 'email', mail('ana'))).toBeDefined();
+  await deleteRemoved(engine, account);
+  expect((await state()).findByUnique('User', 'email', mail('ana'))).toBeDefined();
   clock.offsetMs = 31 * day;
-  await endRemoved(engine, account);
-  expect((await state()).holderOf('User', 'email', mail('ana'))).toBeUndefined();
-  expect((await state()).holderOf('User', 'email', mail('ben'))).toBeDefined();
+  await deleteRemoved(engine, account);
+  expect((await state()).findByUnique('User', 'email', mail('ana'))).toBeUndefined();
+  expect((await state()).findByUnique('User', 'email', mail('ben'))).toBeDefined();
 });
 
 test.each([
@@ -229,11 +229,11 @@ test.each([
   expect(await sync()).toContain(', 3 users kept out');
   expect(await users()).toEqual([mail('dev')]);
   expect(await known()).toHaveLength(4);
-  await endRemoved(engine, account);
+  await deleteRemoved(engine, account);
   expect(await known()).toEqual(['ana', 'ben', 'dev'].map(mail));
   directory.removeUser('ana', 'deleted');
   await sync();
-  await endRemoved(engine, account);
+  await deleteRemoved(engine, account);
   expect(await known()).toEqual(['ben', 'dev'].map(mail));
   expect(counterpart.faults).toEqual([]);
 });
@@ -248,7 +248,7 @@ test('a user who returns under another id is kept when the old id is deleted for
   directory.removeUser('ana', 'deleted');
   directory.putUser('ana-2', { userPrincipalName: mail('ana'), mail: mail('ana') });
   await sync();
-  await endRemoved(engine, account);
+  await deleteRemoved(engine, account);
   expect(await users()).toEqual(['ana', 'ben'].map(mail));
   expect((await user(mail('ana'))).id).toBe(id);
 });
@@ -260,7 +260,7 @@ test('a user deleted for good is kept until the required approval to block users
   await sync();
   for (const id of ids.slice(0, 7)) directory.removeUser(id, 'deleted');
   expect(await sync()).toMatch(/waits for an approval, because it keeps out 7 of 8 users/);
-  await endRemoved(engine, account);
+  await deleteRemoved(engine, account);
   expect(await users()).toHaveLength(8);
 });
 

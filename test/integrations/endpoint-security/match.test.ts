@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { createMatcher } from '../../../src/features/integrations/endpoint-security/match.ts';
-import { lossText, needsApproval, verdictOn } from '../../../src/features/integrations/endpoint-security/verdicts.ts';
+import {
+  describeLoss,
+  needsApproval,
+  verdictOn,
+} from '../../../src/features/integrations/endpoint-security/verdicts.ts';
 
 interface Given {
   readonly serial?: string;
@@ -123,7 +127,7 @@ describe('the number of devices that a sync found', () => {
   });
 
   it('is reported with advice when it is zero', () => {
-    expect(lossText('vendor X', 0, undefined)).toBe(
+    expect(describeLoss('vendor X', 0, undefined)).toBe(
       'vendor X knows no devices, so every peer would be kept out; the earlier verdicts stay in effect; approve the sync if this is right',
     );
   });

@@ -33,7 +33,7 @@ export function runPost(
   if ('wrong' in allow) throw new Error(`${allow.wrong} is no address`);
   const outbound = createOutbound({ allow, userAgent: 'Heddle/test', connectMs: 2000, authorities });
   const end = runEndpointSecurity({
-    ...{ engine, outbound, leaseSeconds, everyMs, timeoutMs, deadlineMs, againMs: 1, pollMs: 50, gatherMs: 5 },
+    ...{ engine, outbound, leaseSeconds, everyMs, timeoutMs, deadlineMs, retryMs: 1, pollMs: 50, gatherMs: 5 },
     random: () => 0.5,
     report: (_, message) => reports.push(message),
   });

@@ -5,7 +5,7 @@ import { listSyncLogs } from '../../../src/db/logs/sync-logs.ts';
 import { noChange } from '../../../src/features/integrations/provisioning/change.ts';
 import { planProvisioningInSteps } from '../../../src/features/integrations/provisioning/plan.ts';
 import { recordSync, syncLogsOf } from '../../../src/features/integrations/provisioning/report.ts';
-import { endRemoved, keptMs } from '../../../src/features/integrations/provisioning/upkeep.ts';
+import { deleteRemoved, removedUserRetentionMs } from '../../../src/features/integrations/provisioning/upkeep.ts';
 import { readObserved } from '../../../src/objects/observed.ts';
 import { document } from '../../plan/steps.ts';
 import { present } from '../../setup/present.ts';
@@ -15,7 +15,7 @@ describe('data from an identity provider', () => {
   it('creates users and groups in one revision, and changes nothing when it is repeated', async () => {
     const scene = await openProvisioning();
     const said = {
-      whole: true,
+      isComplete: true,
       users: [person('ana'), person('ben', { active: false })],
       groups: [{ key: 'g1', name: 'Staff', members: ['id-ana', 'id-ben'] }],
     };
@@ -38,7 +38,7 @@ describe('data from an identity provider', () => {
     const own = await scene.create('Group', { name: 'Own' });
     const body = { email: 'Ana@Example.com', name: 'Ana', role: 'admin', auto_groups: [own], is_service_user: false };
     const id = await scene.create('User', body);
-    await scene.say({ users: [person('ana')], groups: [{ key: 'g1', name: 'Staff', joined: ['id-ana'] }] });
+    await scene.say({ users: [person('ana')], groups: [{ key: 'g1', name: 'Staff', addedMembers: ['id-ana'] }] });
     const ana = await scene.user('ana@example.com');
     expect(ana).toMatchObject({ id, spec: { role: 'admin' }, derived: { issued: 'integration' } });
     expect(ana.spec.auto_groups).toContain(own);
@@ -55,7 +55,7 @@ describe('data from an identity provider', () => {
     // The address decides who may join as the user: it stays.
     expect(made.findings).toMatchObject([{ code: 'email_kept', key: 'id-ana' }]);
     expect(await scene.user('old@example.com')).toMatchObject({ id, name: 'Ana Lima' });
-    expect((await scene.state()).holderOf('User', 'email', 'ana@example.com')).toBeUndefined();
+    expect((await scene.state()).findByUnique('User', 'email', 'ana@example.com')).toBeUndefined();
     expect((await scene.say({ users: [person('ana', { active: false })] })).revision).toBeDefined();
     expect((await scene.user('old@example.com')).spec.is_blocked).toBe(true);
   });
@@ -166,12 +166,12 @@ describe('data from an identity provider', () => {
     expect([await scene.group('Free'), (await scene.group('Named'))?.id]).toEqual([undefined, named]);
     expect(await scene.members('Named')).toEqual([]);
     await scene.remove('Policy', policy);
-    scene.clock.offsetMs = keptMs - 60_000;
+    scene.clock.offsetMs = removedUserRetentionMs - 60_000;
     await scene.say({ users: [person('ben')] });
-    expect(await endRemoved(scene.engine, scene.account)).toEqual([]);
+    expect(await deleteRemoved(scene.engine, scene.account)).toEqual([]);
     expect([await scene.group('Named'), (await scene.user('ana@example.com')).name]).toEqual([undefined, 'ana']);
-    scene.clock.offsetMs = keptMs + 60_000;
-    expect(await endRemoved(scene.engine, scene.account)).toEqual([]);
+    scene.clock.offsetMs = removedUserRetentionMs + 60_000;
+    expect(await deleteRemoved(scene.engine, scene.account)).toEqual([]);
     const emails = (await scene.state()).ofKind('User').map(({ spec }) => spec.email);
     expect(emails).toContain('ben@example.com');
     expect(emails).not.toContain('ana@example.com');
@@ -184,11 +184,11 @@ describe('data from an identity provider', () => {
       { key: 'g2', name: 'vpn-users', members: ['id-ben'] },
       { key: 'g3', name: 'cooks', members: ['id-cem', 'id-ana'] },
     ];
-    const made = await scene.say({ whole: true, users: [person('ana'), person('ben'), person('cem')], groups });
+    const made = await scene.say({ isComplete: true, users: [person('ana'), person('ben'), person('cem')], groups });
     expect(made.outside).toEqual({ users: ['id-cem'], groups: ['g2', 'g3'] });
     const names = (await scene.state()).ofKind('Group').map(({ name }) => name);
     expect(names.filter((name) => name !== 'All')).toEqual(['mesh-ops']);
-    await scene.say({ groups: [{ key: 'g1', left: ['id-ana'] }] });
+    await scene.say({ groups: [{ key: 'g1', removedMembers: ['id-ana'] }] });
     expect((await scene.user('ana@example.com')).spec.is_blocked).toBe(true);
   });
 
@@ -196,8 +196,8 @@ describe('data from an identity provider', () => {
     const scene = await openProvisioning();
     const names = Array.from({ length: 20 }, (_, at) => `u${at}`);
     const users = names.map((name) => person(name));
-    await scene.say({ whole: true, users });
-    const halted = await scene.say({ whole: true });
+    await scene.say({ isComplete: true, users });
+    const halted = await scene.say({ isComplete: true });
     const { id, digest, guards } = present(halted.waiting);
     expect(guards).toEqual([
       { guard: 'empty', message: 'keeps out 20 of 20 users: the identity provider no longer lists any' },
@@ -205,11 +205,11 @@ describe('data from an identity provider', () => {
     expect(halted.revision).toBeUndefined();
     expect((await scene.user('u0@example.com')).spec.is_blocked).toBe(false);
     // The same is one plan, however often it is said.
-    expect((await scene.say({ whole: true })).waiting?.id).toBe(id);
+    expect((await scene.say({ isComplete: true })).waiting?.id).toBe(id);
     await scene.approve({ id, digest });
-    expect((await scene.say({ whole: true })).waiting).toBeUndefined();
+    expect((await scene.say({ isComplete: true })).waiting).toBeUndefined();
     expect((await scene.user('u0@example.com')).spec.is_blocked).toBe(true);
-    await scene.say({ whole: true, users });
+    await scene.say({ isComplete: true, users });
     // An approval counts as a new beginning: up to the limit pass again.
     for (const name of names.slice(0, 5))
       expect((await scene.say({ goneUsers: [`id-${name}`] })).waiting).toBeUndefined();
@@ -238,7 +238,11 @@ describe('data from an identity provider', () => {
       const users = Array.from({ length: 20 }, (_, at) => person(`u${at}`));
       const keys = users.map(({ key }) => key);
       await scene.say({ users, groups: [{ key: 'g', name: 'Staff', members: keys }] });
-      return { ...scene, keys, take: (...left: readonly string[]) => scene.say({ groups: [{ key: 'g', left }] }) };
+      return {
+        ...scene,
+        keys,
+        take: (...left: readonly string[]) => scene.say({ groups: [{ key: 'g', removedMembers: left }] }),
+      };
     }
 
     it('needs an approval when an hour adds up to many, and the approval resets the count', async () => {
@@ -277,9 +281,9 @@ describe('data from an identity provider', () => {
     it('does not count users that are replaced by others', async () => {
       const { take, keys, say, group, members } = await drained();
       await take(...keys.slice(0, 5));
-      await say({ groups: [{ key: 'g', joined: keys.slice(0, 3) }] });
+      await say({ groups: [{ key: 'g', addedMembers: keys.slice(0, 3) }] });
       expect((await group('Staff'))?.derived.provided?.left?.count).toBe(2);
-      await say({ groups: [{ key: 'g', joined: keys }] });
+      await say({ groups: [{ key: 'g', addedMembers: keys }] });
       expect((await group('Staff'))?.derived.provided?.left).toBeUndefined();
       for (const at of [0, 5]) expect((await take(...keys.slice(at, at + 5))).waiting).toBeUndefined();
       expect(await members('Staff')).toHaveLength(10);
@@ -291,7 +295,7 @@ describe('data from an identity provider', () => {
       const [first = '', ...others] = users.map(({ key }) => key);
       const members = [first, ...others];
       const groups = Array.from({ length: 8 }, (_, at) => ({ key: `g${at}`, name: `Team ${at}`, members }));
-      await scene.say({ whole: true, users, groups });
+      await scene.say({ isComplete: true, users, groups });
       const take = (at: number) => scene.say({ groups: [{ key: `g${at}`, members: [first] }] });
       for (const at of [0, 1, 2, 3, 4]) expect((await take(at)).waiting).toBeUndefined();
       expect((await take(5)).waiting?.guards.map(({ message }) => message)).toEqual([
@@ -305,8 +309,8 @@ describe('data from an identity provider', () => {
     const users = Array.from({ length: 4 }, (_, at) => person(`u${at}`));
     const members = users.map(({ key }) => key);
     const groups = Array.from({ length: 8 }, (_, at) => ({ key: `g${at}`, name: `Team ${at}`, members }));
-    await scene.say({ whole: true, users, groups });
-    const halted = await scene.say({ whole: true, users });
+    await scene.say({ isComplete: true, users, groups });
+    const halted = await scene.say({ isComplete: true, users });
     expect(halted.waiting?.guards.map(({ message }) => message)).toEqual([
       'removes 8 of 8 groups; up to 5 need no approval',
       'ends 32 of 32 memberships in 8 groups; up to 16 per hour need no approval',
@@ -318,7 +322,7 @@ describe('data from an identity provider', () => {
     ]);
     const { id, digest } = present(halted.waiting);
     await scene.approve({ id, digest });
-    expect((await scene.say({ whole: true, users })).waiting).toBeUndefined();
+    expect((await scene.say({ isComplete: true, users })).waiting).toBeUndefined();
     expect(await scene.group('Team 7')).toBeUndefined();
   });
 
@@ -327,7 +331,7 @@ describe('data from an identity provider', () => {
     const users = Array.from({ length: 320 }, (_, at) => person(`u${at}`));
     const groups = [{ key: 'g', name: 'All of them', members: users.map(({ key }) => key) }];
     const { engine, integration } = scene;
-    const said = { ...noChange, keys: 'external', whole: true, users, groups } as const;
+    const said = { ...noChange, keys: 'external', isComplete: true, users, groups } as const;
     const settings = { id: integration, groupPrefixes: [], userGroupPrefixes: [] };
     const input = { state: await scene.state(), integration: settings, change: said, now: engine.now() };
     const parts = [...planProvisioningInSteps({ ...input, newId: engine.newId })];
@@ -353,7 +357,7 @@ describe('data from an identity provider', () => {
     const scene = await openProvisioning();
     const made = await scene.say({ users: [person('ana')] }, { dryRun: true });
     expect(made.plan.counts).toMatchObject({ create: 1 });
-    expect((await scene.state()).holderOf('User', 'email', 'ana@example.com')).toBeUndefined();
+    expect((await scene.state()).findByUnique('User', 'email', 'ana@example.com')).toBeUndefined();
   });
 
   it('does not change fields of a user that documents manage, and reports it', async () => {

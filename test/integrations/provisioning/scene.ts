@@ -46,7 +46,7 @@ export async function openProvisioning(settings: JsonObject = {}) {
     approve: (plan: { readonly id: string; readonly digest: string }) =>
       approvePlan(engine, call, plan.id, plan.digest),
     async user(email: string): Promise<Stored<'User'>> {
-      return present((await state()).holderOf('User', 'email', email));
+      return present((await state()).findByUnique('User', 'email', email));
     },
     async group(name: string): Promise<Stored<'Group'> | undefined> {
       return (await state()).lookUp('Group', 'name', name)[0];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { misfitOf } from '../../../src/model/operation/answer.ts';
+import { findMismatch } from '../../../src/model/operation/answer.ts';
 import { nullable } from '../../../src/model/operation/fields.ts';
 import { integer, refs } from '../../../src/model/schema/field.ts';
 import { present } from '../../setup/present.ts';
@@ -11,7 +11,7 @@ describe('the answer of an operation', () => {
   it.each([{ racks: [] }, { racks: [{ id: 'a', made_at: '2026-03-01T00:00:00Z', later: 1 }] }])(
     'fits its declaration as %j',
     (value) => {
-      expect(misfitOf(answer, value)).toBeUndefined();
+      expect(findMismatch(answer, value)).toBeUndefined();
     },
   );
 
@@ -22,16 +22,16 @@ describe('the answer of an operation', () => {
     [{ racks: [{ id: 'a' }, {}] }, '/racks/1/id'],
     [{ racks: [{ id: 'a', made_at: 7 }] }, '/racks/0/made_at'],
   ])('does not fit its declaration as %j', (value, at) => {
-    expect(misfitOf(answer, value)).toBe(at);
+    expect(findMismatch(answer, value)).toBe(at);
   });
 
   it('is a list of texts where the declaration refers to objects', () => {
     const field = refs('Group', { doc: 'The groups.' });
-    expect([['a', 'b'], 'a', ['a', 7]].map((value) => misfitOf(field, value))).toEqual([undefined, '', '/1']);
+    expect([['a', 'b'], 'a', ['a', 7]].map((value) => findMismatch(field, value))).toEqual([undefined, '', '/1']);
   });
 
   it('may be null where the declaration allows it', () => {
     const field = nullable(integer({ doc: 'The revision.' }));
-    expect([null, 7, '7', 1.5].map((value) => misfitOf(field, value))).toEqual([undefined, undefined, '', '']);
+    expect([null, 7, '7', 1.5].map((value) => findMismatch(field, value))).toEqual([undefined, undefined, '', '']);
   });
 });

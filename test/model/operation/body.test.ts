@@ -61,7 +61,7 @@ describe('the body of an operation', () => {
 });
 
 describe('a member with a specific message for when it is missing', () => {
-  const seats = { seats: list(string({ doc: '' }), { doc: 'The seats.', missing: 'send {"seats": ["1A"]}' }) };
+  const seats = { seats: list(string({ doc: '' }), { doc: 'The seats.', missingHint: 'send {"seats": ["1A"]}' }) };
 
   it.each([{}, { seats: null }])('is reported with that message instead of being read as empty: %j', (given) => {
     const { faults } = readBody(seats, given, { strict: false });

@@ -99,7 +99,9 @@ it('the OpenAPI document describes an answer under each of its media types', () 
   const example = { answer: 'a room' };
   const text = { schema: { type: 'string' }, example: 'a room' };
   expect(contentOf(defineOperation({ ...facts, example, answerType: 'text/html' }))).toEqual({ 'text/html': text });
-  expect(contentOf(defineOperation({ ...facts, example, alsoAs: { 'application/yaml': 'room: a\n' } }))).toEqual({
+  expect(
+    contentOf(defineOperation({ ...facts, example, otherMediaTypes: { 'application/yaml': 'room: a\n' } })),
+  ).toEqual({
     'application/json': text,
     'application/yaml': { schema: { type: 'string' }, example: 'room: a\n' },
   });
@@ -128,7 +130,7 @@ describe('an operation that accepts YAML as well as JSON', () => {
     ...({ id: 'plan', method: 'POST', path: '/api/plan', access: 'anyone', tag: 'rooms', summary: 'Plan' } as const),
     example: { body: { source: 'a' } },
   };
-  const textBody = { name: 'YAML', types: ['application/yaml', 'text/yaml'], example: 'a: 1\n', as: () => ({}) };
+  const textBody = { name: 'YAML', types: ['application/yaml', 'text/yaml'], example: 'a: 1\n', toJson: () => ({}) };
 
   it('is described with both media types, and with members of the body as query parameters', () => {
     const declared = defineOperation({ ...facts, body, bodyInQuery: ['source', 'kinds'], textBody });

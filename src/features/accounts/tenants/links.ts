@@ -1,17 +1,17 @@
-import { derive, planEdits } from '../../../commit/edits.ts';
+import { editDerivedFacts, planEdits } from '../../../commit/edits.ts';
 import type { Call, Engine } from '../../../commit/engine.ts';
 import { Conflict, NotAllowed } from '../../../model/errors.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import type { Stored } from '../../../model/state/stored.ts';
-import { refusalOf, type Written } from '../../../objects/objects.ts';
+import { errorForProblems, type WriteResult } from '../../../objects/objects.ts';
 import { requireRight } from '../../../plan/checks/authorize.ts';
 import type { Edit } from '../../../plan/finish.ts';
 import {
-  accountIn,
-  activation,
-  changeTogether,
+  activeDerivedValues,
+  commitAcrossAccounts,
   isLinked,
-  move,
+  planTenantUpdate,
+  requireAccount,
   requireHomeOwner,
   requireStatus,
   requireTenant,
@@ -20,24 +20,27 @@ import {
 } from './steps.ts';
 
 /** Invites the existing account of the tenant's domain to become a tenant. */
-export async function inviteTenant(engine: Engine, call: Call, id: string): Promise<Written> {
-  const seen = requireTenant(await engine.snapshots.at(call.account, call.revision), id);
-  const state = await changeTogether(engine, call, {
+export async function inviteTenant(engine: Engine, call: Call, id: string): Promise<WriteResult> {
+  const seen = requireTenant(await engine.snapshots.atLeast(call.account, call.revision), id);
+  const state = await commitAcrossAccounts(engine, call, {
     accounts: [call.account, id],
     propose: (stateOf) => {
       requireRight(stateOf(call.account), call.actor, 'msp', 'update');
       const tenant = requireTenant(stateOf(call.account), id);
       if (statusOf(tenant) === 'invited') return { [call.account]: planEdits(engine, stateOf(call.account), []) };
       requireStatus(tenant, ['existing'], 'only an account that exists already can be invited');
-      const account = accountIn(stateOf(id));
+      const account = requireAccount(stateOf(id));
       if (account.derived.msp !== undefined || account.derived.msp_invite !== undefined)
         throw new Conflict(
           'precondition',
           `the account of ${seen.name} is a tenant of another account, or is invited to become one`,
         );
       return {
-        [call.account]: move(engine, stateOf(call.account), tenant, { status: 'invited', invited_at: engine.now() }),
-        [id]: planEdits(engine, stateOf(id), [derive(engine, account, { msp_invite: call.account })]),
+        [call.account]: planTenantUpdate(engine, stateOf(call.account), tenant, {
+          status: 'invited',
+          invited_at: engine.now(),
+        }),
+        [id]: planEdits(engine, stateOf(id), [editDerivedFacts(engine, account, { msp_invite: call.account })]),
       };
     },
   });
@@ -46,25 +49,25 @@ export async function inviteTenant(engine: Engine, call: Call, id: string): Prom
 
 /** Accepts or declines the invitation to become a tenant, for the owner of the invited account. */
 export async function answerInvite(engine: Engine, call: Call, id: string, isAccepted: boolean): Promise<void> {
-  const state = await engine.snapshots.at(call.account, call.revision);
+  const state = await engine.snapshots.atLeast(call.account, call.revision);
   if (call.account !== id) {
     requireTenant(state, id);
     throw new NotAllowed('only the owner of the invited account may answer the invitation');
   }
-  requireOwn(state, call);
+  requireLocalOwner(state, call);
   const inviter = inviterOf(state);
-  await changeTogether(engine, call, {
+  await commitAcrossAccounts(engine, call, {
     accounts: [id, inviter],
     propose: (stateOf) => {
-      requireOwn(stateOf(id), call);
+      requireLocalOwner(stateOf(id), call);
       const tenant = stateOf(inviter).find(tenantKind, id);
       if (inviterOf(stateOf(id)) !== inviter || tenant === undefined || statusOf(tenant) !== 'invited')
         throw uninvited();
-      const answer = isAccepted ? activation(engine) : { status: 'existing' };
+      const answer = isAccepted ? activeDerivedValues(engine) : { status: 'existing' };
       const account = { msp_invite: undefined, ...(isAccepted ? { msp: inviter } : {}) };
       return {
-        [inviter]: move(engine, stateOf(inviter), tenant, answer),
-        [id]: planEdits(engine, stateOf(id), [derive(engine, accountIn(stateOf(id)), account)]),
+        [inviter]: planTenantUpdate(engine, stateOf(inviter), tenant, answer),
+        [id]: planEdits(engine, stateOf(id), [editDerivedFacts(engine, requireAccount(stateOf(id)), account)]),
       };
     },
   });
@@ -74,14 +77,14 @@ export async function answerInvite(engine: Engine, call: Call, id: string, isAcc
  * Throws unless the caller is an owner who is a user of the account itself: a keeper cannot choose who manages the
  * account.
  */
-function requireOwn(state: Snapshot, { actor }: Call): void {
+function requireLocalOwner(state: Snapshot, { actor }: Call): void {
   const user = state.find('User', actor.id);
   if (user?.spec.role === 'owner' && user.spec.is_blocked !== true) return;
   throw new NotAllowed('only the owner of the account may answer the invitation');
 }
 
 function inviterOf(state: Snapshot): string {
-  const inviter = accountIn(state).derived.msp_invite;
+  const inviter = requireAccount(state).derived.msp_invite;
   if (typeof inviter !== 'string') throw uninvited();
   return inviter;
 }
@@ -92,9 +95,9 @@ function uninvited(): Conflict {
 
 /** Gives the account of a tenant to one of its users and ends the link. Only owners of the keeper account may do so. */
 export async function unlinkTenant(engine: Engine, call: Call, id: string, owner: string): Promise<void> {
-  const seen = requireTenant(await engine.snapshots.at(call.account, call.revision), id);
+  const seen = requireTenant(await engine.snapshots.atLeast(call.account, call.revision), id);
   requireStatus(seen, ['pending', 'active'], 'its account is not linked to this one');
-  await changeTogether(engine, call, {
+  await commitAcrossAccounts(engine, call, {
     accounts: [call.account, id],
     propose: (stateOf) => {
       requireRight(stateOf(call.account), call.actor, 'msp', 'update');
@@ -108,7 +111,7 @@ export async function unlinkTenant(engine: Engine, call: Call, id: string, owner
           'precondition',
           `the account of ${tenant.name} is not linked to this one; remove the tenant`,
         );
-      const account = derive(engine, accountIn(stateOf(id)), { msp: undefined });
+      const account = editDerivedFacts(engine, requireAccount(stateOf(id)), { msp: undefined });
       return {
         [call.account]: planEdits(engine, stateOf(call.account), [{ before: tenant }]),
         [id]: planEdits(engine, stateOf(id), [account, ...transferOwnership(engine, stateOf(id), owner)]),
@@ -135,7 +138,7 @@ function transferOwnership(engine: Engine, state: Snapshot, owner: string): read
 }
 
 function refuseOwner(message: string): Error {
-  return refusalOf([{ code: 'tenant_owner_invalid', kind: tenantKind, path: '/owner', message }]);
+  return errorForProblems([{ code: 'tenant_owner_invalid', kind: tenantKind, path: '/owner', message }]);
 }
 
 function withRole(engine: Engine, user: Stored<'User'>, role: string): Edit {

@@ -1,12 +1,12 @@
-import { derive, planEdits } from '../../../commit/edits.ts';
+import { editDerivedFacts, planEdits } from '../../../commit/edits.ts';
 import type { Call, Engine } from '../../../commit/engine.ts';
 import { findRevision } from '../../../db/commit/accounts.ts';
 import { Conflict } from '../../../model/errors.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import type { Stored } from '../../../model/state/stored.ts';
 import { requireRight } from '../../../plan/checks/authorize.ts';
-import type { Outcome } from '../../../plan/plan.ts';
-import { accountIn, changeTogether, isLinked, requireHomeOwner, requireTenant, statusOf } from './steps.ts';
+import type { PlanOutcome } from '../../../plan/plan.ts';
+import { commitAcrossAccounts, isLinked, requireAccount, requireHomeOwner, requireTenant, statusOf } from './steps.ts';
 
 /**
  * Removes a tenant that is not active. Deletes the account of a tenant whose domain was never proved, with everything
@@ -14,29 +14,29 @@ import { accountIn, changeTogether, isLinked, requireHomeOwner, requireTenant, s
  * tenant, which must be unlinked instead.
  */
 export async function removeTenant(engine: Engine, call: Call, id: string): Promise<void> {
-  const seen = requireTenant(await engine.snapshots.at(call.account, call.revision), id);
+  const seen = requireTenant(await engine.snapshots.atLeast(call.account, call.revision), id);
   const isThere = (await findRevision(engine.database, id)) !== undefined;
-  const goes = isThere && isOwnMaking(seen, await engine.snapshots.fresh(id), call.account);
-  await changeTogether(engine, call, {
+  const goes = isThere && isUnprovedTenantAccount(seen, await engine.snapshots.fresh(id), call.account);
+  await commitAcrossAccounts(engine, call, {
     accounts: [call.account, ...(isThere ? [id] : [])],
-    gone: goes ? [id] : [],
+    deletedAccounts: goes ? [id] : [],
     propose: (stateOf) => {
       const home = stateOf(call.account);
       requireRight(home, call.actor, 'msp', 'delete');
       const tenant = requireTenant(home, id);
       requireInactive(tenant);
-      const mine: Record<string, Outcome> = { [call.account]: planEdits(engine, home, [{ before: tenant }]) };
+      const mine: Record<string, PlanOutcome> = { [call.account]: planEdits(engine, home, [{ before: tenant }]) };
       if (!isThere) return mine;
-      if (isOwnMaking(tenant, stateOf(id), call.account) !== goes) throw moved();
+      if (isUnprovedTenantAccount(tenant, stateOf(id), call.account) !== goes) throw tenantChangedError();
       if (goes) requireHomeOwner(home, call);
-      return goes ? mine : { ...mine, ...withdrawn(engine, stateOf(id), call.account) };
+      return goes ? mine : { ...mine, ...planInviteWithdrawal(engine, stateOf(id), call.account) };
     },
   });
   if (goes) engine.notices.publish({ what: 'gone', account: id });
 }
 
 /** Returns whether the account of a tenant was created with the tenant and its domain was never proved. */
-export function isOwnMaking(tenant: Stored<'MSPTenant'>, account: Snapshot, keeper: string): boolean {
+export function isUnprovedTenantAccount(tenant: Stored<'MSPTenant'>, account: Snapshot, keeper: string): boolean {
   return statusOf(tenant) === 'pending' && isLinked(account, keeper);
 }
 
@@ -44,10 +44,14 @@ export function isOwnMaking(tenant: Stored<'MSPTenant'>, account: Snapshot, keep
  * Plans the removal of a keeper's invitation from an account. Returns no plan when the account has no invitation of
  * that keeper.
  */
-export function withdrawn(engine: Engine, state: Snapshot, keeper: string): Readonly<Record<string, Outcome>> {
-  const account = accountIn(state);
+export function planInviteWithdrawal(
+  engine: Engine,
+  state: Snapshot,
+  keeper: string,
+): Readonly<Record<string, PlanOutcome>> {
+  const account = requireAccount(state);
   if (account.derived.msp_invite !== keeper) return {};
-  return { [state.account]: planEdits(engine, state, [derive(engine, account, { msp_invite: undefined })]) };
+  return { [state.account]: planEdits(engine, state, [editDerivedFacts(engine, account, { msp_invite: undefined })]) };
 }
 
 function requireInactive(tenant: Stored<'MSPTenant'>): void {
@@ -58,6 +62,6 @@ function requireInactive(tenant: Stored<'MSPTenant'>): void {
   );
 }
 
-function moved(): Conflict {
+function tenantChangedError(): Conflict {
   return new Conflict('refused', 'the tenant changed at the same moment; read it again');
 }

@@ -4,7 +4,7 @@ import { type Role, roles } from '../../../model/declare/roles.ts';
 import { NotAllowed } from '../../../model/errors.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import type { Stored } from '../../../model/state/stored.ts';
-import { accountIn, statusOf, tenantKind } from './steps.ts';
+import { requireAccount, statusOf, tenantKind } from './steps.ts';
 
 /**
  * Returns the call as a call in the account of a tenant. The caller's role there is the highest role of the tenant's
@@ -12,14 +12,14 @@ import { accountIn, statusOf, tenantKind } from './steps.ts';
  * or not.
  */
 export async function enterTenant(engine: Engine, call: Call, account: string): Promise<Call> {
-  const home = await engine.snapshots.at(call.account, call.revision);
+  const home = await engine.snapshots.atLeast(call.account, call.revision);
   const tenant = home.find(tenantKind, account);
   const role = tenant === undefined ? undefined : roleInTenant(home, call.actor.id, tenant);
   const revision = role === undefined ? undefined : await findRevision(engine.database, account);
   if (role === undefined || revision === undefined) throw refused(account);
-  const state = await engine.snapshots.at(account, revision);
+  const state = await engine.snapshots.atLeast(account, revision);
   // The keeper's record is not enough: the account itself must name its keeper.
-  if (accountIn(state).derived.msp !== call.account) throw refused(account);
+  if (requireAccount(state).derived.msp !== call.account) throw refused(account);
   const actor = { ...call.actor, granted: role };
   return { ...call, account, revision, actor, home: { account: call.account, revision: call.revision } };
 }

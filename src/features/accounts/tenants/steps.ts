@@ -1,25 +1,25 @@
 import type { Outcomes, SharedMutation } from '../../../commit/commit-together.ts';
-import { type Derived, derive, planEdits } from '../../../commit/edits.ts';
+import { type Derived, editDerivedFacts, planEdits } from '../../../commit/edits.ts';
 import type { Call, Engine } from '../../../commit/engine.ts';
 import type { TenantStatus } from '../../../model/declare/tenant-words.ts';
 import { Conflict, NotAllowed, NotFound } from '../../../model/errors.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import type { Stored } from '../../../model/state/stored.ts';
-import { judgeRequest } from '../../../objects/access-tests.ts';
-import { refusalOf } from '../../../objects/objects.ts';
-import type { Outcome } from '../../../plan/plan.ts';
+import { checkRequestTests } from '../../../objects/access-tests.ts';
+import { errorForProblems } from '../../../objects/objects.ts';
+import type { PlanOutcome } from '../../../plan/plan.ts';
 
 /** Kind of the objects by which an account lists its tenants. */
 export const tenantKind = 'MSPTenant';
 
 /** Kind of the directory entries that map an e-mail domain to its account. */
-export const domainEntry = 'domain';
+export const domainEntryKind = 'domain';
 
 /**
  * Writes the changes of all accounts or none. Writes none when they break an enforced access test of one of the
  * accounts. Returns the state of the caller's account afterwards.
  */
-export async function changeTogether(
+export async function commitAcrossAccounts(
   engine: Engine,
   { account, actor, requestId }: Call,
   mutation: Omit<SharedMutation, 'actor'>,
@@ -28,33 +28,42 @@ export async function changeTogether(
   const committed = await engine.committer.mutateTogether({
     ...mutation,
     actor,
-    propose: async (stateOf) => judged(engine, stateOf, await mutation.propose(stateOf)),
+    propose: async (stateOf) => checkOutcomeTests(engine, stateOf, await mutation.propose(stateOf)),
     ...(requestId === undefined ? {} : { requestId }),
   });
   if (committed.ok) return committed.after.get(account) ?? (await engine.snapshots.current(account));
-  if (committed.why === undefined) throw refusalOf(committed.problems);
+  if (committed.why === undefined) throw errorForProblems(committed.problems);
   throw new Conflict(committed.why === 'taken' ? 'taken' : 'gone', taken);
 }
 
-async function judged(engine: Engine, stateOf: (account: string) => Snapshot, outcomes: Outcomes): Promise<Outcomes> {
+async function checkOutcomeTests(
+  engine: Engine,
+  stateOf: (account: string) => Snapshot,
+  outcomes: Outcomes,
+): Promise<Outcomes> {
   const entries = Object.entries(outcomes).map(
-    async ([account, outcome]) => [account, await judgeRequest(engine, stateOf(account), outcome)] as const,
+    async ([account, outcome]) => [account, await checkRequestTests(engine, stateOf(account), outcome)] as const,
   );
   return Object.fromEntries(await Promise.all(entries));
 }
 
 /** Plans new derived values of a tenant in the account of its keeper. */
-export function move(engine: Engine, state: Snapshot, tenant: Stored<'MSPTenant'>, derived: Derived): Outcome {
-  return planEdits(engine, state, [derive(engine, tenant, derived)]);
+export function planTenantUpdate(
+  engine: Engine,
+  state: Snapshot,
+  tenant: Stored<'MSPTenant'>,
+  derived: Derived,
+): PlanOutcome {
+  return planEdits(engine, state, [editDerivedFacts(engine, tenant, derived)]);
 }
 
 /** Returns the derived values of a tenant that becomes active now. */
-export function activation(engine: Engine): Derived {
+export function activeDerivedValues(engine: Engine): Derived {
   return { status: 'active', activated_at: engine.now() };
 }
 
 /** Returns the object of the account itself. Throws `NotFound`. */
-export function accountIn(state: Snapshot): Stored<'Account'> {
+export function requireAccount(state: Snapshot): Stored<'Account'> {
   const account = state.find('Account', state.account);
   if (account === undefined) throw new NotFound(`account ${state.account} not found`);
   return account;
@@ -62,7 +71,7 @@ export function accountIn(state: Snapshot): Stored<'Account'> {
 
 /** Returns whether an account names this account as its keeper. The keeper's own record is only a claim. */
 export function isLinked(state: Snapshot, keeper: string): boolean {
-  return accountIn(state).derived.msp === keeper;
+  return requireAccount(state).derived.msp === keeper;
 }
 
 /** Throws `NotAllowed` unless the caller is an owner of the account that keeps the tenants. */

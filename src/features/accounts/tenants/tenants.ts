@@ -1,5 +1,5 @@
 import { storedObject } from '../../../commit/bootstrap.ts';
-import { derive, planEdits } from '../../../commit/edits.ts';
+import { editDerivedFacts, planEdits } from '../../../commit/edits.ts';
 import type { Call, Engine } from '../../../commit/engine.ts';
 import { findEntry } from '../../../db/accounts/directory.ts';
 import type { JsonObject } from '../../../lib/json.ts';
@@ -8,16 +8,16 @@ import { Conflict } from '../../../model/errors.ts';
 import type { StoredObject } from '../../../model/state/object.ts';
 import { emptySnapshot, type Snapshot } from '../../../model/state/snapshot.ts';
 import type { Stored } from '../../../model/state/stored.ts';
-import { contextOf, type WriteOptions, type Written } from '../../../objects/objects.ts';
+import { contextOf, type WriteOptions, type WriteResult } from '../../../objects/objects.ts';
 import { requireRight } from '../../../plan/checks/authorize.ts';
-import type { Outcome } from '../../../plan/plan.ts';
+import type { PlanOutcome } from '../../../plan/plan.ts';
 import { planCreate, type RequestOutcome } from '../../../plan/requests/requests.ts';
 import {
-  accountIn,
-  activation,
-  changeTogether,
-  domainEntry,
-  move,
+  activeDerivedValues,
+  commitAcrossAccounts,
+  domainEntryKind,
+  planTenantUpdate,
+  requireAccount,
   requireStatus,
   requireTenant,
   statusOf,
@@ -33,16 +33,16 @@ export async function createTenant(
   call: Call,
   body: JsonObject,
   options: WriteOptions & { readonly mostPending: number },
-): Promise<Written> {
+): Promise<WriteResult> {
   const domain = canonicalDomain(String(body['domain'])) ?? '';
-  const present = await findEntry(engine.database, domainEntry, domain);
+  const present = await findEntry(engine.database, domainEntryKind, domain);
   if (present === call.account)
     throw new Conflict('taken', `the domain ${domain} already exists: it belongs to this account`);
   const id = present ?? engine.newId();
   const kind = engine.registry.get(tenantKind);
   const derived = { status: present === undefined ? 'pending' : 'existing' };
   let outcome: RequestOutcome | undefined;
-  const create = (state: Snapshot): Outcome => {
+  const create = (state: Snapshot): PlanOutcome => {
     if (state.get(id) !== undefined)
       throw new Conflict('taken', `a tenant with the account of ${domain} already exists`);
     // A tenant with the same domain would also have the same key. Without a key, the error names the domain, which the
@@ -54,12 +54,12 @@ export async function createTenant(
     return outcome;
   };
   const founded = present === undefined ? emptySnapshot(engine.registry, id) : undefined;
-  const state = await changeTogether(engine, call, {
+  const state = await commitAcrossAccounts(engine, call, {
     accounts: [call.account],
-    ...(founded === undefined ? {} : { founded }),
+    ...(founded === undefined ? {} : { newAccount: founded }),
     propose: (stateOf) => ({
       [call.account]: create(stateOf(call.account)),
-      ...(founded === undefined ? {} : { [id]: foundAccount(engine, call, founded) }),
+      ...(founded === undefined ? {} : { [id]: planTenantAccount(engine, call, founded) }),
     }),
   });
   return { object: requireTenant(state, id), state, ignored: outcome?.ignored ?? [], outputs: {} };
@@ -76,12 +76,12 @@ function refuseTooMany(state: Snapshot, most: number): void {
 /**
  * Plans the account of a tenant whose domain is not proved yet: it has no domain, and its owner is the machine owner.
  */
-function foundAccount(engine: Engine, call: Call, state: Snapshot): Outcome {
+function planTenantAccount(engine: Engine, call: Call, state: Snapshot): PlanOutcome {
   const now = engine.now();
   const owner = { id: engine.newId(), name: 'machine owner' };
   const objects = engine.firstObjects(state.account, owner).map((object) => storedObject(engine, object, now));
   const edits = objects.map((object) => ({
-    after: object.id === state.account ? linked(object, call.account) : object,
+    after: object.id === state.account ? withKeeper(object, call.account) : object,
   }));
   return planEdits(engine, state, edits);
 }
@@ -91,25 +91,25 @@ function foundAccount(engine: Engine, call: Call, state: Snapshot): Outcome {
  * and activates the tenant. Throws `Conflict` otherwise.
  */
 export async function verifyTenant(engine: Engine, call: Call, id: string): Promise<void> {
-  const seen = requireTenant(await engine.snapshots.at(call.account, call.revision), id);
+  const seen = requireTenant(await engine.snapshots.atLeast(call.account, call.revision), id);
   if (statusOf(seen) === 'active') return;
   requireStatus(seen, ['pending'], 'its domain has an account already; invite that account');
   await requireChallenge(engine, seen);
   const domain = seen.spec.domain ?? '';
-  await changeTogether(
+  await commitAcrossAccounts(
     engine,
     call,
     {
       accounts: [call.account, id],
-      entries: [{ account: id, kind: domainEntry, value: domain, subject: id }],
+      entries: [{ account: id, kind: domainEntryKind, value: domain, subject: id }],
       propose: (stateOf) => {
         requireRight(stateOf(call.account), call.actor, 'msp', 'update');
         const tenant = requireTenant(stateOf(call.account), id);
         if (statusOf(tenant) === 'active') return {};
         const proved = { domain, domain_category: 'private' };
         return {
-          [call.account]: move(engine, stateOf(call.account), tenant, activation(engine)),
-          [id]: planEdits(engine, stateOf(id), [derive(engine, accountIn(stateOf(id)), proved)]),
+          [call.account]: planTenantUpdate(engine, stateOf(call.account), tenant, activeDerivedValues(engine)),
+          [id]: planEdits(engine, stateOf(id), [editDerivedFacts(engine, requireAccount(stateOf(id)), proved)]),
         };
       },
     },
@@ -132,16 +132,16 @@ async function requireChallenge({ resolveTxt }: Engine, tenant: Stored<'MSPTenan
 
 /** Stores the price of the tenant's subscription. */
 export async function subscribeTenant(engine: Engine, call: Call, id: string, price: string): Promise<void> {
-  await changeTogether(engine, call, {
+  await commitAcrossAccounts(engine, call, {
     accounts: [call.account],
     propose: (stateOf) => {
       const state = stateOf(call.account);
       requireRight(state, call.actor, 'billing', 'update');
-      return { [call.account]: move(engine, state, requireTenant(state, id), { price_id: price }) };
+      return { [call.account]: planTenantUpdate(engine, state, requireTenant(state, id), { price_id: price }) };
     },
   });
 }
 
-function linked(account: StoredObject, msp: string): StoredObject {
+function withKeeper(account: StoredObject, msp: string): StoredObject {
   return { ...account, derived: { ...account.derived, msp } };
 }

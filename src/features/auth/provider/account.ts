@@ -9,13 +9,13 @@ import { addToken, readTokens, removeToken } from '../../accounts/tokens.ts';
 import { hashToken, tokenPrefix } from '../authenticate.ts';
 import { isRecent } from '../recent-sign-in.ts';
 import { accountPath, clientIds } from './clients.ts';
-import type { Host } from './host.ts';
+import type { ProviderContext } from './host.ts';
 import { type AccountView, accountPage, type ListedToken } from './pages/account.ts';
 import { messagePage } from './pages/plain.ts';
 import type { Person } from './people.ts';
-import { appOf, openTotp } from './second-factor.ts';
-import { changeOwnPassword, changeTotp, type Outcome } from './self-service.ts';
-import { formToken, isOurForm, textIn, type WebAnswer, type WebRequest } from './web.ts';
+import { createAppSetup, openTotp } from './second-factor.ts';
+import { changeOwnPassword, changeTotp, type FormOutcome } from './self-service.ts';
+import { createCsrfToken, isOurForm, textIn, type WebAnswer, type WebRequest } from './web.ts';
 
 /** Messages about completed actions, which the page shows after it was loaded again. */
 const actionTexts: Readonly<Record<string, string>> = {
@@ -29,7 +29,7 @@ const actionTexts: Readonly<Record<string, string>> = {
 
 /** Request of a signed-in person to their own page. */
 interface Visit {
-  readonly host: Host;
+  readonly host: ProviderContext;
   readonly request: WebRequest;
   readonly person: Person;
   readonly csrf: string;
@@ -40,10 +40,10 @@ interface Visit {
 }
 
 /** Answers a request for a person's own page. Redirects to the sign-in page when the person is not signed in. */
-export async function answerAccount(host: Host, request: WebRequest): Promise<WebAnswer> {
-  const { provider, ring } = await host.open();
+export async function answerAccountPage(host: ProviderContext, request: WebRequest): Promise<WebAnswer> {
+  const { provider, ring } = await host.openProvider();
   const session = await provider.Session.get(provider.createContext(request.req, request.res));
-  const person = session.accountId === undefined ? undefined : await host.find(session.accountId);
+  const person = session.accountId === undefined ? undefined : await host.findPerson(session.accountId);
   if (person === undefined) return { location: signInAddress(host.publicUrl()) };
   const shownTo = `account ${session.uid}`;
   if (request.form !== undefined && !isOurForm(request, ring.cookieSecret, shownTo))
@@ -53,11 +53,13 @@ export async function answerAccount(host: Host, request: WebRequest): Promise<We
     host,
     request,
     person,
-    csrf: formToken(ring.cookieSecret, shownTo),
+    csrf: createCsrfToken(ring.cookieSecret, shownTo),
     session: session.uid,
     signedInAt,
   };
-  return request.form === undefined ? show(visit, { done: doneIn(request) }) : act(visit, textIn(request.form, 'step'));
+  return request.form === undefined
+    ? show(visit, { doneText: completedActionText(request) })
+    : handleStep(visit, textIn(request.form, 'step'));
 }
 
 /**
@@ -73,22 +75,24 @@ function signInAddress(publicUrl: string, again: Readonly<Record<string, string>
   return `/oidc/auth?${query}`;
 }
 
-function doneIn({ req }: WebRequest): string | undefined {
+function completedActionText({ req }: WebRequest): string | undefined {
   const query = new URLSearchParams((req.url ?? '').split('?')[1] ?? '');
   const action = query.get('done') ?? query.get('state') ?? '';
   return Object.hasOwn(actionTexts, action) ? actionTexts[action] : undefined;
 }
 
-type Shown = Partial<Pick<AccountView, 'made' | 'codes' | 'done' | 'at' | 'faults' | 'filled'>>;
+type FormResultView = Partial<
+  Pick<AccountView, 'newToken' | 'codes' | 'doneText' | 'faultyForm' | 'faults' | 'enteredValues'>
+>;
 
-async function show({ host, person, csrf }: Visit, shown: Shown, status = 200): Promise<WebAnswer> {
+async function show({ host, person, csrf }: Visit, shown: FormResultView, status = 200): Promise<WebAnswer> {
   const tokens = await readTokens(host.engine, callOf(person), person.id);
   const credentials = await readCredentials(host.engine.database, person.account, person.id);
   const view: AccountView = {
     ...{ action: accountPath, csrf, name: person.name, email: person.email, ...shown },
     tokens: tokens.map(listed),
     totp: totpOf(host, person, credentials),
-    canPassword: credentials !== undefined,
+    hasPassword: credentials !== undefined,
   };
   return { status, page: accountPage(view) };
 }
@@ -102,17 +106,21 @@ function listed(token: JsonObject): ListedToken {
   };
 }
 
-function totpOf({ engine }: Host, person: Person, credentials: Credentials | undefined): AccountView['totp'] {
+function totpOf(
+  { engine }: ProviderContext,
+  person: Person,
+  credentials: Credentials | undefined,
+): AccountView['totp'] {
   if (credentials === undefined || credentials.totpSecret === null) return 'off';
   if (credentials.totpConfirmed) return { codesLeft: credentials.recoveryCodes };
-  return appOf(openTotp(engine.planEnvironment, credentials), person.email);
+  return createAppSetup(openTotp(engine.planEnvironment, credentials), person.email);
 }
 
 function callOf({ account, revision, id, name, email }: Person): Call {
   return { account, revision, actor: { type: 'user', id, name, ...(email === '' ? {} : { email }) } };
 }
 
-async function act(visit: Visit, step: string): Promise<WebAnswer> {
+async function handleStep(visit: Visit, step: string): Promise<WebAnswer> {
   // Changing the password requires the current password, so it needs no recent sign-in.
   if (step !== 'password' && !isRecent(visit.signedInAt, visit.host.now()))
     return { location: signInAddress(visit.host.publicUrl(), { prompt: 'login', state: 'again' }) };
@@ -122,20 +130,20 @@ async function act(visit: Visit, step: string): Promise<WebAnswer> {
     case 'delete-token':
       return await deleteOwnToken(visit);
     case 'password':
-      return await after(visit, 'password', await changeOwnPassword(visit));
+      return await answerOutcome(visit, 'password', await changeOwnPassword(visit));
     default:
-      return await after(visit, 'totp', await changeTotp(visit, step));
+      return await answerOutcome(visit, 'totp', await changeTotp(visit, step));
   }
 }
 
 /** Returns the page with its faults, or the page after the completed action. */
-function after(visit: Visit, at: 'password' | 'totp', outcome: Outcome): WebAnswer | Promise<WebAnswer> {
-  if ('faults' in outcome) return show(visit, { at, faults: outcome.faults }, 422);
+function answerOutcome(visit: Visit, at: 'password' | 'totp', outcome: FormOutcome): WebAnswer | Promise<WebAnswer> {
+  if ('faults' in outcome) return show(visit, { faultyForm: at, faults: outcome.faults }, 422);
   const { action, codes } = outcome;
-  return codes === undefined ? done(action) : show(visit, { codes, done: actionTexts[action] });
+  return codes === undefined ? redirectAfter(action) : show(visit, { codes, doneText: actionTexts[action] });
 }
 
-function done(action: string): WebAnswer {
+function redirectAfter(action: string): WebAnswer {
   return { location: action === '' ? accountPath : `${accountPath}?done=${action}` };
 }
 
@@ -153,13 +161,13 @@ async function makeOwnToken(visit: Visit): Promise<WebAnswer> {
     const wrong = read.faults.map(({ path = '' }) => path.slice(1)).filter((field) => field in words);
     const faults = Object.fromEntries(wrong.map((field) => [field, words[field] ?? '']));
     const filled = { name, expires_in: days, ...(plansOnly ? { plan_only: 'yes' } : {}) };
-    return await show(visit, { at: 'token', faults, filled }, 422);
+    return await show(visit, { faultyForm: 'token', faults, enteredValues: filled }, 422);
   }
   const made = await addToken(host.engine, callOf(person), person.id, read.body, () => {
     const value = makeToken(tokenPrefix, host.engine.planEnvironment.random(tokenRandomBytes));
     return { value, hash: hashToken(value) };
   });
-  return await show(visit, { made: made.plain_token });
+  return await show(visit, { newToken: made.plain_token });
 }
 
 async function deleteOwnToken({ host, request, person }: Visit): Promise<WebAnswer> {
@@ -169,5 +177,5 @@ async function deleteOwnToken({ host, request, person }: Visit): Promise<WebAnsw
     // The token was deleted in another window already: the result is the same.
     if (!(error instanceof NotFound)) throw error;
   }
-  return done('deleted');
+  return redirectAfter('deleted');
 }

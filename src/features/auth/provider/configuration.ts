@@ -8,17 +8,17 @@ import Provider, {
   type KoaContextWithOIDC,
 } from 'oidc-provider';
 import { clientIds, clientsOf } from './clients.ts';
-import { conform } from './conformance.ts';
+import { makeConformant } from './conformance.ts';
 import { type KeyRing, signingAlgorithm } from './keys.ts';
 import { devicePages, secretOf } from './pages/device.ts';
 import { errorPage, signedOutPage, signOutPage } from './pages/plain.ts';
 import type { Person } from './people.ts';
-import { hash } from './records.ts';
+import { hashId } from './records.ts';
 import { revocationPath } from './revocation.ts';
 import { apiScopes, audienceOf, claimsOf, issuerOf } from './token-words.ts';
 
 /** Parts of which a provider is made. */
-export interface ProviderParts {
+export interface ProviderOptions {
   /** Public address of the server, without a slash at the end. */
   readonly publicUrl: string;
   /** Redirect URIs of the dashboard. Empty: there is no client for a dashboard. */
@@ -28,38 +28,38 @@ export interface ProviderParts {
   /** Whether a device may poll now: its last poll must be some seconds ago. */
   mayPoll(code: string): Promise<boolean>;
   /** Returns the person with an id; `undefined` unless they may sign in now. */
-  find(id: string): Promise<Person | undefined>;
+  findPerson(id: string): Promise<Person | undefined>;
 }
 
-const minute = 60;
-const day = 86_400;
+const minuteSeconds = 60;
+const daySeconds = 86_400;
 
 /** Lifetimes in seconds. Access tokens live for a few minutes only, because they are verified without a query. */
 const lifetimes = {
-  accessToken: 10 * minute,
-  code: minute,
-  deviceCode: 10 * minute,
-  idToken: 60 * minute,
-  interaction: 30 * minute,
-  session: day,
+  accessToken: 10 * minuteSeconds,
+  code: minuteSeconds,
+  deviceCode: 10 * minuteSeconds,
+  idToken: 60 * minuteSeconds,
+  interaction: 30 * minuteSeconds,
+  session: daySeconds,
   /**
    * A refresh token expires when it is not used. A grant expires in any case, together with everything that depends on
    * it.
    */
-  refreshToken: 14 * day,
-  grant: 30 * day,
+  refreshToken: 14 * daySeconds,
+  grant: 30 * daySeconds,
 } as const;
 
 /** Creates a provider. The provider stores nothing itself, so that it can be replaced at any time. */
-export function makeProvider(parts: ProviderParts): Provider {
+export function makeProvider(parts: ProviderOptions): Provider {
   const provider = new Provider(issuerOf(parts.publicUrl), configurationOf(parts));
   // The code that mounts the provider sets the forwarding headers itself, so no client can set them.
   provider.proxy = true;
-  conform(provider, parts);
+  makeConformant(provider, parts);
   return provider;
 }
 
-function configurationOf({ publicUrl, redirectUris, ring, adapter, find }: ProviderParts): Configuration {
+function configurationOf({ publicUrl, redirectUris, ring, adapter, findPerson }: ProviderOptions): Configuration {
   return {
     adapter,
     clients: clientsOf(publicUrl, redirectUris),
@@ -105,16 +105,16 @@ function configurationOf({ publicUrl, redirectUris, ring, adapter, find }: Provi
     loadExistingGrant,
     interactions: { policy: policyOf(), url: (_ctx, { uid }: Interaction) => `/signin/${uid}` },
     findAccount: async (_ctx, id) => {
-      const person = await find(id);
+      const person = await findPerson(id);
       return person && { accountId: id, claims: async () => claimsOf(person) };
     },
     extraTokenClaims: async ({ oidc }, token) => {
-      const person = oidc.account === undefined ? undefined : await find(oidc.account.accountId);
+      const person = oidc.account === undefined ? undefined : await findPerson(oidc.account.accountId);
       if (person === undefined) return undefined;
       const { sub: _, ...claims } = claimsOf(person);
       // The time of the sign-in, however often the token was renewed since.
       const { RefreshToken, AuthorizationCode, DeviceCode } = oidc.entities;
-      const grant = 'grantId' in token && token.grantId !== undefined ? { grant: hash(token.grantId) } : {};
+      const grant = 'grantId' in token && token.grantId !== undefined ? { grant: hashId(token.grantId) } : {};
       const { account } = person;
       return { ...claims, account, ...grant, auth_time: (RefreshToken ?? AuthorizationCode ?? DeviceCode)?.authTime };
     },

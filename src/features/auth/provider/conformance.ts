@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import Provider, { errors } from 'oidc-provider';
-import type { ProviderParts } from './configuration.ts';
+import type { ProviderOptions } from './configuration.ts';
 import { issuerOf } from './token-words.ts';
 
 type Middleware = Parameters<Provider['use']>[0];
@@ -11,30 +11,30 @@ type Next = Parameters<Middleware>[1];
 const formPaths = ['/auth', '/session/end'];
 
 /** Maximum length of a form, in bytes. The form is turned into an address, whose length is limited. */
-const longestForm = 12 * 1024;
+const maxFormBytes = 12 * 1024;
 
 /** Adds what the standards require and `oidc-provider` lacks. */
-export function conform(
+export function makeConformant(
   provider: Provider,
-  { publicUrl, mayPoll }: Pick<ProviderParts, 'publicUrl' | 'mayPoll'>,
+  { publicUrl, mayPoll }: Pick<ProviderOptions, 'publicUrl' | 'mayPoll'>,
 ): void {
   const issuer = issuerOf(publicUrl);
-  provider.use((ctx, next) => takeForms(issuer, ctx, next));
-  provider.use((ctx, next) => beginSessions(provider, issuer, ctx, next));
-  letRefreshRepeatOffline(provider);
-  slowDevicesDown(provider, mayPoll);
+  provider.use((ctx, next) => redirectForms(issuer, ctx, next));
+  provider.use((ctx, next) => requireDeviceSession(provider, issuer, ctx, next));
+  allowOfflineScopeOnRefresh(provider);
+  enforcePollInterval(provider, mayPoll);
 }
 
 /**
  * Redirects a form to the same path, with its fields in the query. The provider accepts forms only with cookies that
  * browsers send from every site. With a redirect, browsers send our cookies.
  */
-async function takeForms(issuer: string, ctx: Context, next: Next): Promise<void> {
+async function redirectForms(issuer: string, ctx: Context, next: Next): Promise<void> {
   if (ctx.method !== 'POST' || !formPaths.includes(ctx.path)) return await next();
   const form = await readForm(ctx.req);
   if (form === undefined) {
     ctx.status = 413;
-    ctx.body = { error: 'invalid_request', error_description: `the form is longer than ${longestForm} bytes` };
+    ctx.body = { error: 'invalid_request', error_description: `the form is longer than ${maxFormBytes} bytes` };
     return;
   }
   ctx.status = 303;
@@ -48,7 +48,7 @@ async function readForm(request: IncomingMessage): Promise<string | undefined> {
     // Without an encoding, the request yields bytes.
     const bytes = chunk as Buffer;
     length += bytes.length;
-    if (length > longestForm) return undefined;
+    if (length > maxFormBytes) return undefined;
     chunks.push(bytes);
   }
   return Buffer.concat(chunks).toString('utf8');
@@ -58,7 +58,7 @@ async function readForm(request: IncomingMessage): Promise<string | undefined> {
  * The page where the code of a device is entered begins a session. A request for a later page without a session is
  * redirected to that page.
  */
-async function beginSessions(provider: Provider, issuer: string, ctx: Context, next: Next): Promise<void> {
+async function requireDeviceSession(provider: Provider, issuer: string, ctx: Context, next: Next): Promise<void> {
   const [, first, second] = ctx.path.split('/');
   const isBehindThePage = ctx.method === 'GET' ? second !== undefined && second !== '' : second !== 'auth';
   if (first?.toLowerCase() !== 'device' || !isBehindThePage) return await next();
@@ -72,7 +72,7 @@ async function beginSessions(provider: Provider, issuer: string, ctx: Context, n
  * Adds `offline_access` to the scopes of every refresh token. A sign-in without `prompt=consent` leaves that scope out
  * of its grant, but programs repeat the scopes that they requested (RFC 6749, 6).
  */
-function letRefreshRepeatOffline({ RefreshToken }: Provider): void {
+function allowOfflineScopeOnRefresh({ RefreshToken }: Provider): void {
   Object.defineProperty(RefreshToken.prototype, 'scopes', {
     get(this: { readonly scope?: string }) {
       return new Set([...(this.scope ?? '').split(' ').filter((word) => word !== ''), 'offline_access']);
@@ -81,7 +81,7 @@ function letRefreshRepeatOffline({ RefreshToken }: Provider): void {
 }
 
 /** A device that polls too often before its code was entered gets `slow_down` (RFC 8628, 3.5). */
-function slowDevicesDown({ DeviceCode }: Provider, mayPoll: (code: string) => Promise<boolean>): void {
+function enforcePollInterval({ DeviceCode }: Provider, mayPoll: (code: string) => Promise<boolean>): void {
   const { find } = DeviceCode;
   const findInTurn = async (value: string, options?: object) => {
     const code = await find.call<

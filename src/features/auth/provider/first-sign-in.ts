@@ -1,20 +1,21 @@
-import { derive, planEdits } from '../../../commit/edits.ts';
+import { editDerivedFacts, planEdits } from '../../../commit/edits.ts';
 import type { Engine } from '../../../commit/engine.ts';
-import { enterSubject } from '../../../db/accounts/idp-people.ts';
+import { insertSubjectEntry } from '../../../db/accounts/idp-people.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import type { Person } from './people.ts';
 
 /** Records a sign-in with a password. An invited user becomes active. */
-export async function noteSignIn(engine: Engine, person: Person): Promise<void> {
+export async function recordSignIn(engine: Engine, person: Person): Promise<void> {
   const { account, id, name, email } = person;
-  await enterSubject(engine.database, account, id);
-  const state = await engine.snapshots.at(account, person.revision);
+  await insertSubjectEntry(engine.database, account, id);
+  const state = await engine.snapshots.atLeast(account, person.revision);
   if (isActive(state, id)) return;
   const committed = await engine.committer.mutate({
     ...{ account, actor: { type: 'user', id, name, email }, revision: state.revision },
     propose: (now) => {
       const user = now.get(id);
-      const edits = user === undefined || isActive(now, id) ? [] : [derive(engine, user, { status: 'active' })];
+      const edits =
+        user === undefined || isActive(now, id) ? [] : [editDerivedFacts(engine, user, { status: 'active' })];
       return planEdits(engine, now, edits);
     },
   });

@@ -6,15 +6,15 @@ import type { Person } from './people.ts';
 import type { RecordsOptions } from './records.ts';
 
 /** The parts of the server that the sign-in pages use. */
-export interface Host {
+export interface ProviderContext {
   readonly engine: Engine;
-  readonly guesses: SignInLimits;
+  readonly signInLimits: SignInLimits;
   readonly records: RecordsOptions;
   /** Milliseconds since 1970. */
   now(): number;
   /** Returns the provider with the current keys. */
-  open(): Promise<{ readonly provider: Provider; readonly ring: KeyRing }>;
-  find(id: string): Promise<Person | undefined>;
+  openProvider(): Promise<{ readonly provider: Provider; readonly ring: KeyRing }>;
+  findPerson(id: string): Promise<Person | undefined>;
   publicUrl(): string;
   /** Ends the sessions of a person and everything that depends on them, except the session with the uid `keepUid`. */
   endSessions(user: string, keepUid?: string): Promise<void>;

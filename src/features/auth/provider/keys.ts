@@ -21,7 +21,7 @@ export interface KeyRing {
 }
 
 /** The keys of the provider. They are stored in the database, so that all servers use the same keys. */
-export interface Keys {
+export interface ProviderKeys {
   /** Returns the keys as they are, or were a moment ago, in the database. */
   current(): Promise<KeyRing>;
   /** Replaces the signing key with a new one when it is old enough; with `now`, in any case. */
@@ -31,7 +31,7 @@ export interface Keys {
   epoch(): number;
 }
 
-export interface KeysOptions {
+export interface ProviderKeysOptions {
   readonly database: Database;
   readonly vault: Vault;
   /** Age at which the signing key is replaced, in seconds. */
@@ -41,16 +41,18 @@ export interface KeysOptions {
 }
 
 /** How long a replaced key is kept, in seconds: longer than the lifetime of any token that it signed. */
-const keepRetired = 2 * 3600;
+const retiredKeySeconds = 2 * 3600;
 
 /** Opens the keys. They are created when they are first read. */
-export function createKeys(options: KeysOptions): Keys {
+export function createProviderKeys(options: ProviderKeysOptions): ProviderKeys {
   const { database, vault, rotateAfter, freshMs = 2000 } = options;
   let ring: (KeyRing & { readonly ids: string; readonly verify: JWTVerifyGetKey }) | undefined;
   let readAt = Number.NEGATIVE_INFINITY;
 
   const renewed = async (seconds: number) => {
-    await renewIdpKeys(database, { rotateAfter: seconds, keepRetired }, (purpose) => makeKey(vault, purpose));
+    await renewIdpKeys(database, { rotateAfter: seconds, keepRetired: retiredKeySeconds }, (purpose) =>
+      makeKey(vault, purpose),
+    );
     return await read();
   };
   const read = async (): Promise<NonNullable<typeof ring>> => {
@@ -85,8 +87,11 @@ export function createKeys(options: KeysOptions): Keys {
  * Replaces the signing key with a new one on every server, and returns the id of the new key. Tokens that the previous
  * key signed stay valid until they expire.
  */
-export async function rotateKeys({ database, vault }: Pick<KeysOptions, 'database' | 'vault'>): Promise<string> {
-  const [signing] = (await createKeys({ database, vault, rotateAfter: 0 }).renew('now')).signing;
+export async function rotateKeys({
+  database,
+  vault,
+}: Pick<ProviderKeysOptions, 'database' | 'vault'>): Promise<string> {
+  const [signing] = (await createProviderKeys({ database, vault, rotateAfter: 0 }).renew('now')).signing;
   if (signing === undefined) throw new Error('a new key was made but is missing');
   return signing.kid;
 }

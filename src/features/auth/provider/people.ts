@@ -1,6 +1,6 @@
 import type { Engine } from '../../../commit/engine.ts';
 import { type Credentials, readCredentials } from '../../../db/accounts/credentials.ts';
-import { findSubject, type Subject } from '../../../db/accounts/idp-people.ts';
+import { findSubjectAccount, type SubjectAccount } from '../../../db/accounts/idp-people.ts';
 import type { Stored } from '../../../model/state/stored.ts';
 
 /** A person who can sign in with the embedded identity provider. */
@@ -14,7 +14,7 @@ export interface Person {
   /** Whether the person proved the address, by a link that was mailed to it. */
   readonly emailProved: boolean;
   /** Why the person may not sign in; absent when they may. */
-  readonly barred?: 'blocked' | 'pending';
+  readonly refusedBecause?: 'blocked' | 'pending';
 }
 
 /** Returns the person with an id; `undefined` when there is none, or when the user is deleted. */
@@ -22,14 +22,14 @@ export async function findPerson(
   engine: Pick<Engine, 'database' | 'snapshots'>,
   id: string,
 ): Promise<Person | undefined> {
-  const found = await findSubject(engine.database, id);
+  const found = await findSubjectAccount(engine.database, id);
   if (found === undefined) return undefined;
-  const user = (await engine.snapshots.at(found.account, found.revision)).find('User', id);
+  const user = (await engine.snapshots.atLeast(found.account, found.revision)).find('User', id);
   return user === undefined ? undefined : personOf(user, found);
 }
 
 /** A person who has a password. */
-export interface Known {
+export interface PersonWithPassword {
   readonly credentials: Credentials;
   readonly person: Person;
 }
@@ -38,19 +38,30 @@ export interface Known {
  * Returns the current state of a person in an unfinished sign-in; `undefined` when they were blocked or deleted between
  * two steps.
  */
-export async function readKnown(
+export async function readPersonWithPassword(
   { database, snapshots }: Pick<Engine, 'database' | 'snapshots'>,
   { account, user }: { readonly account: string; readonly user: string },
-): Promise<Known | undefined> {
+): Promise<PersonWithPassword | undefined> {
   const credentials = await readCredentials(database, account, user);
   if (credentials === undefined) return undefined;
-  const found = (await snapshots.at(account, credentials.revision)).find('User', user);
+  const found = (await snapshots.atLeast(account, credentials.revision)).find('User', user);
   const person = found && personOf(found, credentials);
-  return person === undefined || person.barred !== undefined ? undefined : { credentials, person };
+  return person === undefined || person.refusedBecause !== undefined ? undefined : { credentials, person };
 }
 
 /** Returns a user as a person who signs in. */
-export function personOf({ id, name, spec, derived }: Stored<'User'>, { account, revision, proved }: Subject): Person {
+export function personOf(
+  { id, name, spec, derived }: Stored<'User'>,
+  { account, revision, proved }: SubjectAccount,
+): Person {
   const barred = derived.pending_approval === true ? 'pending' : spec.is_blocked === true ? 'blocked' : undefined;
-  return { account, revision, id, name, email: spec.email ?? '', emailProved: proved, ...(barred && { barred }) };
+  return {
+    account,
+    revision,
+    id,
+    name,
+    email: spec.email ?? '',
+    emailProved: proved,
+    ...(barred && { refusedBecause: barred }),
+  };
 }

@@ -3,15 +3,15 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { jwtVerify } from 'jose';
 import type Provider from 'oidc-provider';
 import type { Engine } from '../../../commit/engine.ts';
-import { deleteEndedRecords, deleteRecordsOf, hasGrant, takeTurn } from '../../../db/accounts/idp-records.ts';
+import { deleteEndedRecords, deleteRecordsOfUser, hasGrant, reserveName } from '../../../db/accounts/idp-records.ts';
 import { Unauthenticated } from '../../../model/errors.ts';
 import { type Issuer, standardClaims } from '../issuers.ts';
 import type { SignInLimits } from '../sign-in-limits.ts';
-import { answerAccount } from './account.ts';
-import type { Host } from './host.ts';
-import { createKeys, type KeyRing, type Keys, signingAlgorithm } from './keys.ts';
+import { answerAccountPage } from './account.ts';
+import type { ProviderContext } from './host.ts';
+import { createProviderKeys, type KeyRing, type ProviderKeys, signingAlgorithm } from './keys.ts';
 import { findPerson } from './people.ts';
-import { createAdapter, hash } from './records.ts';
+import { createAdapter, hashId } from './records.ts';
 import { type Revocation, type RevocationRequest, revokeToken } from './revocation.ts';
 import { createSignInPages } from './sign-in.ts';
 import { audienceOf, claimsOf, issuerOf } from './token-words.ts';
@@ -25,11 +25,11 @@ export interface IdentityProvider {
    */
   handle(req: IncomingMessage, res: ServerResponse): Promise<void>;
   /** Answers a request for a page of the sign-in with the id `uid`. */
-  signIn(uid: string, request: WebRequest): Promise<WebAnswer>;
+  answerSignIn(uid: string, request: WebRequest): Promise<WebAnswer>;
   /** Answers a request for a person's own page. */
-  account(request: WebRequest): Promise<WebAnswer>;
+  answerAccountPage(request: WebRequest): Promise<WebAnswer>;
   /** Returns the claims about the person to whom an access token belongs. Throws `Unauthenticated`. */
-  whose(token: string): Promise<ReturnType<typeof claimsOf>>;
+  readTokenClaims(token: string): Promise<ReturnType<typeof claimsOf>>;
   /** Revokes the grant of a token, as requested by the form of a program. */
   revoke(request: RevocationRequest): Promise<Revocation>;
   /** Returns the provider as an issuer, by which the API verifies its tokens. */
@@ -45,7 +45,7 @@ export interface IdentityProvider {
 
 export interface IdentityProviderOptions {
   readonly engine: Engine;
-  readonly guesses: SignInLimits;
+  readonly signInLimits: SignInLimits;
   /** Returns the public address of the server, without a slash at the end. */
   publicUrl(): string;
   readonly redirectUris: readonly string[];
@@ -57,7 +57,7 @@ export interface IdentityProviderOptions {
   report(error: unknown, place: string): void;
 }
 
-const day = 86_400;
+const daySeconds = 86_400;
 const housekeepingMs = 600_000;
 
 /** Minimum time between two polls of a device, in seconds. RFC 8628 sets 5 seconds, but clocks are not exact. */
@@ -66,20 +66,20 @@ const pollSeconds = 4;
 /** Creates the identity provider of a server. */
 export function createIdentityProvider(options: IdentityProviderOptions): IdentityProvider {
   const { engine, publicUrl } = options;
-  const keys = createKeys({
+  const keys = createProviderKeys({
     ...{ database: engine.database, vault: engine.planEnvironment.vault },
-    rotateAfter: options.keyDays * day,
+    rotateAfter: options.keyDays * daySeconds,
   });
-  const host = createHost(options, keys);
+  const host = createProviderContext(options, keys);
   const pages = createSignInPages(host);
   return {
     async handle(req, res) {
-      const { provider } = await host.open();
+      const { provider } = await host.openProvider();
       await provider.callback()(req, res);
     },
-    signIn: (uid, request) => pages.answer(uid, request),
-    account: (request) => answerAccount(host, request),
-    whose: (token) => whose(host, keys, token),
+    answerSignIn: (uid, request) => pages.answer(uid, request),
+    answerAccountPage: (request) => answerAccountPage(host, request),
+    readTokenClaims: (token) => readTokenClaims(host, keys, token),
     revoke: (request) => revokeToken(host, keys, request),
     asIssuer: () => embeddedIssuer(publicUrl, keys),
     endSessions: (user) => host.endSessions(user),
@@ -89,36 +89,43 @@ export function createIdentityProvider(options: IdentityProviderOptions): Identi
   };
 }
 
-function createHost(options: IdentityProviderOptions, keys: Keys): Host {
-  const { engine, guesses, now, publicUrl, redirectUris } = options;
+function createProviderContext(options: IdentityProviderOptions, keys: ProviderKeys): ProviderContext {
+  const { engine, signInLimits, now, publicUrl, redirectUris } = options;
   const records = { database: engine.database, vault: engine.planEnvironment.vault };
   const adapter = createAdapter(records);
-  const find: Host['find'] = async (id) => {
+  const find: ProviderContext['findPerson'] = async (id) => {
     // While passwords are switched off, people who have signed in before are refused like new ones.
     if (engine.registry.installation.localAuthDisabled) return undefined;
     const person = await findPerson(engine, id);
-    return person?.barred === undefined ? person : undefined;
+    return person?.refusedBecause === undefined ? person : undefined;
   };
-  const mayPoll = (code: string) => takeTurn(engine.database, 'DevicePoll', hash(code), pollSeconds);
+  const mayPoll = (code: string) => reserveName(engine.database, 'DevicePoll', hashId(code), pollSeconds);
   let made: { readonly provider: Provider; readonly ring: KeyRing } | undefined;
   return {
-    ...{ engine, guesses, records, now, find, publicUrl },
-    async open() {
+    ...{ engine, signInLimits, records, now, findPerson: find, publicUrl },
+    async openProvider() {
       // Loaded at the first sign-in, because it is half as much code as the rest of a server.
       const [ring, { makeProvider }] = await Promise.all([keys.current(), import('./configuration.ts')]);
       if (made?.ring.epoch !== ring.epoch) {
-        const provider = makeProvider({ publicUrl: publicUrl(), redirectUris, ring, adapter, find, mayPoll });
+        const provider = makeProvider({
+          publicUrl: publicUrl(),
+          redirectUris,
+          ring,
+          adapter,
+          findPerson: find,
+          mayPoll,
+        });
         provider.on('server_error', (ctx, error) => options.report(error, `${ctx.method} /oidc${ctx.path}`));
         made = { provider, ring };
       }
       return made;
     },
     endSessions: (user, keepUid) =>
-      deleteRecordsOf(engine.database, user, keepUid === undefined ? undefined : hash(keepUid)),
+      deleteRecordsOfUser(engine.database, user, keepUid === undefined ? undefined : hashId(keepUid)),
   };
 }
 
-function embeddedIssuer(publicUrl: () => string, keys: Keys): Issuer {
+function embeddedIssuer(publicUrl: () => string, keys: ProviderKeys): Issuer {
   return {
     ...{ kind: 'embedded', algorithms: [signingAlgorithm], claims: standardClaims, trustsEmail: true },
     ...{ keys: keys.find, epoch: keys.epoch },
@@ -131,7 +138,11 @@ function embeddedIssuer(publicUrl: () => string, keys: Keys): Issuer {
   };
 }
 
-async function whose(host: Host, keys: Keys, token: string): Promise<ReturnType<typeof claimsOf>> {
+async function readTokenClaims(
+  host: ProviderContext,
+  keys: ProviderKeys,
+  token: string,
+): Promise<ReturnType<typeof claimsOf>> {
   const [issuer, audience] = [issuerOf(host.publicUrl()), audienceOf(host.publicUrl())];
   const checked = await jwtVerify(token, keys.find, {
     ...{ issuer, audience, algorithms: [signingAlgorithm], currentDate: new Date(host.now()) },
@@ -141,12 +152,12 @@ async function whose(host: Host, keys: Keys, token: string): Promise<ReturnType<
   const { sub = '', grant } = checked.payload;
   if (typeof grant === 'string' && !(await hasGrant(host.engine.database, grant)))
     throw new Unauthenticated('token invalid');
-  const person = await host.find(sub);
+  const person = await host.findPerson(sub);
   if (person === undefined) throw new Unauthenticated('token invalid');
   return claimsOf(person);
 }
 
-function runHousekeeping({ engine, report }: IdentityProviderOptions, keys: Keys): () => Promise<void> {
+function runHousekeeping({ engine, report }: IdentityProviderOptions, keys: ProviderKeys): () => Promise<void> {
   const stopping = new AbortController();
   const { signal } = stopping;
   const loop = async (): Promise<void> => {

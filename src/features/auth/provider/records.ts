@@ -19,24 +19,24 @@ export interface RecordsOptions {
 }
 
 /** How long a record without an expiry is kept, in seconds. */
-const longest = 30 * 86_400;
+const defaultLifetimeSeconds = 30 * 86_400;
 
 /** Creates the adapter of `oidc-provider`. Ids are stored as hashes and payloads sealed, because both grant access. */
 export function createAdapter({ database, vault }: RecordsOptions): (model: string) => Adapter {
   return (model) => {
     const find = async (key: RecordKey, value: string): Promise<AdapterPayload | undefined> => {
-      const row = await findRecord(database, model, key, hash(value));
+      const row = await findRecord(database, model, key, hashId(value));
       if (row === undefined) return undefined;
       const payload = unseal<AdapterPayload>(vault, model, row);
       if (payload === undefined || row.consumed_at === null) return payload;
       return { ...payload, consumed: Math.floor(row.consumed_at.getTime() / 1000) };
     };
     return {
-      async upsert(id, payload, expiresIn = longest) {
+      async upsert(id, payload, expiresIn = defaultLifetimeSeconds) {
         const { accountId: user, grantId, uid, userCode } = payload;
         await putRecord(database, {
-          ...sealed(vault, model, id, payload),
-          seconds: expiresIn,
+          ...sealRecord(vault, model, id, payload),
+          lifetimeSeconds: expiresIn,
           user,
           // A grant has its own id here, so that it is deleted together with its tokens.
           grant: hashOf(model === 'Grant' ? id : grantId),
@@ -49,49 +49,49 @@ export function createAdapter({ database, vault }: RecordsOptions): (model: stri
       findByUserCode: (code) => find('code_hash', code),
       async consume(id) {
         // Of two concurrent requests with the same code, only one succeeds.
-        if (await consumeRecord(database, model, hash(id))) return;
+        if (await consumeRecord(database, model, hashId(id))) return;
         const { errors } = await import('oidc-provider');
         throw new errors.InvalidGrant('already used');
       },
-      destroy: (id) => deleteRecord(database, model, hash(id)),
-      revokeByGrantId: (grant) => deleteGrant(database, hash(grant)),
+      destroy: (id) => deleteRecord(database, model, hashId(id)),
+      revokeByGrantId: (grant) => deleteGrant(database, hashId(grant)),
     };
   };
 }
 
 /** Small records of our own that expire, stored in the same way as those of the provider. */
-export interface Notes<Value> {
+export interface OwnRecords<Value> {
   put(id: string, value: Value, seconds: number, user?: string): Promise<void>;
   find(id: string): Promise<Value | undefined>;
   drop(id: string): Promise<void>;
 }
 
 /** Creates the access to notes of one kind. */
-export function createNotes<Value>({ database, vault }: RecordsOptions, model: string): Notes<Value> {
+export function createOwnRecords<Value>({ database, vault }: RecordsOptions, model: string): OwnRecords<Value> {
   return {
     async put(id, value, seconds, user) {
-      await putRecord(database, { ...sealed(vault, model, id, value), user, seconds });
+      await putRecord(database, { ...sealRecord(vault, model, id, value), user, lifetimeSeconds: seconds });
     },
     async find(id) {
-      const row = await findRecord(database, model, 'id', hash(id));
+      const row = await findRecord(database, model, 'id', hashId(id));
       return row === undefined ? undefined : unseal<Value>(vault, model, row);
     },
-    drop: (id) => deleteRecord(database, model, hash(id)),
+    drop: (id) => deleteRecord(database, model, hashId(id)),
   };
 }
 
 /** Returns the hash by which the store identifies a secret id, such as the uid of a session. */
-export function hash(value: string): string {
+export function hashId(value: string): string {
   return sha256(value);
 }
 
 function hashOf(value: string | undefined): string | undefined {
-  return value === undefined ? undefined : hash(value);
+  return value === undefined ? undefined : hashId(value);
 }
 
 /** Returns a record as it is stored: with the hash of its id, and a sealed payload that opens only in its place. */
-function sealed(vault: Vault, model: string, id: string, value: unknown) {
-  const hashed = hash(id);
+function sealRecord(vault: Vault, model: string, id: string, value: unknown) {
+  const hashed = hashId(id);
   return { model, id: hashed, payload: vault.seal(JSON.stringify(value), sealPlaces.providerRecord(model, hashed)) };
 }
 

@@ -4,8 +4,8 @@ import type { Credentials } from '../../../db/accounts/credentials.ts';
 import {
   beginTotp,
   confirmTotp,
+  disableTotp,
   renewRecoveryCodes,
-  takeTotpAway,
   useRecoveryCode,
   useTotpStep,
 } from '../../../db/accounts/totp.ts';
@@ -15,8 +15,8 @@ import { sha256 } from '../../../lib/node-pure.ts';
 import type { ActivityCode } from '../../../model/declare/activities.ts';
 import type { PlanEnvironment } from '../../../model/declare/plan-environment.ts';
 import { type SealPlace, sealPlaces } from '../../../model/schema/sealing.ts';
-import { accountIn } from '../../accounts/tenants/steps.ts';
-import type { Host } from './host.ts';
+import { requireAccount } from '../../accounts/tenants/steps.ts';
+import type { ProviderContext } from './host.ts';
 import type { Person } from './people.ts';
 import { base32, matchingStep, newTotpSecret, totpUri } from './totp.ts';
 
@@ -24,36 +24,36 @@ import { base32, matchingStep, newTotpSecret, totpUri } from './totp.ts';
 const [many, bytes] = [10, 10];
 
 /** The person whose second factor is used or changed, and their credentials. */
-export interface Factor {
-  readonly host: Host;
+export interface FactorContext {
+  readonly host: ProviderContext;
   readonly person: Person;
   readonly credentials: Credentials;
 }
 
 /** Returns whether the account of a person requires a second factor for every sign-in with a password. */
-export async function wantsSecondFactor(
-  { snapshots }: Host['engine'],
+export async function requiresSecondFactor(
+  { snapshots }: ProviderContext['engine'],
   { account, revision }: Pick<Person, 'account' | 'revision'>,
 ): Promise<boolean> {
-  const { settings } = accountIn(await snapshots.at(account, revision)).spec;
+  const { settings } = requireAccount(await snapshots.atLeast(account, revision)).spec;
   return isObject(settings) && settings['local_mfa_enabled'] === true;
 }
 
 /** Values for setting up an authenticator app: a secret, as text, as an `otpauth:` address and as a picture (SVG). */
-export interface App {
+export interface AppSetup {
   readonly secret: string;
   readonly uri: string;
   readonly picture: string;
 }
 
 /** Returns the values for setting up an authenticator app. */
-export function appOf(secret: string, email: string): App {
+export function createAppSetup(secret: string, email: string): AppSetup {
   const uri = totpUri(secret, email);
   return { secret, uri, picture: encodeQR(uri, 'svg', { border: 1 }) };
 }
 
 /** Uses up a code of the app or a recovery code. Returns whether the code was right. */
-export async function useSecondFactor(factor: Factor, typed: string): Promise<boolean> {
+export async function useSecondFactor(factor: FactorContext, typed: string): Promise<boolean> {
   if (await useAppCode(factor, typed)) return true;
   const hash = recoveryHash(typed);
   if (hash === undefined) return false;
@@ -62,7 +62,7 @@ export async function useSecondFactor(factor: Factor, typed: string): Promise<bo
 }
 
 /** Uses up a code of the app, so that it cannot be used again. Returns whether the code was right. */
-export async function useAppCode({ host, credentials }: Factor, typed: string): Promise<boolean> {
+export async function useAppCode({ host, credentials }: FactorContext, typed: string): Promise<boolean> {
   const { database, planEnvironment } = host.engine;
   const step = matchingStep(openTotp(planEnvironment, credentials), typed, host.now());
   return step !== undefined && (await useTotpStep(database, credentials, step));
@@ -81,7 +81,7 @@ function totpPlace({ account, email }: Credentials): SealPlace {
  * Begins the setup of an app with a new secret; cancels the setup when `isOn` is false. Does nothing when the second
  * factor is on already.
  */
-export async function prepareApp({ host, credentials }: Factor, isOn: boolean): Promise<void> {
+export async function prepareAppSetup({ host, credentials }: FactorContext, isOn: boolean): Promise<void> {
   const { database, planEnvironment } = host.engine;
   await beginTotp(
     database,
@@ -93,7 +93,7 @@ export async function prepareApp({ host, credentials }: Factor, isOn: boolean): 
 /**
  * Switches the second factor on. Returns the recovery codes; `undefined` when a concurrent request changed the setup.
  */
-export async function switchOn(factor: Factor): Promise<readonly string[] | undefined> {
+export async function enableSecondFactor(factor: FactorContext): Promise<readonly string[] | undefined> {
   const { host, credentials } = factor;
   const { codes, hashes } = newRecoveryCodes();
   const entry = auditEntry(factor, 'user.mfa.enable');
@@ -101,19 +101,19 @@ export async function switchOn(factor: Factor): Promise<readonly string[] | unde
 }
 
 /** Switches the second factor off. */
-export async function switchOff(factor: Factor): Promise<void> {
-  await takeTotpAway(factor.host.engine.database, factor.credentials, auditEntry(factor, 'user.mfa.disable'));
+export async function disableSecondFactor(factor: FactorContext): Promise<void> {
+  await disableTotp(factor.host.engine.database, factor.credentials, auditEntry(factor, 'user.mfa.disable'));
 }
 
 /** Creates new recovery codes. The previous codes become invalid. */
-export async function replaceCodes(factor: Factor): Promise<readonly string[]> {
+export async function replaceRecoveryCodes(factor: FactorContext): Promise<readonly string[]> {
   const { codes, hashes } = newRecoveryCodes();
   const entry = auditEntry(factor, 'user.mfa.recovery.renew');
   await renewRecoveryCodes(factor.host.engine.database, factor.credentials, hashes, entry);
   return codes;
 }
 
-function auditEntry({ host, person }: Factor, code: ActivityCode): AuditEntry {
+function auditEntry({ host, person }: FactorContext, code: ActivityCode): AuditEntry {
   const { id, name, email } = person;
   return {
     actor: { type: 'user', id, name, email },

@@ -3,26 +3,33 @@ import { changePassword } from '../../../db/accounts/credentials.ts';
 import { passwordFault } from '../../../lib/new-password.ts';
 import { checkPassword } from '../password-sign-in.ts';
 import { hashPassword, verifyPassword } from '../passwords.ts';
-import { chosenAccount, offerAccounts } from './choose-account.ts';
+import { findChosenAccount, offerAccounts } from './choose-account.ts';
 import { clientIds } from './clients.ts';
-import { noteSignIn } from './first-sign-in.ts';
-import type { Host } from './host.ts';
-import { type Message, messagePage } from './pages/plain.ts';
-import { recoveryCodesPage, setUpPage } from './pages/second-factor.ts';
-import { codePage, consentPage, type Faults, newPasswordPage, type Place, passwordPage } from './pages/sign-in.ts';
-import { type Known, type Person, personOf, readKnown } from './people.ts';
-import { createNotes, type Notes } from './records.ts';
+import { recordSignIn } from './first-sign-in.ts';
+import type { ProviderContext } from './host.ts';
+import { type MessageName, messagePage } from './pages/plain.ts';
+import { appSetupPage, recoveryCodesPage } from './pages/second-factor.ts';
 import {
-  appOf,
+  codePage,
+  consentPage,
+  type Faults,
+  type FormContext,
+  newPasswordPage,
+  passwordPage,
+} from './pages/sign-in.ts';
+import { type Person, type PersonWithPassword, personOf, readPersonWithPassword } from './people.ts';
+import { createOwnRecords, type OwnRecords } from './records.ts';
+import {
+  createAppSetup,
+  enableSecondFactor,
   openTotp,
-  prepareApp,
-  switchOn,
+  prepareAppSetup,
+  requiresSecondFactor,
   useAppCode,
   useSecondFactor,
-  wantsSecondFactor,
 } from './second-factor.ts';
 import { apiScopes, audienceOf } from './token-words.ts';
-import { formToken, inWords, isOurForm, textIn, type WebAnswer, type WebRequest } from './web.ts';
+import { createCsrfToken, formatWait, isOurForm, textIn, type WebAnswer, type WebRequest } from './web.ts';
 
 /** Progress of a sign-in. */
 interface Progress {
@@ -44,45 +51,45 @@ export interface SignInPages {
 }
 
 /** Maximum time between two steps of a sign-in, in seconds. */
-const patience = 600;
+const stepTimeoutSeconds = 600;
 
-interface Step {
-  readonly host: Host;
-  readonly notes: Notes<Progress>;
+interface SignInStep {
+  readonly host: ProviderContext;
+  readonly notes: OwnRecords<Progress>;
   readonly request: WebRequest;
   readonly interaction: Interaction;
-  readonly place: Place;
+  readonly place: FormContext;
   readonly targets: readonly string[];
 }
 
 /** Creates the pages of a sign-in. */
-export function createSignInPages(host: Host): SignInPages {
-  const notes = createNotes<Progress>(host.records, 'Progress');
+export function createSignInPages(host: ProviderContext): SignInPages {
+  const notes = createOwnRecords<Progress>(host.records, 'Progress');
   return {
     async answer(uid, request) {
-      const { provider, ring } = await host.open();
-      const interaction = await provider.interactionDetails(request.req, request.res).catch(endedOnly);
+      const { provider, ring } = await host.openProvider();
+      const interaction = await provider.interactionDetails(request.req, request.res).catch(ignoreEndedSession);
       if (interaction === undefined || interaction.uid !== uid) return message('ended', 400);
       const shownTo = `sign-in ${uid}`;
       if (request.form !== undefined && !isOurForm(request, ring.cookieSecret, shownTo)) return message('forged', 403);
       const client = await provider.Client.find(String(interaction.params['client_id']));
-      const place = { action: `/signin/${uid}`, csrf: formToken(ring.cookieSecret, shownTo) };
-      const step: Step = {
+      const place = { action: `/signin/${uid}`, csrf: createCsrfToken(ring.cookieSecret, shownTo) };
+      const step: SignInStep = {
         ...{ host, notes, request, interaction, targets: targetsOf(interaction) },
         place: { ...place, client: client?.clientName ?? 'the program' },
       };
-      return interaction.prompt.name === 'consent' ? await consent(step) : await signIn(step);
+      return interaction.prompt.name === 'consent' ? await handleConsent(step) : await signIn(step);
     },
   };
 }
 
 /** A missing cookie, or the cookie of an ended sign-in, is not an error to report. */
-function endedOnly(error: errors.OIDCProviderError): undefined {
+function ignoreEndedSession(error: errors.OIDCProviderError): undefined {
   if (error.name !== 'SessionNotFound') throw error;
   return undefined;
 }
 
-function message(name: Message, status: number): WebAnswer {
+function message(name: MessageName, status: number): WebAnswer {
   return { status, page: messagePage(name) };
 }
 
@@ -95,24 +102,29 @@ function targetsOf({ params }: Interaction): readonly string[] {
   return url === null ? [] : [url.origin];
 }
 
-async function signIn(step: Step): Promise<WebAnswer> {
+async function signIn(step: SignInStep): Promise<WebAnswer> {
   const { host, notes, request, interaction } = step;
   if (host.engine.registry.installation.localAuthDisabled) return message('local-off', 403);
   const progress = await notes.find(interaction.uid);
   const asked = textIn(request.form, 'step');
-  if (asked === 'account') return takeAccount(step);
+  if (asked === 'account') return handleAccountChoice(step);
   if (request.form === undefined || (progress === undefined && asked !== 'password')) return show(step, progress);
-  if (asked === 'code' && progress?.wantsCode === true) return takeCode(step, progress);
+  if (asked === 'code' && progress?.wantsCode === true) return handleCode(step, progress);
   if (asked === 'new-password' && progress?.wantsPassword === true && !progress.wantsCode)
-    return takeNewPassword(step, progress);
+    return handleNewPassword(step, progress);
   const isLater = progress?.wantsCode === true || progress?.wantsPassword === true;
-  if (asked === 'app' && progress?.wantsApp === true && !isLater) return takeApp(step, progress);
-  if (asked === 'codes-kept' && progress?.showsCodes === true) return goOn(step, progress);
-  return asked === 'password' ? takePassword(step) : show(step, progress);
+  if (asked === 'app' && progress?.wantsApp === true && !isLater) return handleAppSetup(step, progress);
+  if (asked === 'codes-kept' && progress?.showsCodes === true) return continueAfterCodes(step, progress);
+  return asked === 'password' ? handlePassword(step) : show(step, progress);
 }
 
 /** Returns the page of the next step. */
-async function show(step: Step, progress: Progress | undefined, faults?: Faults, status = 200): Promise<WebAnswer> {
+async function show(
+  step: SignInStep,
+  progress: Progress | undefined,
+  faults?: Faults,
+  status = 200,
+): Promise<WebAnswer> {
   const { place, targets, interaction } = step;
   const answer = (page: string): WebAnswer => ({ status, page, targets });
   if (progress?.wantsCode === true) return answer(codePage(place, faults));
@@ -124,7 +136,7 @@ async function show(step: Step, progress: Progress | undefined, faults?: Faults,
   return answer(passwordPage(place, { email, account }, faults));
 }
 
-async function takePassword(step: Step): Promise<WebAnswer> {
+async function handlePassword(step: SignInStep): Promise<WebAnswer> {
   const { host, request, place, targets } = step;
   const [email, password] = [textIn(request.form, 'email').trim(), textIn(request.form, 'password')];
   const fields = {
@@ -134,115 +146,119 @@ async function takePassword(step: Step): Promise<WebAnswer> {
   if (email === '' || password === '') return show(step, undefined, { problem: 'Something is missing.', fields }, 422);
   const account = textIn(request.form, 'account').trim();
   const attempt = { address: request.address, person: email, password: password.slice(0, 2048) };
-  const checked = await checkPassword(host.engine, host.guesses, {
+  const checked = await checkPassword(host.engine, host.signInLimits, {
     ...attempt,
     ...(account === '' ? {} : { account }),
   });
-  if (checked.result === 'later') return later(step, undefined, checked.seconds);
+  if (checked.result === 'later') return showTooManyAttempts(step, undefined, checked.seconds);
   if (checked.result === 'wrong')
     return show(step, undefined, { problem: 'E-mail address or password is wrong.' }, 422);
   const [{ credentials, user }, ...more] = checked.matches;
-  if (more.length === 0) return begin(step, { credentials, person: personOf(user, credentials) });
+  if (more.length === 0) return beginSignIn(step, { credentials, person: personOf(user, credentials) });
   const page = await offerAccounts(host, step.interaction.uid, place, checked.matches);
   return { status: 200, page, targets };
 }
 
 /** Handles the choice of a person whose password opens several accounts. */
-async function takeAccount(step: Step): Promise<WebAnswer> {
-  const known = await chosenAccount(step.host, step.interaction.uid, textIn(step.request.form, 'account'));
-  return known === undefined ? message('ended', 400) : begin(step, known);
+async function handleAccountChoice(step: SignInStep): Promise<WebAnswer> {
+  const known = await findChosenAccount(step.host, step.interaction.uid, textIn(step.request.form, 'account'));
+  return known === undefined ? message('ended', 400) : beginSignIn(step, known);
 }
 
 /** Begins the sign-in of a person whose password was right. */
-async function begin(step: Step, { credentials, person }: Known): Promise<WebAnswer> {
-  if (person.barred !== undefined) return message(person.barred, 403);
+async function beginSignIn(step: SignInStep, { credentials, person }: PersonWithPassword): Promise<WebAnswer> {
+  if (person.refusedBecause !== undefined) return message(person.refusedBecause, 403);
   return await advance(step, person, {
     ...{ user: person.id, account: person.account, amr: ['pwd'] },
     wantsCode: credentials.totpConfirmed,
     wantsPassword: credentials.oneTime,
-    wantsApp: !credentials.totpConfirmed && (await wantsSecondFactor(step.host.engine, person)),
+    wantsApp: !credentials.totpConfirmed && (await requiresSecondFactor(step.host.engine, person)),
   });
 }
 
-async function later(step: Step, progress: Progress | undefined, seconds: number): Promise<WebAnswer> {
-  const problem = `Too many tries. Wait ${inWords(seconds)} and try again.`;
+async function showTooManyAttempts(
+  step: SignInStep,
+  progress: Progress | undefined,
+  seconds: number,
+): Promise<WebAnswer> {
+  const problem = `Too many tries. Wait ${formatWait(seconds)} and try again.`;
   return { ...(await show(step, progress, { problem }, 429)), headers: { 'retry-after': String(seconds) } };
 }
 
 /** Redirects to the next step, or back to the program when no step is left. */
-async function advance({ host, notes, request, interaction, place }: Step, person: Person, progress: Progress) {
+async function advance({ host, notes, request, interaction, place }: SignInStep, person: Person, progress: Progress) {
   if (progress.wantsCode || progress.wantsPassword || progress.wantsApp === true || progress.showsCodes === true) {
-    await notes.put(interaction.uid, progress, patience, person.id);
+    await notes.put(interaction.uid, progress, stepTimeoutSeconds, person.id);
     return { location: place.action };
   }
   await notes.drop(interaction.uid);
-  await noteSignIn(host.engine, person);
+  await recordSignIn(host.engine, person);
   return finish(host, request, { login: { accountId: person.id, amr: [...progress.amr] } });
 }
 
-async function finish(host: Host, { req, res }: WebRequest, result: InteractionResults): Promise<WebAnswer> {
-  const { provider } = await host.open();
+async function finish(host: ProviderContext, { req, res }: WebRequest, result: InteractionResults): Promise<WebAnswer> {
+  const { provider } = await host.openProvider();
   return { location: await provider.interactionResult(req, res, result, { mergeWithLastSubmission: false }) };
 }
 
-async function takeCode(step: Step, progress: Progress): Promise<WebAnswer> {
+async function handleCode(step: SignInStep, progress: Progress): Promise<WebAnswer> {
   const { host, request } = step;
-  const known = await readKnown(host.engine, progress);
+  const known = await readPersonWithPassword(host.engine, progress);
   if (known === undefined) return message('ended', 400);
   const guess = { address: request.address, person: `code of ${progress.user}` };
-  const seconds = host.guesses.begin(guess);
-  if (seconds > 0) return later(step, progress, seconds);
+  const seconds = host.signInLimits.beginAttempt(guess);
+  if (seconds > 0) return showTooManyAttempts(step, progress, seconds);
   if (!(await useSecondFactor({ host, ...known }, textIn(request.form, 'code')))) {
     const fault = 'Enter the code that the app shows now; each code works only once.';
     return show(step, progress, { problem: 'The code is wrong.', fields: { code: fault } }, 422);
   }
-  host.guesses.right(guess);
+  host.signInLimits.recordSuccess(guess);
   return await advance(step, known.person, { ...progress, amr: [...progress.amr, 'otp'], wantsCode: false });
 }
 
 /** Returns the page for setting up an app. The secret is created when the page is first shown. */
-async function showApp(step: Step, progress: Progress, faults?: Faults, status = 200): Promise<WebAnswer> {
+async function showApp(step: SignInStep, progress: Progress, faults?: Faults, status = 200): Promise<WebAnswer> {
   const { host, place, targets } = step;
-  const known = await readKnown(host.engine, progress);
+  const known = await readPersonWithPassword(host.engine, progress);
   if (known === undefined) return message('ended', 400);
-  if (known.credentials.totpSecret === null) await prepareApp({ host, ...known }, true);
-  const credentials = (await readKnown(host.engine, progress))?.credentials;
+  if (known.credentials.totpSecret === null) await prepareAppSetup({ host, ...known }, true);
+  const credentials = (await readPersonWithPassword(host.engine, progress))?.credentials;
   if (credentials === undefined || credentials.totpSecret === null) return message('ended', 400);
   // The app was set up in another window.
   if (credentials.totpConfirmed) return message('ended', 400);
-  const app = appOf(openTotp(host.engine.planEnvironment, credentials), known.person.email);
-  return { status, page: setUpPage(place, app, faults), targets };
+  const app = createAppSetup(openTotp(host.engine.planEnvironment, credentials), known.person.email);
+  return { status, page: appSetupPage(place, app, faults), targets };
 }
 
-async function takeApp(step: Step, progress: Progress): Promise<WebAnswer> {
+async function handleAppSetup(step: SignInStep, progress: Progress): Promise<WebAnswer> {
   const { host, notes, request, interaction, place, targets } = step;
-  const known = await readKnown(host.engine, progress);
+  const known = await readPersonWithPassword(host.engine, progress);
   if (known === undefined || known.credentials.totpConfirmed) return message('ended', 400);
   if (known.credentials.totpSecret === null) return show(step, progress);
   const guess = { address: request.address, person: `code of ${progress.user}` };
-  const seconds = host.guesses.begin(guess);
-  if (seconds > 0) return later(step, progress, seconds);
+  const seconds = host.signInLimits.beginAttempt(guess);
+  if (seconds > 0) return showTooManyAttempts(step, progress, seconds);
   const factor = { host, ...known };
-  const codes = (await useAppCode(factor, textIn(request.form, 'code'))) ? await switchOn(factor) : undefined;
+  const codes = (await useAppCode(factor, textIn(request.form, 'code'))) ? await enableSecondFactor(factor) : undefined;
   if (codes === undefined) {
     const fault = 'Enter the code that the app shows now; each code works only once.';
     return show(step, progress, { problem: 'The code is wrong.', fields: { code: fault } }, 422);
   }
-  host.guesses.right(guess);
+  host.signInLimits.recordSuccess(guess);
   const next = { ...progress, amr: [...progress.amr, 'otp'], wantsApp: false, showsCodes: true };
-  await notes.put(interaction.uid, next, patience, known.person.id);
+  await notes.put(interaction.uid, next, stepTimeoutSeconds, known.person.id);
   return { status: 200, page: recoveryCodesPage(place, codes), targets };
 }
 
-async function goOn(step: Step, progress: Progress): Promise<WebAnswer> {
-  const known = await readKnown(step.host.engine, progress);
+async function continueAfterCodes(step: SignInStep, progress: Progress): Promise<WebAnswer> {
+  const known = await readPersonWithPassword(step.host.engine, progress);
   if (known === undefined) return message('ended', 400);
   return await advance(step, known.person, { ...progress, showsCodes: false });
 }
 
-async function takeNewPassword(step: Step, progress: Progress): Promise<WebAnswer> {
+async function handleNewPassword(step: SignInStep, progress: Progress): Promise<WebAnswer> {
   const { host, request } = step;
-  const known = await readKnown(host.engine, progress);
+  const known = await readPersonWithPassword(host.engine, progress);
   // A new password was chosen in another window, so the one-time password is no longer valid.
   if (known?.credentials.oneTime !== true) return message('ended', 400);
   const { credentials, person } = known;
@@ -262,7 +278,7 @@ async function takeNewPassword(step: Step, progress: Progress): Promise<WebAnswe
   };
   const isChanged = await changePassword(
     host.engine.database,
-    { ...change, replaces: credentials.hash },
+    { ...change, replacedHash: credentials.hash },
     {
       actor: { type: 'user', id: person.id, name: person.name, email: person.email },
       event: { code: 'user.password.change', target: person.id, meta: {} },
@@ -273,9 +289,9 @@ async function takeNewPassword(step: Step, progress: Progress): Promise<WebAnswe
   return await advance(step, person, { ...progress, wantsPassword: false });
 }
 
-async function consent(step: Step): Promise<WebAnswer> {
+async function handleConsent(step: SignInStep): Promise<WebAnswer> {
   const { host, request, interaction, place, targets } = step;
-  const person = await host.find(interaction.session?.accountId ?? '');
+  const person = await host.findPerson(interaction.session?.accountId ?? '');
   if (person === undefined) return message('ended', 400);
   if (request.form === undefined) {
     const view = { name: person.name, email: person.email, device: interaction.deviceCode !== undefined };
@@ -288,8 +304,8 @@ async function consent(step: Step): Promise<WebAnswer> {
 }
 
 /** Grants what the program requests. Returns the id of the grant. */
-async function grant(host: Host, { params, grantId }: Interaction, accountId: string): Promise<string> {
-  const { provider } = await host.open();
+async function grant(host: ProviderContext, { params, grantId }: Interaction, accountId: string): Promise<string> {
+  const { provider } = await host.openProvider();
   const clientId = String(params['client_id'] ?? clientIds.cli);
   const known = grantId === undefined ? undefined : await provider.Grant.find(grantId);
   const given = known ?? new provider.Grant({ accountId, clientId });

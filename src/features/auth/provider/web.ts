@@ -23,7 +23,7 @@ export type WebAnswer =
   | { readonly location: string };
 
 /** Returns the token that proves that a form comes from a page that was shown to the same browser. */
-export function formToken(secret: string, shownTo: string): string {
+export function createCsrfToken(secret: string, shownTo: string): string {
   return createHmac('sha256', secret).update(`form ${shownTo}`).digest('base64url');
 }
 
@@ -31,7 +31,7 @@ export function formToken(secret: string, shownTo: string): string {
 export function isOurForm({ req, form }: WebRequest, secret: string, shownTo: string): boolean {
   const site = req.headers['sec-fetch-site'];
   if (site !== undefined && !['same-origin', 'none'].includes(String(site))) return false;
-  const [given, expected] = [Buffer.from(textIn(form, 'csrf')), Buffer.from(formToken(secret, shownTo))];
+  const [given, expected] = [Buffer.from(textIn(form, 'csrf')), Buffer.from(createCsrfToken(secret, shownTo))];
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
@@ -41,7 +41,7 @@ export function textIn(form: URLSearchParams | undefined, name: string): string 
 }
 
 /** Returns a waiting time in words. */
-export function inWords(seconds: number): string {
+export function formatWait(seconds: number): string {
   if (seconds < 90) return `${seconds} ${seconds === 1 ? 'second' : 'seconds'}`;
   return `${Math.ceil(seconds / 60)} minutes`;
 }

@@ -1,4 +1,4 @@
-import type { Named } from '../../../access/evaluate/named.ts';
+import type { NamedObject } from '../../../access/evaluate/named.ts';
 import { parseTraffic } from '../../../access/evaluate/parse-traffic.ts';
 import { type DescribedAccess, type DescribedRule, describeAccess } from '../../../access/explain/describe.ts';
 import { explainAccess, type Question, type Verdict } from '../../../access/explain/explain.ts';
@@ -9,23 +9,23 @@ import { verdicts } from '../../../model/declare/access-words.ts';
 import { InvalidInput } from '../../../model/errors.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import { requireRight } from '../../../plan/checks/authorize.ts';
-import { findEndOrPerson } from './find-person.ts';
+import { findEndpointOrPerson } from './find-person.ts';
 
 /** Place of a declaration. */
-export interface Declared {
+export interface DeclaredPlace {
   readonly source: string;
   readonly file: string;
   readonly line: number;
 }
 
 /** An object of an answer, with its key and the places that declare it. */
-export interface Placed extends Named {
+export interface DeclaredObject extends NamedObject {
   readonly key?: string;
-  readonly declared: readonly Declared[];
+  readonly declared: readonly DeclaredPlace[];
 }
 
 /** An endpoint of the question. */
-export interface AskedEnd extends Placed {
+export interface AskedEndpoint extends DeclaredObject {
   readonly imagined?: true;
   /**
    * Set when the user of the peer must sign in again. The access that rules give it is unchanged, but the peer is cut
@@ -37,9 +37,9 @@ export interface AskedEnd extends Placed {
 /** A question about access, and its answer. */
 export interface AccessAnswer extends Omit<DescribedAccess, 'from' | 'to' | 'rules'> {
   readonly revision: number;
-  readonly from: AskedEnd;
-  readonly to: AskedEnd;
-  readonly rules: readonly PlacedRule[];
+  readonly from: AskedEndpoint;
+  readonly to: AskedEndpoint;
+  readonly rules: readonly DeclaredRule[];
   /** Number of rules that were left out because they concern neither endpoint. */
   readonly otherRules: number;
   /** Number of pairs of members by verdict; present when an endpoint is a group. */
@@ -52,10 +52,10 @@ export interface AccessAnswer extends Omit<DescribedAccess, 'from' | 'to' | 'rul
 }
 
 /** A rule of an answer. */
-export interface PlacedRule extends Omit<DescribedRule, 'from' | 'to' | 'checks'> {
-  readonly from: readonly Placed[];
-  readonly to: readonly Placed[];
-  readonly checks: readonly (Omit<DescribedRule['checks'][number], 'check'> & { readonly check: Placed })[];
+export interface DeclaredRule extends Omit<DescribedRule, 'from' | 'to' | 'checks'> {
+  readonly from: readonly DeclaredObject[];
+  readonly to: readonly DeclaredObject[];
+  readonly checks: readonly (Omit<DescribedRule['checks'][number], 'check'> & { readonly check: DeclaredObject })[];
 }
 
 /** The endpoints of a question, as people write them. */
@@ -69,16 +69,20 @@ export interface AccessQuestion {
 }
 
 /** Returns what one endpoint may open to another, and why. Throws `NotFound`, `InvalidInput`, `NotAllowed`. */
-export async function askAccess(engine: Engine, call: Call, question: AccessQuestion): Promise<AccessAnswer> {
-  const state = await engine.snapshots.at(call.account, call.revision);
+export async function answerAccessQuestion(
+  engine: Engine,
+  call: Call,
+  question: AccessQuestion,
+): Promise<AccessAnswer> {
+  const state = await engine.snapshots.atLeast(call.account, call.revision);
   requireReading(state, call);
-  const end = (text: string) => findEndOrPerson(state, text, call.actor);
+  const end = (text: string) => findEndpointOrPerson(state, text, call.actor);
   const [from, to] = [end(question.from), end(question.to)];
-  const asked: Question = { from, to, ...trafficOf(question.port) };
-  const image = await engine.access.of(state);
+  const asked: Question = { from, to, ...parseQuestionTraffic(question.port) };
+  const image = await engine.access.current(state);
   const explained = describeAccess(explainAccess(image, asked));
-  const placed = placing(state);
-  const shown = explained.rules.filter((rule) => question.all === true || isAbout(rule));
+  const placed = createDeclarationLookUp(state);
+  const shown = explained.rules.filter((rule) => question.all === true || isRelevant(rule));
   const { rules: _, ...answer } = explained;
   return {
     revision: state.revision,
@@ -96,7 +100,7 @@ export async function askAccess(engine: Engine, call: Call, question: AccessQues
   };
 }
 
-function loginOf(state: Snapshot, id: string): Pick<AskedEnd, 'loginExpired'> {
+function loginOf(state: Snapshot, id: string): Pick<AskedEndpoint, 'loginExpired'> {
   return state.find('Peer', id)?.derived.login_expired === true ? { loginExpired: true } : {};
 }
 
@@ -118,7 +122,7 @@ function pairsOf(
 }
 
 /** Whether a rule matches, or concerns at least one of the two endpoints. */
-function isAbout({ matches, from, to }: DescribedRule): boolean {
+function isRelevant({ matches, from, to }: DescribedRule): boolean {
   return matches || from.length > 0 || to.length > 0;
 }
 
@@ -134,7 +138,7 @@ function requireReading(state: Snapshot, { actor }: Call): void {
   }
 }
 
-function trafficOf(port: string | undefined): Omit<Question, 'from' | 'to'> {
+function parseQuestionTraffic(port: string | undefined): Omit<Question, 'from' | 'to'> {
   if (port === undefined) return {};
   const asked = parseTraffic(port);
   if (asked !== undefined) return asked;
@@ -143,7 +147,7 @@ function trafficOf(port: string | undefined): Omit<Question, 'from' | 'to'> {
   );
 }
 
-function placing(state: Snapshot): (named: Named) => Placed {
+function createDeclarationLookUp(state: Snapshot): (named: NamedObject) => DeclaredObject {
   return ({ type, id, name }) => {
     const object = state.get(id);
     const declared = (object?.declared ?? []).map(({ source, file, line }) => ({ source, file, line }));

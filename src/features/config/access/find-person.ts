@@ -10,14 +10,14 @@ import { isAllowed } from '../../../plan/checks/authorize.ts';
  * Returns the id of an endpoint. `text` may also name a person with exactly one peer, by e-mail address or name, if the
  * caller may read users. Throws `NotFound`, and `InvalidInput` when `text` is ambiguous or the person has no peer.
  */
-export function findEndOrPerson(state: Snapshot, text: string, actor: Actor): string {
+export function findEndpointOrPerson(state: Snapshot, text: string, actor: Actor): string {
   try {
     return findEndpoint(state, text);
   } catch (error) {
     if (!(error instanceof NotFound)) throw error;
     const people = peopleCalled(state, text, actor);
     if (people.length === 0) throw error;
-    return peerOf(state, text, people);
+    return requireOnlyPeer(state, text, people);
   }
 }
 
@@ -32,7 +32,7 @@ function peopleCalled(state: Snapshot, text: string, actor: Actor): readonly Sto
     );
 }
 
-function peerOf(state: Snapshot, text: string, people: readonly StoredObject[]): string {
+function requireOnlyPeer(state: Snapshot, text: string, people: readonly StoredObject[]): string {
   const ids = new Set(people.map(({ id }) => id));
   const [only, ...others] = state.ofKind(kindOf.peer).filter(({ spec }) => ids.has(spec.user_id ?? ''));
   if (only === undefined)

@@ -1,47 +1,47 @@
 import { runTests, type TestReport, testsIn } from '../../../access/explain/tests.ts';
-import type { Access } from '../../../access/ruleset/access.ts';
+import type { AccessImage } from '../../../access/ruleset/access.ts';
 import type { Call, Engine } from '../../../commit/engine.ts';
 import { runInSlices } from '../../../commit/slices.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
-import { accessStep } from '../../../objects/access-tests.ts';
-import { refusalOf } from '../../../objects/objects.ts';
+import { readAccessImages } from '../../../objects/access-tests.ts';
+import { errorForProblems } from '../../../objects/objects.ts';
 import type { TestResult, TestResults } from '../../../operations/config/access.ts';
 import type { ApplyRequest } from '../plans/apply-request.ts';
-import { planUnreviewed } from '../plans/documents.ts';
-import { withMoves } from '../plans/moved-documents.ts';
+import { planWithoutReview } from '../plans/documents.ts';
+import { applyMoves } from '../plans/moved-documents.ts';
 import { accessName } from '../plans/review-access.ts';
 
 /** Runs the access tests of the account on its state. */
 export async function readTests(engine: Engine, call: Call): Promise<TestResults> {
-  const state = await engine.snapshots.at(call.account, call.revision);
-  return await resultsOf(await engine.access.bare(state), state);
+  const state = await engine.snapshots.atLeast(call.account, call.revision);
+  return await resultsOf(await engine.access.withoutObservations(state), state);
 }
 
 /**
  * Runs the access tests on the state that documents would lead to. Nothing is written. Throws `InvalidInput` with all
  * problems of the documents.
  */
-export async function testApply(engine: Engine, call: Call, request: ApplyRequest): Promise<TestResults> {
-  const { outcome, before } = await planUnreviewed(engine, call, request);
-  if (!outcome.ok) throw refusalOf(outcome.problems);
-  const { after } = await accessStep(engine, before, withMoves(outcome.next, outcome.plan, request.source));
+export async function testDocuments(engine: Engine, call: Call, request: ApplyRequest): Promise<TestResults> {
+  const { outcome, before } = await planWithoutReview(engine, call, request);
+  if (!outcome.ok) throw errorForProblems(outcome.problems);
+  const { after } = await readAccessImages(engine, before, applyMoves(outcome.next, outcome.plan, request.source));
   return await resultsOf(after, before);
 }
 
 /** Reports of earlier runs, valid as long as the image exists. */
-const found = new WeakMap<Access, Promise<readonly TestReport[]>>();
+const reportCache = new WeakMap<AccessImage, Promise<readonly TestReport[]>>();
 
 /** Runs all tests of an image and summarizes them. */
-async function resultsOf(image: Access, { revision }: Snapshot): Promise<TestResults> {
-  const reports = found.get(image) ?? runInSlices(runTests(image, testsIn(image)));
-  found.set(image, reports);
-  return { revision, ...sumUpTests(await reports) };
+async function resultsOf(image: AccessImage, { revision }: Snapshot): Promise<TestResults> {
+  const reports = reportCache.get(image) ?? runInSlices(runTests(image, testsIn(image)));
+  reportCache.set(image, reports);
+  return { revision, ...summariseTests(await reports) };
 }
 
 const order = ['fail', 'conditional', 'pass'];
 
 /** Returns the results of tests for people and programs. */
-export function sumUpTests(reports: readonly TestReport[]): Omit<TestResults, 'revision'> {
+export function summariseTests(reports: readonly TestReport[]): Omit<TestResults, 'revision'> {
   const count = (outcome: TestReport['outcome']) => reports.filter((report) => report.outcome === outcome).length;
   const sorted = [...reports].sort((a, b) => order.indexOf(a.outcome) - order.indexOf(b.outcome));
   return {

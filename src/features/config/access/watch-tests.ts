@@ -5,10 +5,10 @@ import { recordEvents } from '../../../db/logs/events.ts';
 import type { Actor } from '../../../model/declare/actor.ts';
 import type { AuditEvent } from '../../../model/declare/kind.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
-import { accessStep, touchesTests } from '../../../objects/access-tests.ts';
+import { mayChangeTestResults, readAccessImages } from '../../../objects/access-tests.ts';
 
 /** Revisions of an account on which the tests did not run yet. */
-interface Stretch {
+interface UntestedRevisions {
   readonly before: Snapshot;
   readonly after: Snapshot;
   readonly actor: Actor;
@@ -20,17 +20,17 @@ interface Stretch {
  * Returns a function that stops this and resolves when every event is written.
  */
 export function watchAccessTests(engine: Engine, failed: (error: unknown) => void): () => Promise<void> {
-  const waiting = new Map<string, Stretch>();
+  const waiting = new Map<string, UntestedRevisions>();
   let running: Promise<void> | undefined;
 
   const drain = async (): Promise<void> => {
     for (const [account, stretch] of waiting) {
       waiting.delete(account);
-      await look(engine, account, stretch).catch(failed);
+      await recordTestChanges(engine, account, stretch).catch(failed);
     }
   };
   const listener = ({ account, plan, before, after, actor }: CommittedRevision): void => {
-    if (!touchesTests(plan, after)) return;
+    if (!mayChangeTestResults(plan, after)) return;
     waiting.set(account, { before: waiting.get(account)?.before ?? before, after, actor });
     running ??= drain().finally(() => {
       running = undefined;
@@ -43,8 +43,12 @@ export function watchAccessTests(engine: Engine, failed: (error: unknown) => voi
   };
 }
 
-async function look(engine: Engine, account: string, { before, after, actor }: Stretch): Promise<void> {
-  const step = await accessStep(engine, before, after);
+async function recordTestChanges(
+  engine: Engine,
+  account: string,
+  { before, after, actor }: UntestedRevisions,
+): Promise<void> {
+  const step = await readAccessImages(engine, before, after);
   const reports = await runInSlices(runTests(step.after, testsIn(step.after)));
   const known = reports.filter(({ test }) => before.get(test.id) !== undefined);
   const former = await runInSlices(
@@ -57,7 +61,7 @@ async function look(engine: Engine, account: string, { before, after, actor }: S
   const events = reports.flatMap((report) => eventsOf(report, failedBefore.has(report.test.id)));
   if (events.length === 0) return;
   const at = engine.now();
-  await engine.database.holding(account, (held) => recordEvents(held, account, { actor, at, events }));
+  await engine.database.withAccountLock(account, (held) => recordEvents(held, account, { actor, at, events }));
 }
 
 function eventsOf({ test, outcome, message }: TestReport, failedBefore: boolean): readonly AuditEvent[] {

@@ -30,7 +30,7 @@ export async function backUp(
   const header: ArchiveHeader = {
     archive: 'heddle',
     formatVersion,
-    ...{ account, revision, base: history ? rows.kept.base : revision },
+    ...{ account, revision, base: history ? rows.historyExtent.base : revision },
     ...{ history, createdAt: engine.now(), program },
   };
   const sections = archiveSections(engine.database, rows, state, { history });
@@ -43,6 +43,6 @@ export async function backUp(
 
 /** Returns the objects as of the revision at which the small tables were read. */
 async function stateOf(engine: Engine, account: string, { revision }: AccountRows): Promise<Snapshot> {
-  const state = await engine.snapshots.at(account, revision);
-  return state.revision === revision ? state : await engine.past.at(account, revision);
+  const state = await engine.snapshots.atLeast(account, revision);
+  return state.revision === revision ? state : await engine.pastStates.at(account, revision);
 }

@@ -1,5 +1,5 @@
 import { asObject, asObjects, equalJson, type Json, type JsonObject } from '../../../lib/json.ts';
-import { eachInSteps, mapInSteps, runToEnd, sortInSteps } from '../../../lib/steps.ts';
+import { forEachInSteps, mapInSteps, runToEnd, sortInSteps } from '../../../lib/steps.ts';
 import type { Kind } from '../../../model/declare/kind.ts';
 import { apiVersion, type Metadata } from '../../../model/document.ts';
 import { fieldsOn } from '../../../model/lower/shape.ts';
@@ -35,14 +35,14 @@ export interface ExportFilter {
 }
 
 /** State of one export. */
-interface Run {
+interface ExportRun {
   readonly state: Snapshot;
   /** Returns the key of an object, or the key that it will get. */
-  keys(id: string): string;
+  keyOf(id: string): string;
   /** Names of the documents, by id of the object. No two documents of a kind have the same name. */
   readonly names: ReadonlyMap<string, string>;
   /** Returns the text by which documents of this export refer to an object. */
-  mention(id: string): string;
+  referenceTo(id: string): string;
   /**
    * Ids of children that are exported as separate documents, because only the key of a document distinguishes them from
    * siblings.
@@ -57,20 +57,20 @@ interface Run {
  * out.
  */
 export function exportDocuments(state: Snapshot, filter: ExportFilter = {}): readonly ExportedDocument[] {
-  return runToEnd(exportInSteps(state, filter));
+  return runToEnd(exportDocumentsInSteps(state, filter));
 }
 
 /** Like `exportDocuments`, but yields at intervals, so that the caller can pause. */
-export function* exportInSteps(
+export function* exportDocumentsInSteps(
   state: Snapshot,
   filter: ExportFilter,
 ): Generator<undefined, readonly ExportedDocument[]> {
   const ambiguous = yield* findAmbiguous(state);
   const chosen = yield* chooseObjects(state, filter, ambiguous);
-  const keys = yield* createKeys(state);
-  const run: Run = {
-    ...{ state, keys, ambiguous, filter, names: yield* namesOf(chosen, keys) },
-    mention: createMentions(state, keys, new Set(chosen.map(({ id }) => id))),
+  const keys = yield* createKeyLookUp(state);
+  const run: ExportRun = {
+    ...{ state, keyOf: keys, ambiguous, filter, names: yield* namesOf(chosen, keys) },
+    referenceTo: createReferenceLookUp(state, keys, new Set(chosen.map(({ id }) => id))),
   };
   const documents = yield* mapInSteps(chosen, (object) => exportObject(run, state.registry.get(object.kind), object));
   return yield* sortInSteps(documents, (a, b) => compare(a.kind, b.kind) || compare(a.metadata.name, b.metadata.name));
@@ -92,7 +92,7 @@ function* chooseObjects(
   const chosen: StoredObject[] = [];
   for (const kind of state.registry.kinds) {
     if (!kind.document.allowed || filter.isVisible?.(kind) === false) continue;
-    yield* eachInSteps(state.ofKind(kind.name), (object) => {
+    yield* forEachInSteps(state.ofKind(kind.name), (object) => {
       if (kind.isSystem?.(object) !== true && isExported(object, kind)) chosen.push(object);
     });
   }
@@ -109,7 +109,7 @@ function* findAmbiguous(state: Snapshot): Generator<undefined, ReadonlySet<strin
   const ambiguous = new Set<string>();
   for (const kind of state.registry.kinds.filter((item) => keyField(item) !== undefined)) {
     const siblings = new Map<string, StoredObject[]>();
-    yield* eachInSteps(state.ofKind(kind.name), (object) => {
+    yield* forEachInSteps(state.ofKind(kind.name), (object) => {
       // A stored spec is canonical, so it has the shape that its fields define.
       const place = `${object.parent}/${kind.naturalKey?.(object.spec)}`;
       const others = siblings.get(place);
@@ -127,9 +127,9 @@ function keyField(kind: Kind): string | undefined {
   return entriesOf(kind.spec).find(([, { access }]) => access === 'key')?.[0];
 }
 
-function exportObject(run: Run, kind: Kind, object: StoredObject): ExportedDocument {
-  const { state, keys, names, mention, ambiguous, filter } = run;
-  const visible = state.registry.inlineOf(kind.name).filter(({ child }) => filter.isVisible?.(child) !== false);
+function exportObject(run: ExportRun, kind: Kind, object: StoredObject): ExportedDocument {
+  const { state, keyOf, names, referenceTo, ambiguous, filter } = run;
+  const visible = state.registry.inlineChildrenOf(kind.name).filter(({ child }) => filter.isVisible?.(child) !== false);
   const children = visible.flatMap(({ child, member }) => {
     const own = state
       .childrenOf(object.id, child.name)
@@ -140,8 +140,8 @@ function exportObject(run: Run, kind: Kind, object: StoredObject): ExportedDocum
     ...(object.key === undefined || filter.markAdopt === true ? { [adoptAnnotation]: `id:${object.id}` } : {}),
     ...(object.protected ? { [protectAnnotation]: 'true' } : {}),
   };
-  const name = names.get(object.id) ?? keys(object.id);
-  const parent = object.parent === undefined ? {} : { [kind.parent?.field ?? '']: parentOf(object, mention) };
+  const name = names.get(object.id) ?? keyOf(object.id);
+  const parent = object.parent === undefined ? {} : { [kind.parent?.field ?? '']: parentOf(object, referenceTo) };
   const keyMember = ambiguous.has(object.id) ? { [keyField(kind) ?? '']: slugOf(object) } : {};
   const spec = { ...parent, ...keyMember, ...exportSpec(run, kind, object) };
   const { name: display, ...rest } = spec;
@@ -178,34 +178,36 @@ function* namesOf(
     return { id: object.id, name, use };
   });
   const names = new Map<string, string>();
-  yield* eachInSteps(named, ({ id, name, use }) => {
-    const isOwn = uses.get(use) === 1 && name.length <= longestName;
+  yield* forEachInSteps(named, ({ id, name, use }) => {
+    const isOwn = uses.get(use) === 1 && name.length <= maxNameLength;
     names.set(id, isOwn ? name : `${name.slice(0, 200).replace(/[-.]+$/, '')}-${id}`);
   });
   return names;
 }
 
 /** Maximum length of the names of documents and of Kubernetes resources, in characters. */
-const longestName = 253;
+const maxNameLength = 253;
 
 function plainName(object: StoredObject, keys: (id: string) => string): string {
   if (object.parent === undefined) return keys(object.id);
   return `${keys(object.parent)}-${slugOf(object)}`.replace(/^id:/, '');
 }
 
-function exportSpec({ state, mention }: Run, kind: Kind, object: StoredObject): JsonObject {
+function exportSpec({ state, referenceTo }: ExportRun, kind: Kind, object: StoredObject): JsonObject {
   const fields = Object.fromEntries(
     entriesOf(fieldsOn(kind, 'document')).filter(([name]) => name !== kind.parent?.field),
   );
   const stated = stateFields(
     fields,
-    mapSecrets(kind.spec, completeSpec(object), () => storedSecret),
+    mapSecrets(kind.spec, completeSpec(object), () => storedSecretPlaceholder),
   );
-  return mapReferences(kind.spec, stated, ({ text }) => (state.get(text) === undefined ? undefined : mention(text)));
+  return mapReferences(kind.spec, stated, ({ text }) =>
+    state.get(text) === undefined ? undefined : referenceTo(text),
+  );
 }
 
 /** Value in place of a secret. Applying the document keeps the secret that the object has. */
-const storedSecret: Json = { valueFrom: { stored: true } };
+const storedSecretPlaceholder: Json = { valueFrom: { stored: true } };
 
 /** Returns the fields that a document must state: those whose value is not the default. */
 function stateFields(fields: Fields, spec: JsonObject): JsonObject {
@@ -227,8 +229,8 @@ function stateValue(field: AnyField, value: Json): Json | undefined {
   }
   if (field.type === 'object') {
     const inner = stateFields(field.fields, asObject(value));
-    // The presence of a field that is `whole` is significant, even when it is empty.
-    return isEmpty(inner) && field.whole !== true ? undefined : inner;
+    // The presence of a field that is `atomic` is significant, even when it is empty.
+    return isEmpty(inner) && field.atomic !== true ? undefined : inner;
   }
   const optional = field.required !== true || field.documentDefault !== undefined;
   if (optional && equalJson(value, defaultOf(field))) return undefined;
@@ -243,9 +245,9 @@ function stateValue(field: AnyField, value: Json): Json | undefined {
  * Returns a function that returns the name of an object in documents: its key, else a slug of its name, with its id
  * appended when the slug is not unique.
  */
-function* createKeys(state: Snapshot): Generator<undefined, (id: string) => string> {
+function* createKeyLookUp(state: Snapshot): Generator<undefined, (id: string) => string> {
   const slugs = new Map<string, number>();
-  yield* eachInSteps(state.objects(), (object) => {
+  yield* forEachInSteps(state.objects(), (object) => {
     const slug = `${object.kind}/${object.key ?? slugOf(object)}`;
     slugs.set(slug, (slugs.get(slug) ?? 0) + 1);
   });
@@ -265,7 +267,7 @@ function* createKeys(state: Snapshot): Generator<undefined, (id: string) => stri
  * Returns a function that returns the reference to an object. An object that is not exported and has no key is referred
  * to by its name if that is unique, otherwise by its id.
  */
-function createMentions(
+function createReferenceLookUp(
   state: Snapshot,
   keys: (id: string) => string,
   exported: ReadonlySet<string>,

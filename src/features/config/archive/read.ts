@@ -2,32 +2,32 @@ import type { Engine } from '../../../commit/engine.ts';
 import {
   type ArchiveHeader,
   type ArchiveItem,
-  damaged,
+  damagedArchiveError,
   readArchive,
   type SectionName,
   sealedTextPattern,
 } from '../../../db/archive/format.ts';
 import { archiveLines } from '../../../db/archive/lines.ts';
-import { sealArchived } from '../../../db/sealing/reseal.ts';
+import { resealArchivedRow } from '../../../db/sealing/reseal.ts';
 import { isObject, type JsonObject } from '../../../lib/json.ts';
 import type { Registry } from '../../../model/declare/registry.ts';
 import { InvalidInput } from '../../../model/errors.ts';
 import type { Problem } from '../../../model/problem.ts';
 import type { ProblemCode } from '../../../model/problem-codes.ts';
 import { facetsOf } from '../../../model/state/facets.ts';
-import { type ObjectImage, objectOf } from '../../../model/state/members.ts';
+import { type ObjectImage, objectFromImage } from '../../../model/state/members.ts';
 import type { StoredObject } from '../../../model/state/object.ts';
 import { emptySnapshot, type Snapshot } from '../../../model/state/snapshot.ts';
 
 /** Result of a complete check of an archive. */
-export interface Checked {
+export interface CheckedArchive {
   readonly header: ArchiveHeader;
   readonly account: JsonObject;
   readonly state: Snapshot;
 }
 
 /** Options of reading an archive. */
-export interface ReadOptions {
+export interface ArchiveReadOptions {
   /** Whether archives that no key of this server signed are accepted too. The operator vouches for their origin. */
   readonly acceptUnsigned?: boolean;
 }
@@ -36,19 +36,23 @@ export interface ReadOptions {
  * Reads the whole archive and checks its checksums, its signature, its secrets, and whether its objects form a valid
  * account. Throws `InvalidInput` when a check fails.
  */
-export async function checkArchive(engine: Engine, archive: Uint8Array, options: ReadOptions = {}): Promise<Checked> {
+export async function checkArchive(
+  engine: Engine,
+  archive: Uint8Array,
+  options: ArchiveReadOptions = {},
+): Promise<CheckedArchive> {
   let header: ArchiveHeader | undefined;
   let account: JsonObject | undefined;
   const objects: StoredObject[] = [];
-  for await (const item of readArchive(archiveLines(asChunks(archive)))) {
+  for await (const item of readArchive(archiveLines(splitIntoChunks(archive)))) {
     if ('header' in item) header = item.header;
     if ('keys' in item) requireSignature(engine, item, options);
     if (!('row' in item)) continue;
-    const row = openable(engine, header?.account ?? '', item);
+    const row = resealRow(engine, header?.account ?? '', item);
     if (item.section === 'account') account = row;
     if (item.section === 'objects') objects.push(storedObject(engine.registry, row));
   }
-  if (header === undefined || account === undefined) throw damaged('its account is missing');
+  if (header === undefined || account === undefined) throw damagedArchiveError('its account is missing');
   const unexpected = objects.find(({ kind }) => engine.registry.find(kind) === undefined);
   if (unexpected !== undefined)
     throw new InvalidInput(
@@ -68,9 +72,9 @@ export async function checkArchive(engine: Engine, archive: Uint8Array, options:
 function requireSignature(
   { planEnvironment: { archiveSigner: signer } }: Engine,
   { signed }: Extract<ArchiveItem, { readonly keys: unknown }>,
-  { acceptUnsigned = false }: ReadOptions,
+  { acceptUnsigned = false }: ArchiveReadOptions,
 ): void {
-  const isGenuine = signed === undefined ? undefined : signer.isGenuine(signed.text, signed);
+  const isGenuine = signed === undefined ? undefined : signer.verify(signed.text, signed);
   if (isGenuine === false)
     throw new InvalidInput(
       'the archive was changed after it was written: its signature does not match. Nothing was written; use another copy of the archive',
@@ -96,13 +100,13 @@ export interface SectionRow {
  * which it was sealed, except secrets that earlier releases sealed without a place. Throws `InvalidInput` when a secret
  * does not open.
  */
-export function openable(
+export function resealRow(
   { registry, planEnvironment: { vault } }: Engine,
   account: string,
   { section, row }: SectionRow,
 ): JsonObject {
   try {
-    return sealArchived({ registry, vault, form: vault.form, acceptUnbound: true }, account, section, row);
+    return resealArchivedRow({ registry, vault, form: vault.form, acceptUnbound: true }, account, section, row);
   } catch (cause) {
     const keys = new Set([...JSON.stringify(row).matchAll(sealedTextPattern)].map(([, key = '']) => key));
     throw new InvalidInput(
@@ -117,9 +121,9 @@ function storedObject(registry: Registry, row: JsonObject): StoredObject {
   const texts = [id, kind, name].every((text) => typeof text === 'string');
   const numbers = [createdRevision, updatedRevision].every((number) => typeof number === 'number');
   if (!texts || !numbers || !isObject(spec) || !isObject(derived) || !Array.isArray(declared))
-    throw damaged('an object in it is incomplete');
+    throw damagedArchiveError('an object in it is incomplete');
   // The cast is safe: the members that the code relies on were checked above, and this program wrote the rest.
-  return objectOf(registry, row as ObjectImage);
+  return objectFromImage(registry, row as ObjectImage);
 }
 
 function numbersOf({ sequences }: JsonObject): Readonly<Record<string, number>> {
@@ -128,13 +132,13 @@ function numbersOf({ sequences }: JsonObject): Readonly<Record<string, number>> 
 }
 
 /** Yields the bytes in pieces, so that other work on the event loop gets its turn while the archive is unpacked. */
-export async function* asChunks(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+export async function* splitIntoChunks(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   const size = 256 * 1024;
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
 /** Maximum number of problems that are reported. */
-const most = 20;
+const maxProblems = 20;
 
 /**
  * Returns the reasons why objects do not form a valid account: duplicate ids, references to missing objects, and unique
@@ -144,7 +148,7 @@ function faultsOfState(state: Snapshot, objects: readonly StoredObject[]): reado
   const problems: Problem[] = [];
   const ids = new Set<string>();
   for (const object of objects) {
-    if (problems.length >= most) break;
+    if (problems.length >= maxProblems) break;
     const add = (code: ProblemCode, message: string): void => {
       problems.push({ code, kind: object.kind, key: object.key ?? object.name, message });
     };
@@ -155,7 +159,7 @@ function faultsOfState(state: Snapshot, objects: readonly StoredObject[]): reado
       if (state.get(to) === undefined)
         add('reference_unknown', `${field} refers to ${to}, which is not in the archive`);
     for (const { rule, value } of keys) {
-      const holder = state.holderOf(object.kind, rule, value);
+      const holder = state.findByUnique(object.kind, rule, value);
       if (holder !== undefined && holder.id !== object.id)
         add('value_taken', `${rule} ${value} is taken by another ${object.kind} of the archive`);
     }

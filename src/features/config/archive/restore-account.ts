@@ -4,21 +4,21 @@ import { operatorActor } from '../../../commit/operator.ts';
 import { findOperatorAccount } from '../../../db/accounts/operator.ts';
 import { type ArchiveHeader, readArchive, type SectionName } from '../../../db/archive/format.ts';
 import { archiveLines } from '../../../db/archive/lines.ts';
-import { type Restored, type RestorePlace, restoreAccount, type SectionRows } from '../../../db/archive/write.ts';
+import { type RestoreResult, type RestoreTarget, restoreAccount, type SectionRows } from '../../../db/archive/write.ts';
 import { countAccounts, findRevision } from '../../../db/commit/accounts.ts';
 import type { Json, JsonObject } from '../../../lib/json.ts';
 import type { Actor } from '../../../model/declare/actor.ts';
 import { Conflict, InvalidInput } from '../../../model/errors.ts';
-import { asChunks, checkArchive, openable, type ReadOptions } from './read.ts';
+import { type ArchiveReadOptions, checkArchive, resealRow, splitIntoChunks } from './read.ts';
 
 /** Options of restoring a whole account. */
-export interface AccountRestoreOptions extends ReadOptions {
+export interface AccountRestoreOptions extends ArchiveReadOptions {
   /** The id of the account, repeated to confirm that it may be replaced. */
   readonly replace?: string | undefined;
 }
 
 /** Result of a restore. */
-export interface RestoreReport extends Restored {
+export interface RestoreReport extends RestoreResult {
   readonly account: string;
   /** The revision of the archive. */
   readonly restored: number;
@@ -41,20 +41,20 @@ export async function restoreWholeAccount(
 ): Promise<RestoreReport> {
   const checked = await checkArchive(engine, archive, options);
   const { header, state } = checked;
-  const place = await placeFor(engine, header, options.replace);
+  const place = await findRestoreTarget(engine, header, options.replace);
   // Wait for the mutations that are running on this server.
   await engine.committer.settle();
   const from =
-    place.fresh && place.account !== undefined ? findOwner(await engine.snapshots.fresh(place.account)) : undefined;
+    place.isUnused && place.account !== undefined ? findOwner(await engine.snapshots.fresh(place.account)) : undefined;
   const to = findOwner(state);
   const restored = await restoreAccount(engine.database, {
     ...checked,
-    ...{ place, actor: operatorActor satisfies Actor, requestId: engine.newId(), at: engine.now() },
+    ...{ target: place, actor: operatorActor satisfies Actor, requestId: engine.newId(), at: engine.now() },
     ...(from === undefined || to === undefined ? {} : { keep: { from: from.id, to: to.id } }),
     rows: () => sectionRows(engine, header.account, archive),
   });
-  engine.snapshots.forget();
-  engine.past.forget();
+  engine.snapshots.clear();
+  engine.pastStates.clear();
   engine.notices.publish({ what: 'revision', account: header.account, revision: restored.revision });
   engine.notices.publish({ what: 'sources', account: header.account });
   const { account, revision, createdAt, history } = header;
@@ -65,7 +65,11 @@ export async function restoreWholeAccount(
  * Returns the account to restore into. Throws `Conflict` when the account of this id is in use and `replace` does not
  * name it.
  */
-async function placeFor(engine: Engine, header: ArchiveHeader, replace: string | undefined): Promise<RestorePlace> {
+async function findRestoreTarget(
+  engine: Engine,
+  header: ArchiveHeader,
+  replace: string | undefined,
+): Promise<RestoreTarget> {
   const { account } = header;
   if (replace !== undefined && replace !== account)
     throw new InvalidInput(
@@ -73,20 +77,20 @@ async function placeFor(engine: Engine, header: ArchiveHeader, replace: string |
     );
   const revision = await findRevision(engine.database, account);
   if (revision !== undefined && revision > 1) {
-    if (replace === undefined) throw inUse(header);
-    return { account, fresh: false, isOperators: false };
+    if (replace === undefined) throw accountInUseError(header);
+    return { account, isUnused: false, becomesOperatorAccount: false };
   }
-  if (revision !== undefined) return { account, fresh: true, isOperators: false };
+  if (revision !== undefined) return { account, isUnused: true, becomesOperatorAccount: false };
   const operator = await findOperatorAccount(engine.database);
   const accounts = await countAccounts(engine.database);
   // An unused account of the operator is replaced only when it is the only account of the server. Next to other
   // accounts it stays.
   if (operator !== undefined && operator.revision <= 1 && accounts === 1)
-    return { account: operator.account, fresh: true, isOperators: true };
-  return { fresh: true, isOperators: accounts === 0 };
+    return { account: operator.account, isUnused: true, becomesOperatorAccount: true };
+  return { isUnused: true, becomesOperatorAccount: accounts === 0 };
 }
 
-function inUse({ account, revision, createdAt }: ArchiveHeader): Conflict {
+function accountInUseError({ account, revision, createdAt }: ArchiveHeader): Conflict {
   return new Conflict(
     'taken',
     `the account ${account} is in use; everything that happened in it after revision ${revision} (${createdAt}) would be lost. Use \`--replace ${account}\` if you want that`,
@@ -101,7 +105,7 @@ async function* sectionRows(engine: Engine, account: string, archive: Uint8Array
   let section: SectionName | undefined;
   let rows: JsonObject[] = [];
   let characters = 0;
-  for await (const item of readArchive(archiveLines(asChunks(archive)))) {
+  for await (const item of readArchive(archiveLines(splitIntoChunks(archive)))) {
     if (!('row' in item)) continue;
     const isFull = rows.length >= batch.rows || characters >= batch.characters;
     if (section !== undefined && (item.section !== section || isFull)) {
@@ -109,7 +113,7 @@ async function* sectionRows(engine: Engine, account: string, archive: Uint8Array
       [rows, characters] = [[], 0];
     }
     section = item.section;
-    const row = openable(engine, account, item);
+    const row = resealRow(engine, account, item);
     characters += JSON.stringify(row as Json).length;
     rows.push(row);
   }

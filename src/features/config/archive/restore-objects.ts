@@ -5,11 +5,11 @@ import { Conflict, InvalidInput } from '../../../model/errors.ts';
 import { entriesOf } from '../../../model/schema/field-search.ts';
 import type { StoredObject } from '../../../model/state/object.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
-import { refusalOf } from '../../../objects/objects.ts';
-import { isOutOfReach } from '../../../plan/rollback/scope.ts';
+import { errorForProblems } from '../../../objects/objects.ts';
+import { isNeverRolledBack } from '../../../plan/rollback/scope.ts';
 import type { ApplyRequest } from '../plans/apply-request.ts';
 import { applyDocuments, planApply } from '../plans/documents.ts';
-import { findDoneRevision } from '../plans/recover.ts';
+import { findRevisionEffect } from '../plans/recover.ts';
 import { checkArchive } from './read.ts';
 import type { RestoreReport } from './restore-account.ts';
 
@@ -26,19 +26,19 @@ export async function restoreObjects(
   replace: string | undefined,
 ): Promise<RestoreReport> {
   const { header, state } = await checkArchive(engine, archive);
-  confirm(call.account, header, replace);
+  requireConfirmation(call.account, header, replace);
   const { revision } = header;
   const archived = restorable(state);
   const request: ApplyRequest = {
-    ...{ source: '', documents: [], problems: [], place: (problems) => problems },
+    ...{ source: '', documents: [], problems: [], locate: (problems) => problems },
     ...{ rollback: { revision, scope: 'all' }, archived },
   };
   const { outcome } = await planApply(engine, call, request);
-  if (!outcome.ok) throw refusalOf(outcome.problems);
+  if (!outcome.ok) throw errorForProblems(outcome.problems);
   const { digest } = outcome.plan;
   // The caller named the account to replace, which confirms that much may be deleted; this approves the guards.
   const result = await applyDocuments(engine, call, { ...request, expectDigest: digest, approve: digest });
-  if (result.state === 'invalid') throw refusalOf(result.problems);
+  if (result.state === 'invalid') throw errorForProblems(result.problems);
   if (result.state !== 'applied')
     throw new Conflict('stale', 'the account changed while the archive was read; nothing was written, try again');
   const { plan, before } = result;
@@ -56,7 +56,7 @@ export async function findRestored(
   archive: Uint8Array,
   revision: number,
 ): Promise<RestoreReport | undefined> {
-  const done = await findDoneRevision(engine, call, revision);
+  const done = await findRevisionEffect(engine, call, revision);
   if (done === undefined) return undefined;
   const { header, state } = await checkArchive(engine, archive);
   return { ...reportOf(header, restorable(state)), revision, rows: done.changes.length };
@@ -69,7 +69,7 @@ function reportOf(
   return { account, restored: revision, createdAt, history: false, objects: archived.size };
 }
 
-function confirm(account: string, header: ArchiveHeader, replace: string | undefined): void {
+function requireConfirmation(account: string, header: ArchiveHeader, replace: string | undefined): void {
   if (header.account !== account)
     throw new Conflict(
       'taken',
@@ -91,9 +91,9 @@ function confirm(account: string, header: ArchiveHeader, replace: string | undef
 function restorable(state: Snapshot): Snapshot {
   const { registry } = state;
   const put = [...state.objects()]
-    .filter((object) => !isOutOfReach(registry.get(object.kind), object))
+    .filter((object) => !isNeverRolledBack(registry.get(object.kind), object))
     // The order of lists is not restored either: restored objects are listed after the others.
-    .map(({ sortKeys: _, ...object }): StoredObject => ({ ...object, derived: declaredPart(state, object) }));
+    .map(({ sortKeys: _, ...object }): StoredObject => ({ ...object, derived: declaredValues(state, object) }));
   return state.with({ put, remove: [] });
 }
 
@@ -101,7 +101,7 @@ function restorable(state: Snapshot): Snapshot {
  * Keeps of the derived values only the entry ids and the values that the server chose where the declaration leaves the
  * choice to it (`serverChosen`).
  */
-function declaredPart({ registry }: Snapshot, { kind, derived }: StoredObject): JsonObject {
+function declaredValues({ registry }: Snapshot, { kind, derived }: StoredObject): JsonObject {
   const chosen = entriesOf(registry.get(kind).spec).flatMap(([name, field]) =>
     field.serverChosen === undefined ? [] : [name],
   );

@@ -1,6 +1,6 @@
 import type { Engine } from '../../../commit/engine.ts';
-import type { Sealer } from '../../../db/sealing/reseal.ts';
-import { type Resealed, sealAgain } from '../../../db/sealing/rotate.ts';
+import type { Resealer } from '../../../db/sealing/reseal.ts';
+import { type ResealResult, resealAll } from '../../../db/sealing/rotate.ts';
 import { beginSealing } from '../../../db/sealing/sealing.ts';
 import { Conflict, Internal } from '../../../model/errors.ts';
 
@@ -18,7 +18,7 @@ export interface RotateOptions {
  * needed any more, and servers of earlier releases cannot run on this database. Secrets that do not open stay unchanged
  * and are reported.
  */
-export async function rotateSecrets(engine: Engine, { acceptUnbound }: RotateOptions): Promise<Resealed> {
+export async function rotateSecrets(engine: Engine, { acceptUnbound }: RotateOptions): Promise<ResealResult> {
   const { database, registry, planEnvironment, notices } = engine;
   // Other servers must seal in the bound form before the search for the last unbound text.
   await beginSealing(database);
@@ -26,8 +26,8 @@ export async function rotateSecrets(engine: Engine, { acceptUnbound }: RotateOpt
   notices.publish({ what: 'sealing' });
   // Running mutations were planned with the old sealed texts, so wait for them.
   await engine.committer.settle();
-  const sealer: Sealer = { registry, vault: planEnvironment.vault, form: 'bound', acceptUnbound };
-  const resealed = await sealAgain(database, sealer).catch((error: unknown) => {
+  const sealer: Resealer = { registry, vault: planEnvironment.vault, form: 'bound', acceptUnbound };
+  const resealed = await resealAll(database, sealer).catch((error: unknown) => {
     // `Conflict` shows the reason to the operator, the only person who can fix it.
     throw error instanceof Internal
       ? new Conflict('precondition', `no secret was sealed again: ${error.message}`)
@@ -35,8 +35,8 @@ export async function rotateSecrets(engine: Engine, { acceptUnbound }: RotateOpt
   });
   planEnvironment.vault.advance('bound');
   // Other servers notice the new revision. This server drops its cached states at once.
-  engine.snapshots.forget();
-  engine.past.forget();
+  engine.snapshots.clear();
+  engine.pastStates.clear();
   notices.publish({ what: 'sealing' });
   for (const secret of resealed.unreadable) engine.observer.report({ what: 'unreadable', secret });
   return resealed;

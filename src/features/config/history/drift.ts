@@ -3,15 +3,15 @@ import { listManualRevisions } from '../../../db/sources/manual-revisions.ts';
 import type { DriftReport, DriftUnit } from '../../../operations/config/drift.ts';
 import { isAllowed } from '../../../plan/checks/authorize.ts';
 import { type Drift, driftOf } from '../../../plan/ownership/drift.ts';
-import { type Label, labeler, viewUnits } from '../../../plan/view/view.ts';
+import { createLabeler, type Labeler, viewUnits } from '../../../plan/view/view.ts';
 
 /**
  * Returns every unit whose value differs from the value that a source states: of one source, or of all. Only kinds that
  * the caller may read are included.
  */
 export async function reportDrift(engine: Engine, call: Call, source?: string): Promise<DriftReport> {
-  const state = await engine.snapshots.at(call.account, call.revision);
-  const label = labeler(state, state);
+  const state = await engine.snapshots.atLeast(call.account, call.revision);
+  const label = createLabeler(state, state);
   const drifts = driftOf(state, engine.now(), source).filter(({ object }) =>
     isAllowed(state, call.actor, engine.registry.get(object.kind).module, 'read'),
   );
@@ -23,7 +23,7 @@ export async function reportDrift(engine: Engine, call: Call, source?: string): 
   };
 }
 
-function viewDrift({ registry }: Engine, drift: Drift, label: Label): DriftUnit {
+function viewDrift({ registry }: Engine, drift: Drift, label: Labeler): DriftUnit {
   const { object, path, by, stated, effective, because } = drift;
   const { kind, key, name, id } = object;
   const [unit] = viewUnits(

@@ -1,6 +1,6 @@
 import type { Call, Engine } from '../../../commit/engine.ts';
-import { requireKept } from '../../../commit/past-states.ts';
-import { readKept } from '../../../db/commit/past.ts';
+import { requireStoredRevision } from '../../../commit/past-states.ts';
+import { readHistoryExtent } from '../../../db/commit/past.ts';
 import {
   idsOfKey,
   listRevisions,
@@ -14,10 +14,10 @@ import { storedId } from '../../../model/declare/wire-id.ts';
 import { NotFound } from '../../../model/errors.ts';
 import { aliasIndex } from '../../../model/state/facets.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
-import { readableNames } from '../../../objects/object-list.ts';
+import { createKindNameReadCheck } from '../../../objects/object-list.ts';
 import type { Revision, RevisionWithChanges } from '../../../operations/config/revisions.ts';
-import { type Label, labeler } from '../../../plan/view/view.ts';
-import { type HistoryRow, textsOf, viewHistoryRow } from './history-view.ts';
+import { createLabeler, type Labeler } from '../../../plan/view/view.ts';
+import { type HistoryRow, possibleIdsOf, viewHistoryRow } from './history-view.ts';
 
 /** Filter of the account's history. */
 export interface HistoryFilter extends Omit<RevisionFilter, 'objects'> {
@@ -31,7 +31,7 @@ export interface HistoryFilter extends Omit<RevisionFilter, 'objects'> {
  */
 export async function listHistory(engine: Engine, call: Call, filter: HistoryFilter): Promise<readonly Revision[]> {
   const { object, ...rest } = filter;
-  const state = await engine.snapshots.at(call.account, call.revision);
+  const state = await engine.snapshots.atLeast(call.account, call.revision);
   const objects = object === undefined ? undefined : await idsOf(engine, state, object);
   const heads = await listRevisions(engine.database, call.account, {
     ...rest,
@@ -57,12 +57,12 @@ export async function listHistory(engine: Engine, call: Call, filter: HistoryFil
 export async function showRevision(engine: Engine, call: Call, revision: number): Promise<RevisionWithChanges> {
   const found = await readRevision(engine.database, call.account, revision);
   if (found === undefined) {
-    const kept = requireKept(call.account, revision, await readKept(engine.database, call.account));
+    const kept = requireStoredRevision(call.account, revision, await readHistoryExtent(engine.database, call.account));
     // The state at the base revision is available, but the changes that led to it were folded into the base.
-    requireKept(call.account, revision, { ...kept, base: kept.base + 1 });
+    requireStoredRevision(call.account, revision, { ...kept, base: kept.base + 1 });
     throw new NotFound(`revision ${revision} not found`);
   }
-  const state = await engine.snapshots.at(call.account, call.revision);
+  const state = await engine.snapshots.atLeast(call.account, call.revision);
   const rows = readableRows(state, call, found.changes);
   const label = await labelerOf(engine, state, rows);
   return { ...headOf(found), changes: rows.map((row) => viewHistoryRow(engine.registry, row, label)) };
@@ -70,7 +70,7 @@ export async function showRevision(engine: Engine, call: Call, revision: number)
 
 /** Returns the changes to kinds that the caller may read. */
 function readableRows<Row extends HistoryRow>(state: Snapshot, call: Call, rows: readonly Row[]): readonly Row[] {
-  const isReadable = readableNames(state, call);
+  const isReadable = createKindNameReadCheck(state, call);
   return rows.filter(({ kind }) => isReadable(kind));
 }
 
@@ -94,22 +94,22 @@ async function idsOf(engine: Engine, state: Snapshot, text: string): Promise<rea
  * Returns a function that names ids: with the current name of an object that exists, with the last known name of a
  * deleted one.
  */
-async function labelerOf(engine: Engine, state: Snapshot, rows: readonly HistoryRow[]): Promise<Label> {
-  const present = labeler(state, state);
-  const unknown = textsOf(rows).filter((text) => state.get(text) === undefined);
+async function labelerOf(engine: Engine, state: Snapshot, rows: readonly HistoryRow[]): Promise<Labeler> {
+  const present = createLabeler(state, state);
+  const unknown = possibleIdsOf(rows).filter((text) => state.get(text) === undefined);
   const past = await readNames(engine.database, state.account, unknown);
   return (id) => present(id) ?? past.get(id);
 }
 
-type Head = Awaited<ReturnType<typeof listRevisions>>[number];
+type RevisionHead = Awaited<ReturnType<typeof listRevisions>>[number];
 
 function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-type WentBack = NonNullable<RevisionWithChanges['rollback']>;
+type RollbackInfo = NonNullable<RevisionWithChanges['rollback']>;
 
-function headOf(row: Head): Omit<RevisionWithChanges, 'changes'> {
+function headOf(row: RevisionHead): Omit<RevisionWithChanges, 'changes'> {
   const { rollback, restored, commit, ...counts } = row.summary;
   return {
     revision: row.revision,
@@ -124,7 +124,7 @@ function headOf(row: Head): Omit<RevisionWithChanges, 'changes'> {
     ...(row.http_request === null ? {} : { request_id: row.http_request }),
     counts,
     // A rollback commit writes the member in this form.
-    ...(rollback === undefined ? {} : { rollback: rollback as WentBack }),
+    ...(rollback === undefined ? {} : { rollback: rollback as RollbackInfo }),
     ...(restored === undefined ? {} : { restored }),
   };
 }

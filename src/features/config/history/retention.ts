@@ -34,7 +34,7 @@ async function foldAccount(
 }
 
 /** Options of the loop that compacts the history of all accounts. */
-export interface RetentionLoop {
+export interface RetentionLoopOptions {
   readonly engine: Pick<Engine, 'database' | 'registry'>;
   readonly retention: Retention;
   /** Called with errors; the next round tries again. */
@@ -45,15 +45,15 @@ export interface RetentionLoop {
  * Delay of the first round after the start, in milliseconds. Later rounds follow about hourly, with a random deviation
  * so that two servers do not stay in step.
  */
-const firstRound = 60_000;
-const rounds = 3_600_000;
+const firstDelayMs = 60_000;
+const roundIntervalMs = 3_600_000;
 
 /** Folds old history repeatedly. Returns a function that stops the loop after the running step. */
-export function runRetention({ engine, retention, failed }: RetentionLoop): () => Promise<void> {
+export function runRetention({ engine, retention, failed }: RetentionLoopOptions): () => Promise<void> {
   const stopping = new AbortController();
   const { signal } = stopping;
   const loop = async (): Promise<void> => {
-    for (let delay = firstRound; !signal.aborted; delay = rounds * (0.9 + Math.random() * 0.2)) {
+    for (let delay = firstDelayMs; !signal.aborted; delay = roundIntervalMs * (0.9 + Math.random() * 0.2)) {
       // `stopping.abort()` ends the wait with an error.
       await wait(delay, undefined, { signal, ref: false }).catch(() => {});
       if (!signal.aborted) await compactHistory(engine, retention, signal).catch(failed);

@@ -1,8 +1,8 @@
 import { runAccountRounds } from '../../../commit/account-rounds.ts';
 import type { Engine } from '../../../commit/engine.ts';
-import { overrideEntry } from '../../../db/accounts/directory.ts';
+import { overrideEntryKind } from '../../../db/accounts/directory.ts';
 import { recordEvents } from '../../../db/logs/events.ts';
-import { claimEntry, type DueClaims, endClaims, hasDueClaims } from '../../../db/sources/claims.ts';
+import { claimEntryKind, type DueClaims, endClaims, hasDueClaims } from '../../../db/sources/claims.ts';
 import type { Actor } from '../../../model/declare/actor.ts';
 import type { AuditEvent } from '../../../model/declare/kind.ts';
 import { endOverrides } from '../../../objects/overrides.ts';
@@ -16,11 +16,11 @@ export interface LapseLoopOptions {
 }
 
 /**
- * Time before its end at which a claim is warned of, as a share of its lifetime. `longestWarning` is the maximum, in
+ * Time before its end at which a claim is warned of, as a share of its lifetime. `maxWarningSeconds` is the maximum, in
  * seconds.
  */
 const warningShare = 1 / 6;
-const longestWarning = 600;
+const maxWarningSeconds = 600;
 
 /**
  * Ends overrides and claims when their time is over. Each account is handled by one server at a time. Returns a
@@ -29,7 +29,7 @@ const longestWarning = 600;
 export function runLapseLoop({ engine, everyMs, report }: LapseLoopOptions): () => Promise<void> {
   return runAccountRounds({
     ...{ database: engine.database, subject: 'overrides and claims', lease: 'lapses', owner: engine.newId() },
-    ...{ entries: [overrideEntry, claimEntry], everyMs, report },
+    ...{ entries: [overrideEntryKind, claimEntryKind], everyMs, report },
     async work(account, lease, reportDue) {
       const plan = await endOverrides(engine, account, lease);
       for (const { message } of plan?.warnings ?? []) reportDue('warn', message);
@@ -39,16 +39,16 @@ export function runLapseLoop({ engine, everyMs, report }: LapseLoopOptions): () 
 }
 
 /** The actor of changes that happen because their time is over. */
-const clock: Actor = { type: 'system', id: 'sys', name: 'system' };
+const systemActor: Actor = { type: 'system', id: 'sys', name: 'system' };
 
 /**
  * Ends the claims of refused pushes whose time is over, and writes events for these and for the claims that end soon.
  * Returns both.
  */
 export async function endLapsedClaims(engine: Engine, account: string): Promise<readonly DueClaims[]> {
-  const warning = Math.min(longestWarning, engine.claimLapse * warningShare);
+  const warning = Math.min(maxWarningSeconds, engine.claimLapseSeconds * warningShare);
   if (!(await hasDueClaims(engine.database, account, warning))) return [];
-  const due = await engine.database.holding(account, async (held) => {
+  const due = await engine.database.withAccountLock(account, async (held) => {
     const found = await endClaims(held, account, warning);
     const events = found.map(
       ({ source, until, isOver }): AuditEvent => ({
@@ -57,7 +57,7 @@ export async function endLapsedClaims(engine: Engine, account: string): Promise<
         meta: { source, until: until.toISOString() },
       }),
     );
-    await recordEvents(held, account, { actor: clock, at: engine.now(), events });
+    await recordEvents(held, account, { actor: systemActor, at: engine.now(), events });
     return found;
   });
   // Sources that the claims blocked plan again.

@@ -6,25 +6,25 @@ import { fieldsOn } from '../../../model/lower/shape.ts';
 import type { Problem } from '../../../model/problem.ts';
 import { isTyped } from '../../../model/schema/other-faults.ts';
 import { prepareRequest } from '../../../model/schema/prepare.ts';
-import { textsOf } from '../../../model/schema/validator.ts';
+import { createStoredCheck } from '../../../model/schema/validator.ts';
 import type { Override, StoredObject } from '../../../model/state/object.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import { diffUnits, unitsOf } from '../../../model/state/units.ts';
-import { findAmong, findObject } from '../../../objects/find-object.ts';
-import { readableBy } from '../../../objects/object-list.ts';
+import { findObject, findObjectOfKinds } from '../../../objects/find-object.ts';
+import { createKindReadCheck } from '../../../objects/object-list.ts';
 import { contextOf, write } from '../../../objects/objects.ts';
 import { type OverrideRequest, overrideRefusal } from '../../../objects/overrides.ts';
-import type { Overridden, RunningOverride } from '../../../operations/config/overrides.ts';
+import type { ObjectOverrides, RunningOverride } from '../../../operations/config/overrides.ts';
 import { isAllowed, requireRight } from '../../../plan/checks/authorize.ts';
-import { approvalsOf } from '../../../plan/finish.ts';
+import { approvalReasonsOf } from '../../../plan/finish.ts';
 import { planEarlyEnd } from '../../../plan/ownership/expiry.ts';
 import { isRestrictive } from '../../../plan/ownership/failsafe.ts';
-import { exclusiveFields, fieldOf } from '../../../plan/ownership/membership.ts';
+import { exclusiveFields, fieldNameOf } from '../../../plan/ownership/membership.ts';
 import { overridesOf, runningOverrides } from '../../../plan/ownership/running-overrides.ts';
 import { planReplace, type RequestContext, type RequestOutcome } from '../../../plan/requests/requests.ts';
 import { type Resolve, setValues, unchangedBody } from '../../../plan/requests/set-values.ts';
-import { labeler, labelPath } from '../../../plan/view/view.ts';
-import { findDoneRevision } from '../plans/recover.ts';
+import { createLabeler, labelPath } from '../../../plan/view/view.ts';
+import { findRevisionEffect } from '../plans/recover.ts';
 
 /** An object as users name it: its kind, and its key, id or display name. */
 export interface NamedObject {
@@ -38,9 +38,9 @@ export async function listOverrides(
   call: Call,
   source?: string,
 ): Promise<{ readonly revision: number; readonly overrides: readonly RunningOverride[] }> {
-  const state = await engine.snapshots.at(call.account, call.revision);
-  const isReadable = readableBy(state, call);
-  const now = await engine.time(engine.database, call.account);
+  const state = await engine.snapshots.atLeast(call.account, call.revision);
+  const isReadable = createKindReadCheck(state, call);
+  const now = await engine.databaseTime(engine.database, call.account);
   const running = runningOverrides(state, now, source);
   return { revision: state.revision, overrides: running.filter(({ kind }) => isReadable(engine.registry.get(kind))) };
 }
@@ -56,17 +56,17 @@ export async function overrideObject(
   named: NamedObject,
   values: JsonObject,
   request: OverrideRequest,
-): Promise<Overridden> {
-  const kind = replaceable(engine, named.kind);
-  const since = await engine.time(engine.database, call.account);
+): Promise<ObjectOverrides> {
+  const kind = requireReplaceable(engine, named.kind);
+  const since = await engine.databaseTime(engine.database, call.account);
   let lasting: readonly string[] = [];
   const written = await write(engine, call, kind, (state) => {
     const object = findOverridable(state, call, kind, named.name);
     const context = contextOf(engine, call, state, { strict: true, breakGlass: { ...request, since } });
     const { body, problems } = bodyOf(context, kind, object, values);
     if (problems.length > 0) return { ok: false, problems, id: object.id, ignored: [] };
-    const outcome = planReplace(temporary(context), kind, object, body);
-    const judged = judge(state, kind, object, outcome, fieldsIn(values));
+    const outcome = planReplace(withTemporaryAdditions(context), kind, object, body);
+    const judged = refuseUnstatedValues(state, kind, object, outcome, fieldsIn(values));
     lasting = judged.lasting;
     return judged.outcome;
   });
@@ -87,16 +87,16 @@ export async function endOverride(
   call: Call,
   named: NamedObject,
   paths: readonly string[],
-): Promise<Overridden> {
-  const kind = replaceable(engine, named.kind);
-  const now = await engine.time(engine.database, call.account);
+): Promise<ObjectOverrides> {
+  const kind = requireReplaceable(engine, named.kind);
+  const now = await engine.databaseTime(engine.database, call.account);
   const { newId, planEnvironment } = engine;
   const written = await write(engine, call, kind, (state) => {
     const object = findOverridable(state, call, kind, named.name);
     if (!isAllowed(state, call.actor, 'config', 'update')) throw new NotAllowed(overrideRefusal);
-    const label = labeler(state, state);
+    const label = createLabeler(state, state);
     const isAsked = ({ path }: Override) =>
-      paths.length === 0 || [path, labelPath(path, label), fieldOf(path)].some((one) => paths.includes(one));
+      paths.length === 0 || [path, labelPath(path, label), fieldNameOf(path)].some((one) => paths.includes(one));
     if (!(object.overrides ?? []).some(isAsked))
       throw new NotFound(
         `no override sets ${paths.length === 0 ? 'anything' : paths.join(', ')} of ${kind.name} ${object.key ?? object.name}; \`heddle override list\` shows the active overrides`,
@@ -123,22 +123,22 @@ export async function findOverridden(
   named: NamedObject,
   values: JsonObject,
   revision: number,
-): Promise<Overridden | undefined> {
-  const kind = replaceable(engine, named.kind);
+): Promise<ObjectOverrides | undefined> {
+  const kind = requireReplaceable(engine, named.kind);
   requireRight(await engine.snapshots.fresh(call.account), call.actor, kind.module, 'update');
-  const done = await findDoneRevision(engine, call, revision);
+  const done = await findRevisionEffect(engine, call, revision);
   if (done === undefined) return undefined;
   const { before, after, changes } = done;
   const object = findOverridable(before, call, kind, named.name);
   const result = after.get(object.id);
   if (result === undefined) return undefined;
-  const { lasting } = looseUnits(kind, object, result, fieldsIn(values));
-  const label = labeler(before, after);
+  const { lasting } = unitsNotOverridden(kind, object, result, fieldsIn(values));
+  const label = createLabeler(before, after);
   return {
     revision,
     overrides: overridesOf(after, result, result.updatedAt),
     lasting: lasting.map((path) => labelPath(path, label)),
-    notices: changes.flatMap((change) => approvalsOf(before, change)),
+    notices: changes.flatMap((change) => approvalReasonsOf(before, change)),
   };
 }
 
@@ -146,7 +146,7 @@ export async function findOverridden(
  * Returns the kind. Throws `InvalidInput` unless the API can replace its objects: other objects change only through
  * their documents.
  */
-function replaceable({ registry }: Engine, name: string): Kind {
+function requireReplaceable({ registry }: Engine, name: string): Kind {
   const kind = registry.find(name);
   if (kind === undefined) throw new InvalidInput(`unknown kind ${name}; known are ${registry.names.join(', ')}`);
   if (kind.path !== undefined && kind.verbs.includes('replace')) return kind;
@@ -156,13 +156,13 @@ function replaceable({ registry }: Engine, name: string): Kind {
 }
 
 function findOverridable(state: Snapshot, call: Call, kind: Kind, name: string): StoredObject {
-  const object = findObject(state, `${kind.name}/${name}`, readableBy(state, call));
+  const object = findObject(state, `${kind.name}/${name}`, createKindReadCheck(state, call));
   requireRight(state, call.actor, kind.module, 'update');
   return object;
 }
 
 /** Makes additions next to the stated values part of the override, so that they are removed when it ends. */
-function temporary({ breakGlass, ...context }: RequestContext): RequestContext {
+function withTemporaryAdditions({ breakGlass, ...context }: RequestContext): RequestContext {
   return breakGlass === undefined ? context : { ...context, breakGlass: { ...breakGlass, additions: true } };
 }
 
@@ -178,13 +178,16 @@ function bodyOf(
   // right shape.
   const raw = setValues(kind, shown, values, (_, text) => text);
   const prepared = prepareRequest(fieldsOn(kind, 'replace'), new Set(), raw.body);
-  const shape = [...prepared.faults, ...validator.check(kind.name, 'replace', prepared.body, textsOf(object.spec))];
+  const shape = [
+    ...prepared.faults,
+    ...validator.check(kind.name, 'replace', prepared.body, createStoredCheck(object.spec)),
+  ];
   const wrong = [...raw.faults, ...(isTyped(shape) ? [] : shape)];
   if (wrong.length > 0) return { body: shown, problems: wrong.map((fault) => ({ ...fault, kind: kind.name })) };
   const problems: Problem[] = [];
   const resolve: Resolve = (target, text, path) => {
     try {
-      return findAmong(snapshot, text, [target]).id;
+      return findObjectOfKinds(snapshot, text, [target]).id;
     } catch (error) {
       if (!(error instanceof HeddleError)) throw error;
       problems.push({ code: 'reference_unknown', kind: kind.name, path: `/${path}`, message: error.message });
@@ -195,7 +198,7 @@ function bodyOf(
 }
 
 /** Refuses a plan that changes values which no source states, or that neither changes nor overrides any value. */
-function judge(
+function refuseUnstatedValues(
   state: Snapshot,
   kind: Kind,
   before: StoredObject,
@@ -204,8 +207,8 @@ function judge(
 ): { readonly outcome: RequestOutcome; readonly lasting: readonly string[] } {
   if (!outcome.ok) return { outcome, lasting: [] };
   const after = outcome.next.get(before.id) ?? before;
-  const label = labeler(state, outcome.next);
-  const { loose, lasting } = looseUnits(kind, before, after, asked);
+  const label = createLabeler(state, outcome.next);
+  const { loose, lasting } = unitsNotOverridden(kind, before, after, asked);
   const unstated = loose.filter((path) => !lasting.includes(path) && !isStated(kind, before, path));
   const name = `${kind.name} ${before.key ?? before.name}`;
   const refused = (message: string): RequestOutcome => ({
@@ -226,14 +229,16 @@ function judge(
  * Returns the paths of requested units that changed without becoming an override (`loose`), and the units among them
  * that keep their new value because it restricts (`lasting`).
  */
-function looseUnits(
+function unitsNotOverridden(
   kind: Kind,
   before: StoredObject,
   after: StoredObject,
   asked: ReadonlySet<string>,
 ): { readonly loose: readonly string[]; readonly lasting: readonly string[] } {
   const held = new Set((after.overrides ?? []).map(({ path }) => path));
-  const loose = diffUnits(kind.spec, before, after).filter(({ path }) => asked.has(fieldOf(path)) && !held.has(path));
+  const loose = diffUnits(kind.spec, before, after).filter(
+    ({ path }) => asked.has(fieldNameOf(path)) && !held.has(path),
+  );
   const lasting = loose.filter((unit) => isRestrictive(kind.spec, unit.path, unit.after));
   return { loose: loose.map(({ path }) => path), lasting: lasting.map(({ path }) => path) };
 }
@@ -245,6 +250,6 @@ function fieldsIn(values: JsonObject): ReadonlySet<string> {
 
 function isStated({ spec: fields }: Kind, { declared }: StoredObject, path: string): boolean {
   return declared.some(
-    (by) => unitsOf(fields, by.stated).has(path) || exclusiveFields(fields, by).includes(fieldOf(path)),
+    (by) => unitsOf(fields, by.stated).has(path) || exclusiveFields(fields, by).includes(fieldNameOf(path)),
   );
 }

@@ -3,24 +3,24 @@ import { writeUntilKnown } from '../../../commit/in-doubt.ts';
 import { newIdFor } from '../../../commit/new-id.ts';
 import type { Output } from '../../../commit/shown-once.ts';
 import { runInSlices } from '../../../commit/slices.ts';
-import { putFailure, type SavedPlan, usePlan } from '../../../db/config/plans.ts';
+import { markPlanApplied, recordPlanFailure, type SavedPlan } from '../../../db/config/plans.ts';
 import { recordEvents } from '../../../db/logs/events.ts';
 import type { AuditEvent } from '../../../model/declare/kind.ts';
 import { Conflict, HeddleError, Internal } from '../../../model/errors.ts';
-import { refusalOf } from '../../../objects/objects.ts';
+import { errorForProblems } from '../../../objects/objects.ts';
 import type { PlanView } from '../../../operations/config/plan.ts';
 import { viewInSteps } from '../../../plan/view/view.ts';
 import type { ApplyRequest } from './apply-request.ts';
-import { approvePlan, awaitApproval, NeedsApproval, noteAsked } from './approvals.ts';
-import { applyDocuments, type Reconciled } from './documents.ts';
+import { approvePlan, NeedsApproval, recordBlockedAttempt, storeForApproval } from './approvals.ts';
+import { type ApplyResult, applyDocuments } from './documents.ts';
 import { outputsOf } from './outputs.ts';
-import { applyRequestOf } from './plan-requests.ts';
+import { unsealApplyRequest } from './plan-requests.ts';
 import { readablePlan } from './readable-plans.ts';
 import { findApproval, requirePlan, showPlan, stateOf, unexpectedDigest } from './saved-plans.ts';
 import { staleRefusal } from './staleness.ts';
 
 /** Result of applying a plan. `revision` is null when there was nothing to write. */
-export interface Applied {
+export interface AppliedPlan {
   readonly plan: PlanView;
   readonly revision: number | null;
   /** Values that the server generated for new objects. They are shown only here. */
@@ -46,20 +46,20 @@ export async function applyPlan(
   call: Call,
   id: string,
   { approve, strictBase = false, override }: ApplyOptions = {},
-): Promise<Applied> {
+): Promise<AppliedPlan> {
   let saved = await requirePlan(engine, call, id);
   // A repeated request finds the plan that its first attempt applied.
   const use = newIdFor(engine, call);
   if (saved.appliedRequest === use) return { plan: await showPlan(engine, call, id), revision: null };
   requireUsable(engine, saved);
-  const request = await runInSlices(applyRequestOf(engine, call.account, saved));
-  if (request.ofProvider === true) throw ofProvider(saved);
+  const request = await runInSlices(unsealApplyRequest(engine, call.account, saved));
+  if (request.ofProvider === true) throw providerPlanError(saved);
   if (saved.state === 'needs_approval' && approve === saved.digest) {
     await approvePlan(engine, call, id, approve);
     saved = { ...saved, state: 'approved' };
   }
   if (saved.state === 'needs_approval' && !(await isApproved(engine, call, saved)))
-    throw await blocked(engine, call, saved);
+    throw await blockedPlanError(engine, call, saved);
   const exact = {
     ...request,
     ...(request.rollback === undefined ? { byHand: true as const } : {}),
@@ -67,10 +67,10 @@ export async function applyPlan(
     ...(strictBase ? { expectBase: saved.baseRevision } : {}),
     ...(override === undefined ? {} : { override }),
   };
-  const result = await applyDocuments(engine, call, exact).catch((error) => failed(engine, call, saved, error));
+  const result = await applyDocuments(engine, call, exact).catch((error) => recordFailure(engine, call, saved, error));
   switch (result.state) {
     case 'applied':
-      return await used(engine, call, { id, use }, result);
+      return await finishApplied(engine, call, { id, use }, result);
     case 'needs_approval':
       throw new Internal(`plan ${id} was applied with its digest as approval, but its guards stopped it`);
     case 'stale':
@@ -83,7 +83,7 @@ export async function applyPlan(
  * Returns the refusal of a plan that only the identity provider can carry out, by repeating its request with its data
  * of that time.
  */
-function ofProvider({ id, digest }: SavedPlan): Conflict {
+function providerPlanError({ id, digest }: SavedPlan): Conflict {
   return new Conflict(
     'refused',
     `plan ${id} is a request of an identity provider, which is carried out only when the provider sends it again; approve the digest ${digest} to let it through then`,
@@ -106,19 +106,19 @@ async function isApproved(engine: Engine, { account }: Call, { source, digest }:
   return (await findApproval(engine, account, source, digest)) !== undefined;
 }
 
-async function blocked(engine: Engine, call: Call, { id, source, digest }: SavedPlan): Promise<NeedsApproval> {
+async function blockedPlanError(engine: Engine, call: Call, { id, source, digest }: SavedPlan): Promise<NeedsApproval> {
   const view = await showPlan(engine, call, id);
-  await noteAsked(engine, call, { id, source, digest, guards: view.guards.map(({ guard }) => guard) });
+  await recordBlockedAttempt(engine, call, { id, source, digest, guards: view.guards.map(({ guard }) => guard) });
   return new NeedsApproval(view);
 }
 
-async function used(
+async function finishApplied(
   engine: Engine,
   call: Call,
   { id, use }: { readonly id: string; readonly use: string },
-  result: Extract<Reconciled, { readonly state: 'applied' }>,
-): Promise<Applied> {
-  const usingUp = () => usePlan(engine.database, call.account, id, use);
+  result: Extract<ApplyResult, { readonly state: 'applied' }>,
+): Promise<AppliedPlan> {
+  const usingUp = () => markPlanApplied(engine.database, call.account, id, use);
   if (result.revision === undefined && !(await writeUntilKnown({ requestId: use }, usingUp)))
     throw new Conflict('stale', `plan ${id} was applied already; make a new one`);
   return await appliedOf(call, result);
@@ -128,14 +128,20 @@ async function used(
  * Marks the plan as failed when the error is a defect, because it is unknown whether the plan can ever be applied.
  * Errors that the caller can fix or wait out leave the plan open. Always throws.
  */
-async function failed(engine: Engine, call: Call, { id, source, digest }: SavedPlan, error: unknown): Promise<never> {
+async function recordFailure(
+  engine: Engine,
+  call: Call,
+  { id, source, digest }: SavedPlan,
+  error: unknown,
+): Promise<never> {
   if (error instanceof HeddleError && !(error instanceof Internal)) throw error;
   const { account, actor } = call;
   const at = engine.now();
   const failure = 'a defect of the server, which its log describes';
   const event: AuditEvent = { code: 'config.failed', target: id, meta: { source, plan: id, digest, reason: failure } };
-  const record = engine.database.holding(account, async (held) => {
-    if (await putFailure(held, account, id, failure)) await recordEvents(held, account, { actor, at, events: [event] });
+  const record = engine.database.withAccountLock(account, async (held) => {
+    if (await recordPlanFailure(held, account, id, failure))
+      await recordEvents(held, account, { actor, at, events: [event] });
   });
   await record.catch((other) =>
     Promise.reject(new AggregateError([error, other], 'a defect that could not be recorded')),
@@ -144,23 +150,23 @@ async function failed(engine: Engine, call: Call, { id, source, digest }: SavedP
 }
 
 /** Plans and applies in one call. Throws the errors of `createPlan` and `applyPlan`. */
-export async function applyNow(engine: Engine, call: Call, request: ApplyRequest): Promise<Applied> {
-  const result = await applyApproved(engine, call, request);
+export async function applyNow(engine: Engine, call: Call, request: ApplyRequest): Promise<AppliedPlan> {
+  const result = await applyIfApproved(engine, call, request);
   switch (result.state) {
     case 'invalid':
-      throw refusalOf(result.problems);
+      throw errorForProblems(result.problems);
     case 'needs_approval':
-      throw new NeedsApproval(await awaitApproval(engine, call, request, result));
+      throw new NeedsApproval(await storeForApproval(engine, call, request, result));
     case 'stale':
-      throw unexpected(request, result);
+      throw stalePlanError(request, result);
     case 'applied':
       return await appliedOf(call, result);
   }
 }
 
-function unexpected(
+function stalePlanError(
   { expectBase }: ApplyRequest,
-  { plan, before }: Extract<Reconciled, { readonly state: 'stale' }>,
+  { plan, before }: Extract<ApplyResult, { readonly state: 'stale' }>,
 ): Conflict {
   if (expectBase === undefined || expectBase === before.revision) return unexpectedDigest(plan.digest);
   return new Conflict(
@@ -170,7 +176,7 @@ function unexpected(
 }
 
 /** Plans and commits the documents of a source. A plan that its guards stop is committed if its digest was approved. */
-export async function applyApproved(engine: Engine, call: Call, request: ApplyRequest): Promise<Reconciled> {
+export async function applyIfApproved(engine: Engine, call: Call, request: ApplyRequest): Promise<ApplyResult> {
   const result = await applyDocuments(engine, call, request);
   if (result.state !== 'needs_approval') return result;
   const approval = await findApproval(engine, call.account, request.source, result.plan.digest);
@@ -178,7 +184,10 @@ export async function applyApproved(engine: Engine, call: Call, request: ApplyRe
   return await applyDocuments(engine, call, { ...request, approve: approval.digest });
 }
 
-async function appliedOf(call: Call, result: Extract<Reconciled, { readonly state: 'applied' }>): Promise<Applied> {
+async function appliedOf(
+  call: Call,
+  result: Extract<ApplyResult, { readonly state: 'applied' }>,
+): Promise<AppliedPlan> {
   const whole = await runInSlices(viewInSteps(result.plan, result.before, result.after));
   const plan = readablePlan(result.before, call, whole);
   const outputs = outputsOf(result.plan);

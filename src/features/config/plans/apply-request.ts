@@ -7,11 +7,11 @@ import type { FileRules } from '../../../model/sources/file-rules.ts';
 import type { CommitInfo } from '../../../model/state/object.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import type { RequestedOptions } from '../../../plan/options.ts';
-import type { Locator } from './locate-problems.ts';
+import type { ProblemLocator } from './locate-problems.ts';
 import type { RollbackRequest } from './rolled-back.ts';
 
 /** A request to plan or apply the documents of a source. */
-export interface ApplyRequest extends RequestedOptions, Locator {
+export interface ApplyRequest extends RequestedOptions, ProblemLocator {
   readonly source: string;
   readonly documents: readonly Document[];
   /**

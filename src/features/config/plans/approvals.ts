@@ -1,7 +1,7 @@
 import type { Call, Engine } from '../../../commit/engine.ts';
 import { writeUntilKnown } from '../../../commit/in-doubt.ts';
 import { runInSlices } from '../../../commit/slices.ts';
-import { noteApplyAttempt, putApproval, supersedePlans } from '../../../db/config/plan-approvals.ts';
+import { putApproval, recordApplyAttempt, supersedePlans } from '../../../db/config/plan-approvals.ts';
 import { listPlans, type SavedPlan } from '../../../db/config/plans.ts';
 import { recordEvents } from '../../../db/logs/events.ts';
 import type { Actor } from '../../../model/declare/actor.ts';
@@ -9,8 +9,8 @@ import type { AuditEvent } from '../../../model/declare/kind.ts';
 import { Conflict, UnsafePlan } from '../../../model/errors.ts';
 import type { PlanView } from '../../../operations/config/plan.ts';
 import type { ApplyRequest } from './apply-request.ts';
-import { applyRequestOf } from './plan-requests.ts';
-import { type Planned, requirePlan, showPlan, stateOf, storePlan } from './saved-plans.ts';
+import { unsealApplyRequest } from './plan-requests.ts';
+import { type PlanWithStates, requirePlan, showPlan, stateOf, storePlan } from './saved-plans.ts';
 
 /** Refusal of a plan with tripped guards. Carries the plan so that it can be shown. */
 export class NeedsApproval extends UnsafePlan {
@@ -44,19 +44,23 @@ export async function approvePlan(engine: Engine, call: Call, id: string, digest
       'refused',
       `plan ${id} can no longer be approved, because it is ${words[state]}; make a new plan`,
     );
-  await runInSlices(applyRequestOf(engine, call.account, saved));
-  if (state !== 'approved') await approve(engine, call, saved);
+  await runInSlices(unsealApplyRequest(engine, call.account, saved));
+  if (state !== 'approved') await recordApproval(engine, call, saved);
   engine.notices.publish({ what: 'sources', account: call.account });
   return await showPlan(engine, call, id);
 }
 
 const words = { applied: 'applied already', expired: 'expired', failed: 'failed' } as const;
 
-async function approve(engine: Engine, { account, actor }: Call, { id, source, digest }: SavedPlan): Promise<void> {
+async function recordApproval(
+  engine: Engine,
+  { account, actor }: Call,
+  { id, source, digest }: SavedPlan,
+): Promise<void> {
   const at = engine.now();
   const event: AuditEvent = { code: 'config.plan.approved', target: id, meta: { source, plan: id, digest } };
   const record = () =>
-    engine.database.holding(account, async (held) => {
+    engine.database.withAccountLock(account, async (held) => {
       if (!(await putApproval(held, account, id, { by: actor, at }))) return;
       await recordEvents(held, account, { actor, at, events: [event] });
     });
@@ -67,11 +71,11 @@ async function approve(engine: Engine, { account, actor }: Call, { id, source, d
  * Stores a plan that needs an approval before it can be applied. Returns the stored plan when one with this digest is
  * waiting already. The first time, an event reports that the plan waits.
  */
-export async function awaitApproval(
+export async function storeForApproval(
   engine: Engine,
   call: Call,
   request: ApplyRequest,
-  planned: Planned,
+  planned: PlanWithStates,
 ): Promise<PlanView & { readonly id: string }> {
   const { source } = request;
   const { digest, guards } = planned.plan;
@@ -84,8 +88,8 @@ export async function awaitApproval(
   // A stored plan has an id.
   const id = view.id ?? '';
   if (call.actor.type === 'source')
-    await supersedePlans(engine.database, call.account, source, { keep: mostWaiting, at: engine.now() });
-  await noteAsked(engine, call, { id, source, digest, guards: guards.map(({ guard }) => guard) });
+    await supersedePlans(engine.database, call.account, source, { keep: maxWaitingPlans, at: engine.now() });
+  await recordBlockedAttempt(engine, call, { id, source, digest, guards: guards.map(({ guard }) => guard) });
   return { ...view, id };
 }
 
@@ -93,9 +97,9 @@ export async function awaitApproval(
  * Maximum number of plans of an automatically run source that wait for an approval: its documents may change all the
  * time.
  */
-const mostWaiting = 20;
+const maxWaitingPlans = 20;
 
-interface Asked {
+interface BlockedAttempt {
   readonly id: string;
   readonly source: string;
   readonly digest: string;
@@ -103,10 +107,10 @@ interface Asked {
 }
 
 /** Records a request to apply a plan that is not approved; writes an event the first time. */
-export async function noteAsked(
+export async function recordBlockedAttempt(
   engine: Engine,
   { account, actor }: { readonly account: string; readonly actor: Actor },
-  { id, source, digest, guards }: Asked,
+  { id, source, digest, guards }: BlockedAttempt,
 ): Promise<void> {
   const at = engine.now();
   const event: AuditEvent = {
@@ -115,8 +119,8 @@ export async function noteAsked(
     meta: { source, plan: id, digest, guards: [...new Set(guards)].join(', ') },
   };
   const record = () =>
-    engine.database.holding(account, async (held) => {
-      if (await noteApplyAttempt(held, account, id, at))
+    engine.database.withAccountLock(account, async (held) => {
+      if (await recordApplyAttempt(held, account, id, at))
         await recordEvents(held, account, { actor, at, events: [event] });
     });
   await writeUntilKnown({ requestId: id }, record);

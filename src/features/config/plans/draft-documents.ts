@@ -9,13 +9,13 @@ import type { Snapshot } from '../../../model/state/snapshot.ts';
 import { type OtherUses, planWithInvites } from '../../../objects/invite-uses.ts';
 import type { PendingClaims } from '../../../objects/pending-claims.ts';
 import { windowGuard } from '../../../plan/checks/guard.ts';
-import { limitSize } from '../../../plan/checks/size.ts';
+import { limitPlanSize } from '../../../plan/checks/size.ts';
 import { planDocuments } from '../../../plan/documents/documents.ts';
-import { judgeForeign } from '../../../plan/documents/foreign-files.ts';
+import { checkForeignFiles } from '../../../plan/documents/foreign-files.ts';
 import { planHoldingBack } from '../../../plan/documents/hold-back.ts';
 import type { DocumentsInput } from '../../../plan/documents/stated-object.ts';
-import { requestedOptions } from '../../../plan/options.ts';
-import type { Outcome, Plan } from '../../../plan/plan.ts';
+import { pickRequestedOptions } from '../../../plan/options.ts';
+import type { Plan, PlanOutcome } from '../../../plan/plan.ts';
 import { planRollback } from '../../../plan/rollback/rollback.ts';
 import type { ApplyRequest } from './apply-request.ts';
 
@@ -34,31 +34,31 @@ export interface PlanContext {
 }
 
 /** Plans an apply request on a state, without the review of who gains and loses access. */
-export function draft(
+export function draftPlan(
   engine: Engine,
   call: Call,
   before: Snapshot,
   request: ApplyRequest,
   context: PlanContext,
-): Promise<Outcome> {
-  const plan = (alsoUsedBy?: OtherUses) => draftAmong(engine, call, before, request, { ...context, alsoUsedBy });
+): Promise<PlanOutcome> {
+  const plan = (alsoUsedBy?: OtherUses) => draftPlanWithUses(engine, call, before, request, { ...context, alsoUsedBy });
   return planWithInvites(context.database, before, plan);
 }
 
-async function draftAmong(
+async function draftPlanWithUses(
   engine: Engine,
   { actor }: Call,
   before: Snapshot,
   request: ApplyRequest,
   { claims, now, past, alsoUsedBy, database }: PlanContext & { readonly alsoUsedBy: OtherUses | undefined },
-): Promise<Outcome> {
+): Promise<PlanOutcome> {
   if (past !== undefined && request.rollback !== undefined) {
     const { newId, planEnvironment } = engine;
     const { scope } = request.rollback;
     const back = { snapshot: before, past, scope, now, newId, planEnvironment, actor, alsoUsedBy };
-    return limitSize(await runInSlices(planRollback(back)));
+    return limitPlanSize(await runInSlices(planRollback(back)));
   }
-  const files = judgeForeign({
+  const files = checkForeignFiles({
     foreign: request.foreign ?? [],
     source: request.source,
     kinds: engine.registry.names,
@@ -70,13 +70,14 @@ async function draftAmong(
   if (request.holdBack === true) {
     const input = { ...inputOf(engine, before, request), ...context };
     const outcome = limited(await runInSlices(planHoldingBack(input, unread)), files.warnings);
-    return guardWindow(outcome, before, request, { database, now });
+    return guardRecentDeletes(outcome, before, request, { database, now });
   }
   const isRead = unread.length === 0;
   // When some documents could not be read, no object is known to be without a document, so nothing is deleted.
   const sure = isRead ? request : { ...request, prune: false };
   const outcome = await runInSlices(planDocuments({ ...inputOf(engine, before, sure), ...context }));
-  if (outcome.ok && isRead) return guardWindow(limited(outcome, files.warnings), before, request, { database, now });
+  if (outcome.ok && isRead)
+    return guardRecentDeletes(limited(outcome, files.warnings), before, request, { database, now });
   const found = outcome.ok ? [] : outcome.problems;
   const certain = isRead ? found : found.filter((problem) => isSure(problem, unread));
   // Documents that could not be read may claim anything, so the claims of the others are not recorded.
@@ -88,26 +89,26 @@ async function draftAmong(
  * Trips the guard on deletes for a source that a server runs when this plan and the hour before it together delete too
  * much, so that deleting one by one counts as much as deleting at once.
  */
-async function guardWindow(
-  outcome: Outcome,
+async function guardRecentDeletes(
+  outcome: PlanOutcome,
   before: Snapshot,
   { lease, source }: ApplyRequest,
   { database, now }: Pick<PlanContext, 'database' | 'now'>,
-): Promise<Outcome> {
+): Promise<PlanOutcome> {
   if (lease === undefined || !outcome.ok || outcome.plan.counts.delete === 0) return outcome;
   const { plan } = outcome;
   if (plan.guards.some(({ guard }) => guard === 'deletes')) return outcome;
   const recent = await countRecentDeletes(database, { account: before.account, source, now });
   const tripped = windowGuard({
-    ...{ source, deletes: plan.counts.delete, before: recent },
+    ...{ source, deletes: plan.counts.delete, recentDeletes: recent },
     owned: before.declaredBy(source).filter(({ owner }) => owner === source).length,
     limits: before.settingsOf(source).limits,
   });
   return tripped === undefined ? outcome : { ...outcome, plan: { ...plan, guards: [...plan.guards, tripped] } };
 }
 
-function limited(outcome: Outcome, warnings: readonly Problem[]): Outcome {
-  return outcome.ok ? limitSize({ ...outcome, plan: withWarnings(outcome.plan, warnings) }) : outcome;
+function limited(outcome: PlanOutcome, warnings: readonly Problem[]): PlanOutcome {
+  return outcome.ok ? limitPlanSize({ ...outcome, plan: withWarnings(outcome.plan, warnings) }) : outcome;
 }
 
 function withWarnings(plan: Plan, more: readonly Problem[]): Plan {
@@ -142,7 +143,7 @@ function inputOf(engine: Engine, snapshot: Snapshot, request: ApplyRequest): Omi
       : {};
   return {
     ...since,
-    ...requestedOptions(request),
+    ...pickRequestedOptions(request),
     snapshot,
     validator: engine.validator,
     source,

@@ -1,9 +1,9 @@
 import { type Problem, sortProblems } from '../../../model/problem.ts';
-import type { Outcome, Plan } from '../../../plan/plan.ts';
+import type { Plan, PlanOutcome } from '../../../plan/plan.ts';
 
 /** Finds the exact places of problems in documents. */
-export interface Locator {
-  place(problems: readonly Problem[]): Promise<readonly Problem[]> | readonly Problem[];
+export interface ProblemLocator {
+  locate(problems: readonly Problem[]): Promise<readonly Problem[]> | readonly Problem[];
 }
 
 /**
@@ -11,18 +11,21 @@ export interface Locator {
  * threads that serve all accounts. It is therefore not part of planning: all writers of the account would wait for
  * these threads.
  */
-export async function locateOutcome(locator: Locator, outcome: Outcome): Promise<Outcome> {
+export async function locateOutcome(locator: ProblemLocator, outcome: PlanOutcome): Promise<PlanOutcome> {
   return outcome.ok
     ? { ...outcome, plan: await locateWarnings(locator, outcome.plan) }
     : { ...outcome, problems: await locateProblems(locator, outcome.problems) };
 }
 
 /** Returns the plan with the exact places of its warnings. */
-export async function locateWarnings(locator: Locator, plan: Plan): Promise<Plan> {
+export async function locateWarnings(locator: ProblemLocator, plan: Plan): Promise<Plan> {
   return plan.warnings.length === 0 ? plan : { ...plan, warnings: await locateProblems(locator, plan.warnings) };
 }
 
 /** Returns the problems with their exact places, sorted. */
-export async function locateProblems(locator: Locator, problems: readonly Problem[]): Promise<readonly Problem[]> {
-  return sortProblems(await locator.place(problems));
+export async function locateProblems(
+  locator: ProblemLocator,
+  problems: readonly Problem[],
+): Promise<readonly Problem[]> {
+  return sortProblems(await locator.locate(problems));
 }

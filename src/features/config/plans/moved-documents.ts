@@ -3,14 +3,14 @@ import type { Engine } from '../../../commit/engine.ts';
 import { movePositions } from '../../../db/commit/positions.ts';
 import type { StoredObject } from '../../../model/state/object.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
-import type { Move, Plan } from '../../../plan/plan.ts';
+import type { DeclarationMove, Plan } from '../../../plan/plan.ts';
 
 /** Updates the stored positions of documents that only moved to another file or line. This makes no revision. */
-export async function moveDocuments(
+export async function storeMovedPositions(
   engine: Engine,
   account: string,
   source: string,
-  moves: readonly Move[],
+  moves: readonly DeclarationMove[],
   state: Snapshot,
 ): Promise<void> {
   const still = moves.filter(({ object }) => state.get(object.id) === object);
@@ -27,14 +27,14 @@ export async function moveDocuments(
 }
 
 /** Returns the state after a plan with the new positions of documents, which access impacts and test results show. */
-export function withMoves(next: Snapshot, { moves }: Plan, source: string): Snapshot {
+export function applyMoves(next: Snapshot, { moves }: Plan, source: string): Snapshot {
   const reviewed = moves.filter(({ object }) => reviewedKinds.includes(object.kind) && next.get(object.id) === object);
   return reviewed.length === 0 ? next : next.with({ put: movedObjects(reviewed, source), remove: [] });
 }
 
 const reviewedKinds: readonly string[] = [kindOf.policy, testKind];
 
-function movedObjects(moves: readonly Move[], source: string): readonly StoredObject[] {
+function movedObjects(moves: readonly DeclarationMove[], source: string): readonly StoredObject[] {
   return moves.map(({ object, place }) => ({
     ...object,
     declared: object.declared.map((item) =>

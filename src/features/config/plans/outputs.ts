@@ -18,7 +18,7 @@ function shownOutput({ kind, key, field, value }: Output): Output {
 }
 
 /** Number of days for which values are stored until they are read. */
-export const outputsKeptDays = 30;
+export const outputRetentionDays = 30;
 
 /**
  * Returns the plan of a change without a waiting caller, to be stored with its values sealed until they are read.
@@ -34,7 +34,7 @@ export function keepOutputs(
   if (outputs.length === 0) return undefined;
   const id = engine.newId();
   const createdAt = engine.now();
-  const expiresAt = new Date(Date.parse(createdAt) + outputsKeptDays * 24 * 60 * 60 * 1000).toISOString();
+  const expiresAt = new Date(Date.parse(createdAt) + outputRetentionDays * 24 * 60 * 60 * 1000).toISOString();
   return {
     ...{ id, source, digest: plan.digest, state: 'applied', createdAt, expiresAt },
     // The plan is applied already, so nothing plans it again.
@@ -53,7 +53,7 @@ export function keepOutputs(
  */
 export async function readOutputs(engine: Engine, { account }: Call, id: string): Promise<readonly Output[]> {
   const found = await takeOutputs(engine.database, account, id, engine.now());
-  if (found === 'no plan') throw new NotFound(`plan ${id} not found; outputs are kept for ${outputsKeptDays} days`);
+  if (found === 'no plan') throw new NotFound(`plan ${id} not found; outputs are kept for ${outputRetentionDays} days`);
   if (found === 'read')
     throw new Conflict(
       'gone',
@@ -63,10 +63,10 @@ export async function readOutputs(engine: Engine, { account }: Call, id: string)
 }
 
 /** An output as it is stored. Earlier releases did not store the id of its object. */
-type KeptOutput = Output & Partial<Pick<ObjectOutput, 'id'>>;
+type StoredOutput = Output & Partial<Pick<ObjectOutput, 'id'>>;
 
-function open(engine: Engine, account: string, { plan, sealed }: SealedOutputs): readonly KeptOutput[] {
-  // Only `keepOutputs` and `settleOutputs` write this text.
+function open(engine: Engine, account: string, { plan, sealed }: SealedOutputs): readonly StoredOutput[] {
+  // Only `keepOutputs` and `removeOutputs` write this text.
   return JSON.parse(engine.planEnvironment.vault.open(sealed, sealPlaces.outputs(account, plan)));
 }
 
@@ -79,7 +79,7 @@ export interface UnreadOutputs {
 }
 
 /** Returns the values that were generated for the objects of a source and were not read yet, by object id. */
-export async function unreadOutputs(
+export async function findUnreadOutputs(
   engine: Engine,
   account: string,
   source: string,
@@ -97,18 +97,18 @@ export async function unreadOutputs(
 /**
  * Removes an object's values from the stored plans, because they reached their destination and must not be read again.
  */
-export async function settleOutputs(
+export async function removeOutputs(
   engine: Engine,
   of: { readonly account: string; readonly source: string; readonly object: string },
   { plans }: UnreadOutputs,
 ): Promise<void> {
   // Another server may settle values of the same plan at the same time. Each refused write means that another server
   // succeeded.
-  while (!(await settleOnce(engine, of, plans)));
+  while (!(await tryRemoveOutputs(engine, of, plans)));
 }
 
 /** Returns `false` when the outputs changed in between. */
-async function settleOnce(
+async function tryRemoveOutputs(
   engine: Engine,
   { account, source, object }: { readonly account: string; readonly source: string; readonly object: string },
   plans: readonly string[],

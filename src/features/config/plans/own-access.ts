@@ -1,5 +1,5 @@
 import { testAccess } from '../../../access/explain/test-access.ts';
-import type { Access } from '../../../access/ruleset/access.ts';
+import type { AccessImage } from '../../../access/ruleset/access.ts';
 import { kindOf } from '../../../access/ruleset/object-readers.ts';
 import type { Actor } from '../../../model/declare/actor.ts';
 import { HeddleError } from '../../../model/errors.ts';
@@ -11,7 +11,7 @@ import { findEndpoint } from '../../../objects/find-endpoint.ts';
 import type { TrippedGuard } from '../../../plan/plan.ts';
 
 /** Maximum number of peers that a message names. */
-const mostNames = 3;
+const maxNames = 3;
 
 /**
  * Actors who apply the plan or made it, and the host and port at which people reach the management service, if they are
@@ -28,33 +28,33 @@ export interface Applier {
  * is the address that the source's limits name, otherwise any object with the public address of the server.
  */
 export function ownAccessGuard(
-  { before, after }: { readonly before: Access; readonly after: Access },
+  { before, after }: { readonly before: AccessImage; readonly after: AccessImage },
   [was, is]: readonly [Snapshot, Snapshot],
   { lostOwnAccess }: Pick<GuardLimits, 'lostOwnAccess'>,
   { actors, host, port }: Applier,
 ): readonly TrippedGuard[] {
   const target = lostOwnAccess ?? host;
   if (target === undefined) return [];
-  const ends = lostOwnAccess === undefined ? endpointsAt(was, target) : endOf(was, target);
+  const ends = lostOwnAccess === undefined ? endpointsAt(was, target) : findTarget(was, target);
   if (ends.length === 0) return [];
   // The service speaks HTTP, so access by ping alone does not count.
   const ports = lostOwnAccess === undefined && port !== undefined ? [{ start: port, end: port }] : [];
   const own = new Set(actors.flatMap((actor) => ownPeers(was, actor)));
   const lost = [...own].filter(({ id: from }) => {
-    const reached = (image: Access, to: string) =>
+    const reached = (image: AccessImage, to: string) =>
       testAccess(image, { from, to, protocol: 'tcp', ports }).verdict !== 'deny';
     const isLeft = (to: string) => is.get(from) !== undefined && is.get(to) !== undefined && reached(after, to);
     return ends.some((to) => reached(before, to)) && !ends.some(isLeft);
   });
   if (lost.length === 0) return [];
-  const names = lost.slice(0, mostNames).map(({ key, name }) => key ?? name);
+  const names = lost.slice(0, maxNames).map(({ key, name }) => key ?? name);
   const more = lost.length > names.length ? ` and ${lost.length - names.length} more` : '';
   const message = `removes the last access of ${names.join(', ')}${more} to ${target}, through which this service is managed`;
   return [{ guard: 'own_access', message }];
 }
 
 /** Returns the endpoint that the setting names; an empty list when it does not exist. */
-function endOf(state: Snapshot, target: string): readonly string[] {
+function findTarget(state: Snapshot, target: string): readonly string[] {
   try {
     return [findEndpoint(state, target)];
   } catch (error) {

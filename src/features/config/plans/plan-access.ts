@@ -2,11 +2,11 @@ import { describePair } from '../../../access/diff/describe-pair.ts';
 import { diffAccessInSteps, type PairFilter } from '../../../access/diff/diff.ts';
 import type { Call, Engine } from '../../../commit/engine.ts';
 import { runInSlices } from '../../../commit/slices.ts';
-import { accessStep, touchesAccess } from '../../../objects/access-tests.ts';
+import { mayChangeAccess, readAccessImages } from '../../../objects/access-tests.ts';
 import { findEndpointAmong } from '../../../objects/find-endpoint.ts';
 import type { AccessCount, PlanPair, PlanPairs } from '../../../operations/config/plan-access.ts';
 import { accessName } from './review-access.ts';
-import { planAgain } from './saved-plans.ts';
+import { replan } from './saved-plans.ts';
 
 /** Filter of a plan's access pairs: by ends, or by objects that contain the ends, and their maximum number. */
 export interface PairQuery {
@@ -15,7 +15,7 @@ export interface PairQuery {
   readonly limit: number;
 }
 
-const none: PlanPairs = {
+const noPairs: PlanPairs = {
   gained: { pairs: 0, conditional: 0 },
   lost: { pairs: 0, conditional: 0 },
   pairs: [],
@@ -27,9 +27,9 @@ const none: PlanPairs = {
  * `Conflict` when the plan would do something else on the current account.
  */
 export async function listPlanPairs(engine: Engine, call: Call, id: string, query: PairQuery): Promise<PlanPairs> {
-  const { plan, before, after } = await planAgain(engine, call, id);
-  if (!touchesAccess(plan, before, after)) return none;
-  const step = await accessStep(engine, before, after);
+  const { plan, before, after } = await replan(engine, call, id);
+  if (!mayChangeAccess(plan, before, after)) return noPairs;
+  const step = await readAccessImages(engine, before, after);
   const states = [after, before];
   const diff = await runInSlices(diffAccessInSteps(step.before, step.after));
   const found: PlanPair[] = [];

@@ -8,7 +8,7 @@ import { sealPlaces } from '../../../model/schema/sealing.ts';
 import type { PushedValues } from '../../../model/schema/values.ts';
 import type { FileRules } from '../../../model/sources/file-rules.ts';
 import { engineVersionOf } from '../../../plan/digest.ts';
-import { type RequestedOptions, requestedOptions } from '../../../plan/options.ts';
+import { pickRequestedOptions, type RequestedOptions } from '../../../plan/options.ts';
 import type { ApplyRequest } from './apply-request.ts';
 import type { RollbackRequest } from './rolled-back.ts';
 
@@ -16,7 +16,7 @@ import type { RollbackRequest } from './rolled-back.ts';
  * The parts of a request that are needed to plan it again and may contain secrets. They are stored sealed: as one line
  * of JSON, followed by one line for each document, so that many documents need not be parsed at once.
  */
-interface Kept {
+interface SealedRequest {
   readonly values?: PushedValues;
   readonly rollback?: RollbackRequest;
   readonly rules?: readonly FileRules[];
@@ -27,13 +27,13 @@ interface Kept {
  * Returns the parts of an apply request that a saved plan stores, sealed for the plan's id and account. Yields now and
  * then.
  */
-export function* keepApplyRequest(
+export function* sealApplyRequest(
   { planEnvironment, registry }: Engine,
   { account, id }: { readonly account: string; readonly id: string },
   request: ApplyRequest,
 ): Generator<undefined, JsonObject> {
   const { documents, values, rollback, rules = [], expectBase, ofProvider } = request;
-  const kept: Kept = {
+  const kept: SealedRequest = {
     ...(values === undefined ? {} : { values }),
     ...(rollback === undefined ? {} : { rollback }),
     ...(rules.length === 0 ? {} : { rules }),
@@ -43,7 +43,7 @@ export function* keepApplyRequest(
   return {
     engine: engineVersionOf(registry),
     sealed: planEnvironment.vault.seal(`${JSON.stringify(kept)}${lines.join('')}`, sealPlaces.plan(account, id)),
-    options: requestedOptions(request),
+    options: pickRequestedOptions(request),
     strictBase: expectBase !== undefined,
   };
 }
@@ -52,7 +52,7 @@ export function* keepApplyRequest(
  * Returns the apply request of a saved plan. It accepts only the plan that was shown. Throws `Conflict` (`stale`) for a
  * plan that another version of the program made. Yields now and then.
  */
-export function* applyRequestOf(
+export function* unsealApplyRequest(
   { planEnvironment, registry }: Engine,
   account: string,
   saved: SavedPlan,
@@ -63,18 +63,18 @@ export function* applyRequestOf(
       'stale',
       `plan ${saved.id} was made by another version of the program, which may plan differently; make a new plan`,
     );
-  // Only `keepApplyRequest` writes this text.
+  // Only `sealApplyRequest` writes this text.
   const text = planEnvironment.vault.open(sealed, sealPlaces.plan(account, saved.id));
   const [head = '', ...lines] = text.split('\n');
-  const kept: Kept = JSON.parse(head);
+  const kept: SealedRequest = JSON.parse(head);
   const documents = yield* mapInSteps(lines, (line): Document => JSON.parse(line));
   return {
     ...kept,
     documents,
     source: saved.source,
     problems: [],
-    place: (problems) => problems,
-    ...requestedOptions(options as RequestedOptions),
+    locate: (problems) => problems,
+    ...pickRequestedOptions(options as RequestedOptions),
     expectDigest: saved.digest,
     ...(strictBase === true ? { expectBase: saved.baseRevision } : {}),
     planId: saved.id,

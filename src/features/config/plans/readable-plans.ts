@@ -1,8 +1,8 @@
 import type { Call } from '../../../commit/engine.ts';
 import type { Problem } from '../../../model/problem.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
-import { readableNames } from '../../../objects/object-list.ts';
-import { hideUsers, readableProblems } from '../../../objects/readable-problems.ts';
+import { createKindNameReadCheck } from '../../../objects/object-list.ts';
+import { createUsedByFilter, readableProblems } from '../../../objects/readable-problems.ts';
 import type { PlanView } from '../../../operations/config/plan.ts';
 
 /**
@@ -10,8 +10,8 @@ import type { PlanView } from '../../../operations/config/plan.ts';
  * the whole plan, and a warning states how many changes are hidden.
  */
 export function readablePlan(state: Snapshot, call: Pick<Call, 'actor'>, view: PlanView): PlanView {
-  const isReadable = readableNames(state, call);
-  const changes = view.changes.filter(({ kind }) => isReadable(kind)).map(hideUsers(state, call));
+  const isReadable = createKindNameReadCheck(state, call);
+  const changes = view.changes.filter(({ kind }) => isReadable(kind)).map(createUsedByFilter(state, call));
   const claims = view.claims.filter(({ kind }) => isReadable(kind));
   const kept = view.warnings.filter(({ kind }) => kind === undefined || isReadable(kind));
   const warnings = readableProblems(state, call, kept);

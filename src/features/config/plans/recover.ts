@@ -4,14 +4,14 @@ import { readPlan } from '../../../db/config/plans.ts';
 import { asObjects, type Json, type JsonObject } from '../../../lib/json.ts';
 import type { Kind } from '../../../model/declare/kind.ts';
 import { planActions } from '../../../model/declare/plan-words.ts';
-import { objectOf } from '../../../model/state/members.ts';
+import { objectFromImage } from '../../../model/state/members.ts';
 import type { StoredObject } from '../../../model/state/object.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
-import type { Found } from '../../../objects/objects.ts';
+import type { ObjectWithState } from '../../../objects/objects.ts';
 import type { PlanView } from '../../../operations/config/plan.ts';
 import type { Change } from '../../../plan/plan.ts';
 import { showRevision } from '../history/history.ts';
-import type { Applied } from './apply-plan.ts';
+import type { AppliedPlan } from './apply-plan.ts';
 import { showPlan } from './saved-plans.ts';
 
 /**
@@ -23,43 +23,46 @@ export async function findCreated(
   call: Call,
   kind: Kind,
   revision: number,
-): Promise<Found | undefined> {
+): Promise<ObjectWithState | undefined> {
   const found = await readRevision(engine.database, call.account, revision);
   const row = found?.changes.find((change) => change.action === 'create' && change.kind === kind.name);
   const image = row?.image?.object;
   if (image === undefined) return undefined;
-  return { object: objectOf(engine.registry, image), state: await engine.snapshots.at(call.account, revision) };
+  return {
+    object: objectFromImage(engine.registry, image),
+    state: await engine.snapshots.atLeast(call.account, revision),
+  };
 }
 
 /** The effect of a revision, with the states before and after it. Used when an answer was lost. */
-export interface DoneRevision {
+export interface RevisionEffect {
   readonly before: Snapshot;
   readonly after: Snapshot;
-  readonly changes: readonly DoneChange[];
+  readonly changes: readonly ObjectChange[];
   /** Objects that the revision only handed over to a source or released from one. */
-  readonly claims: readonly DoneChange[];
+  readonly claims: readonly ObjectChange[];
 }
 
-type DoneChange = Pick<Change, 'before' | 'after'>;
+type ObjectChange = Pick<Change, 'before' | 'after'>;
 
 /** Returns the effect of a revision, or `undefined` when the history does not reach back to it any more. */
-export async function findDoneRevision(
-  { database, past }: Engine,
+export async function findRevisionEffect(
+  { database, pastStates }: Engine,
   { account }: Call,
   revision: number,
-): Promise<DoneRevision | undefined> {
+): Promise<RevisionEffect | undefined> {
   const found = await readRevision(database, account, revision);
   if (found === undefined) return undefined;
-  const before = await past.at(account, revision - 1);
-  const after = await past.at(account, revision);
-  const pairsOf = (isChange: boolean): readonly DoneChange[] =>
+  const before = await pastStates.at(account, revision - 1);
+  const after = await pastStates.at(account, revision);
+  const pairsOf = (isChange: boolean): readonly ObjectChange[] =>
     found.changes
       .filter(({ action }) => actions.includes(action) === isChange)
       .map(({ object_id: id }) => pairOf(before.get(id), after.get(id)));
   return { before, after, changes: pairsOf(true), claims: pairsOf(false) };
 }
 
-function pairOf(before: StoredObject | undefined, after: StoredObject | undefined): DoneChange {
+function pairOf(before: StoredObject | undefined, after: StoredObject | undefined): ObjectChange {
   return { ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) };
 }
 
@@ -67,18 +70,18 @@ function pairOf(before: StoredObject | undefined, after: StoredObject | undefine
  * Returns what a revision applied, when the answer of the request was lost: the stored plan if there is one, otherwise
  * a plan rebuilt from the history.
  */
-export async function findApplied(engine: Engine, call: Call, revision: number): Promise<Applied> {
+export async function findApplied(engine: Engine, call: Call, revision: number): Promise<AppliedPlan> {
   const shown = await showRevision(engine, call, revision);
   const id = shown['plan'];
   const saved = typeof id === 'string' ? await readPlan(engine.database, call.account, id) : undefined;
-  const plan = saved === undefined ? planOf(shown, revision) : await showPlan(engine, call, saved.id);
+  const plan = saved === undefined ? rebuildPlan(shown, revision) : await showPlan(engine, call, saved.id);
   return { plan, revision };
 }
 
 const actions: readonly Json[] = planActions;
 
 /** Rebuilds a plan from the history, which keeps neither guards nor warnings. */
-function planOf(shown: JsonObject, revision: number): PlanView {
+function rebuildPlan(shown: JsonObject, revision: number): PlanView {
   const rows = asObjects(shown['changes']).map(({ declared: _declared, metadata: _metadata, ...row }) => row);
   const isChange = ({ action }: JsonObject) => actions.includes(action ?? null);
   const view: JsonObject = {

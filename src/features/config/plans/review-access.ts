@@ -1,6 +1,6 @@
 import { type AccessDiff, diffAccessInSteps } from '../../../access/diff/diff.ts';
-import type { Named } from '../../../access/evaluate/named.ts';
-import { missingText, trafficText } from '../../../access/evaluate/traffic.ts';
+import type { NamedObject } from '../../../access/evaluate/named.ts';
+import { missingTrafficText, trafficText } from '../../../access/evaluate/traffic.ts';
 import { kindOf } from '../../../access/ruleset/object-readers.ts';
 import type { Engine } from '../../../commit/engine.ts';
 import { runInSlices } from '../../../commit/slices.ts';
@@ -9,18 +9,24 @@ import type { State } from '../../../model/declare/kind.ts';
 import { sortProblems } from '../../../model/problem.ts';
 import type { GuardLimits } from '../../../model/sources/settings.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
-import { type AccessStep, accessStep, judgePlan, touchesAccess, touchesTests } from '../../../objects/access-tests.ts';
+import {
+  type AccessImages,
+  checkPlanTests,
+  mayChangeAccess,
+  mayChangeTestResults,
+  readAccessImages,
+} from '../../../objects/access-tests.ts';
 import type { AccessImpact, AccessName } from '../../../operations/config/plan-access.ts';
-import type { Outcome, Plan } from '../../../plan/plan.ts';
+import type { Plan, PlanOutcome } from '../../../plan/plan.ts';
 import { accessGuards, firstRows, withAccess } from '../../../plan/view/access.ts';
-import { withMoves } from './moved-documents.ts';
+import { applyMoves } from './moved-documents.ts';
 import { type Applier, ownAccessGuard } from './own-access.ts';
 
 /**
  * Input of an access review: the state on which the plan was made, its source, and the actors who request it or made it
  * before.
  */
-export interface Reviewed {
+export interface ReviewInput {
   readonly before: Snapshot;
   readonly source: string;
   readonly actors: readonly Actor[];
@@ -30,15 +36,15 @@ export interface Reviewed {
  * Adds to a plan who gains and loses access by it, and the guards that this trips. Refuses a plan that breaks an access
  * test. Costs nothing when the plan changes nothing on which access depends.
  */
-export async function reviewAccess(engine: Engine, reviewed: Reviewed, outcome: Outcome): Promise<Outcome> {
+export async function reviewAccess(engine: Engine, reviewed: ReviewInput, outcome: PlanOutcome): Promise<PlanOutcome> {
   if (!outcome.ok) return outcome;
   const { before } = reviewed;
   const { plan, next } = outcome;
-  const [isTested, isTouched] = [touchesTests(plan, next), touchesAccess(plan, before, next)];
+  const [isTested, isTouched] = [mayChangeTestResults(plan, next), mayChangeAccess(plan, before, next)];
   if (!isTested && !isTouched) return outcome;
-  const step = await accessStep(engine, before, withMoves(next, plan, reviewed.source));
+  const step = await readAccessImages(engine, before, applyMoves(next, plan, reviewed.source));
   const { problems, warnings } = isTested
-    ? await judgePlan(step, plan, reviewed.source)
+    ? await checkPlanTests(step, plan, reviewed.source)
     : { problems: [], warnings: [] };
   if (problems.length > 0) return { ok: false, problems: sortProblems(problems) };
   const warned = warnings.length === 0 ? plan : { ...plan, warnings: sortProblems([...plan.warnings, ...warnings]) };
@@ -48,8 +54,8 @@ export async function reviewAccess(engine: Engine, reviewed: Reviewed, outcome: 
 
 async function withImpact(
   plan: Plan,
-  step: AccessStep,
-  { before, source, applier }: Omit<Reviewed, 'actors'> & { readonly applier: Applier },
+  step: AccessImages,
+  { before, source, applier }: Omit<ReviewInput, 'actors'> & { readonly applier: Applier },
   next: Snapshot,
 ): Promise<Plan> {
   const diff = await runInSlices(diffAccessInSteps(step.before, step.after));
@@ -61,7 +67,7 @@ async function withImpact(
       ownAccessGuard(step, [before, next], lostOwnAccess === undefined ? {} : { lostOwnAccess }, applier),
     ),
   ];
-  const groups = firstRows(whole.groups, mostRows);
+  const groups = firstRows(whole.groups, maxRows);
   const impact = { ...whole, groups, omitted: whole.groups.length - groups.length };
   return withAccess(plan, impact, guards);
 }
@@ -85,14 +91,14 @@ function strictest(limits: readonly GuardLimits[]): Pick<GuardLimits, 'maxAccess
 }
 
 /** Maximum number of access summary rows in a plan. */
-const mostRows = 200;
+const maxRows = 200;
 
 function impactOf({ gained, lost, groups }: AccessDiff, states: readonly Snapshot[]): AccessImpact {
   const rows = groups.map(({ change, from, to, traffic, pairs, conditional, partly }) => ({
     change,
     from: accessName(from, states),
     to: accessName(to, states),
-    traffic: change === 'lost' ? missingText(traffic) : trafficText(traffic),
+    traffic: change === 'lost' ? missingTrafficText(traffic) : trafficText(traffic),
     pairs,
     conditional,
     ...(partly ? { partly } : {}),
@@ -101,7 +107,7 @@ function impactOf({ gained, lost, groups }: AccessDiff, states: readonly Snapsho
 }
 
 /** Returns a name as plans show it, without its id: ids of new objects are not known yet. */
-export function accessName({ type, id, name }: Named, states: readonly State[]): AccessName {
+export function accessName({ type, id, name }: NamedObject, states: readonly State[]): AccessName {
   const object = states.map((state) => state.get(id)).find((found) => found !== undefined);
   return { kind: kindOf[type], ...(object?.key === undefined ? {} : { key: object.key }), name };
 }

@@ -7,13 +7,13 @@ import { createPlan } from './saved-plans.ts';
  * Plans a rollback to a former state and stores the plan, to be applied like any other. Throws `NotFound`, `Conflict`
  * (`gone`) when the revision is not kept any more, and the errors of `createPlan`.
  */
-export async function planRollback(engine: Engine, call: Call, rollback: RollbackRequest): Promise<PlanView> {
+export async function createRollbackPlan(engine: Engine, call: Call, rollback: RollbackRequest): Promise<PlanView> {
   const { scope } = rollback;
   return await createPlan(engine, call, {
     source: scope.startsWith('source:') ? scope.slice('source:'.length) : '',
     documents: [],
     problems: [],
-    place: (problems) => problems,
+    locate: (problems) => problems,
     rollback,
   });
 }

@@ -1,9 +1,9 @@
 import type { Call, Engine } from '../../../commit/engine.ts';
-import { settleRollback } from '../../../db/sources/sources.ts';
+import { clearRollbackMark } from '../../../db/sources/sources.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import type { RollbackScope } from '../../../plan/rollback/scope.ts';
 import type { ApplyRequest } from './apply-request.ts';
-import type { Reconciled } from './documents.ts';
+import type { ApplyResult } from './documents.ts';
 
 /** A former revision of the account, and the part of its state to restore. */
 export interface RollbackRequest {
@@ -11,10 +11,10 @@ export interface RollbackRequest {
   readonly scope: RollbackScope;
 }
 
-type Applied = Extract<Reconciled, { readonly state: 'applied' }>;
+type AppliedResult = Extract<ApplyResult, { readonly state: 'applied' }>;
 
 /** Whether everything that the source states is in effect already, so that applying it changed nothing. */
-export function isAgreed(request: ApplyRequest, result: Reconciled): result is Applied {
+export function isInEffect(request: ApplyRequest, result: ApplyResult): result is AppliedResult {
   const isAll = request.filter === undefined && request.rollback === undefined && request.prune !== false;
   return isAll && result.state === 'applied' && result.revision === undefined;
 }
@@ -22,9 +22,9 @@ export function isAgreed(request: ApplyRequest, result: Reconciled): result is A
 /**
  * Ends the rollback mark of a source that states what the rollback restored. Its next change is planned like any other.
  */
-export async function settleAgreed(engine: Engine, call: Call, source: string, state: Snapshot): Promise<void> {
+export async function endRollbackMark(engine: Engine, call: Call, source: string, state: Snapshot): Promise<void> {
   if (state.settingsOf(source).rolledBack === undefined) return;
   const registration = { actor: call.actor, at: engine.now(), requestId: engine.newId() };
-  const revision = await settleRollback(engine.database, call.account, source, registration);
+  const revision = await clearRollbackMark(engine.database, call.account, source, registration);
   if (revision !== undefined) engine.notices.publish({ what: 'revision', account: call.account, revision });
 }

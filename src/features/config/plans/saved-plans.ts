@@ -1,5 +1,5 @@
 import type { Call, Engine } from '../../../commit/engine.ts';
-import { onceWritten, writeUntilKnown } from '../../../commit/in-doubt.ts';
+import { retryAfterWrite, writeUntilKnown } from '../../../commit/in-doubt.ts';
 import { newIdFor } from '../../../commit/new-id.ts';
 import { runInSlices } from '../../../commit/slices.ts';
 import {
@@ -11,11 +11,11 @@ import {
   type StoredState,
   savePlan,
 } from '../../../db/config/plans.ts';
-import { findWriters, type UnitOf } from '../../../db/config/writers.ts';
+import { findWriters, type UnitRef } from '../../../db/config/writers.ts';
 import { Conflict, NotFound } from '../../../model/errors.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
-import { readableNames } from '../../../objects/object-list.ts';
-import { refusalOf } from '../../../objects/objects.ts';
+import { createKindNameReadCheck } from '../../../objects/object-list.ts';
+import { errorForProblems } from '../../../objects/objects.ts';
 import { readableProblems } from '../../../objects/readable-problems.ts';
 import type { PlanState, PlanSummary, PlanView } from '../../../operations/config/plan.ts';
 import { runningOverrides } from '../../../plan/ownership/running-overrides.ts';
@@ -24,7 +24,7 @@ import { type ObjectPatch, patchesInSteps } from '../../../plan/view/patch.ts';
 import { viewInSteps } from '../../../plan/view/view.ts';
 import type { ApplyRequest } from './apply-request.ts';
 import { planApply } from './documents.ts';
-import { applyRequestOf, keepApplyRequest } from './plan-requests.ts';
+import { sealApplyRequest, unsealApplyRequest } from './plan-requests.ts';
 import { readablePlan } from './readable-plans.ts';
 
 /** Lifetime of a plan, in milliseconds: one day. */
@@ -40,7 +40,7 @@ export async function createPlan(engine: Engine, call: Call, request: ApplyReque
   if (call.isRepeated === true && (await readPlan(engine.database, call.account, id)) !== undefined)
     return await showPlan(engine, call, id);
   const { outcome, before } = await planApply(engine, call, request);
-  if (!outcome.ok) throw refusalOf(readableProblems(before, call, outcome.problems));
+  if (!outcome.ok) throw errorForProblems(readableProblems(before, call, outcome.problems));
   const { digest } = outcome.plan;
   if (request.expectDigest !== undefined && request.expectDigest !== digest) throw unexpectedDigest(digest);
   return await storePlan(engine, call, request, { id, plan: outcome.plan, before, after: outcome.next });
@@ -55,7 +55,7 @@ export function unexpectedDigest(digest: string): Conflict {
 }
 
 /** A plan with the states before and after it. */
-export interface Planned {
+export interface PlanWithStates {
   readonly plan: Plan;
   readonly before: Snapshot;
   readonly after: Snapshot;
@@ -66,18 +66,18 @@ export async function storePlan(
   engine: Engine,
   call: Call,
   request: ApplyRequest,
-  { id, plan, before, after }: Planned & { readonly id: string },
+  { id, plan, before, after }: PlanWithStates & { readonly id: string },
 ): Promise<PlanView> {
   const now = engine.now();
   const changes = await runInSlices(viewInSteps(plan, before, after));
-  const overrides = runningOverrides(after, await engine.time(engine.database, call.account), request.source);
+  const overrides = runningOverrides(after, await engine.databaseTime(engine.database, call.account), request.source);
   const view = overrides.length === 0 ? changes : { ...changes, overrides };
   const saved: SavedPlan = {
     id,
     source: request.source,
     digest: plan.digest,
     state: plan.guards.length > 0 ? 'needs_approval' : 'ready',
-    request: await runInSlices(keepApplyRequest(engine, { account: call.account, id }, request)),
+    request: await runInSlices(sealApplyRequest(engine, { account: call.account, id }, request)),
     view: await withWriters(engine, call.account, plan, view),
     baseRevision: plan.base,
     actor: call.actor,
@@ -87,22 +87,22 @@ export async function storePlan(
   const texts = await runInSlices(planTexts(saved));
   // A plan is stored once under its id, however often the write is tried.
   await writeUntilKnown({ requestId: id }, () => savePlan(engine.database, call.account, saved, texts));
-  if (call.requestId !== undefined) return await onceWritten(() => showPlan(engine, call, id));
+  if (call.requestId !== undefined) return await retryAfterWrite(() => showPlan(engine, call, id));
   return readablePlan(before, call, viewOf(engine, saved));
 }
 
 /** Returns the view of a saved plan, limited to what the caller may read. Throws `NotFound`. */
 export async function showPlan(engine: Engine, call: Call, id: string): Promise<PlanView> {
   const view = viewOf(engine, await requirePlan(engine, call, id));
-  return readablePlan(await engine.snapshots.at(call.account, call.revision), call, view);
+  return readablePlan(await engine.snapshots.atLeast(call.account, call.revision), call, view);
 }
 
 function viewOf(engine: Engine, saved: SavedPlan): PlanView {
-  return { ...saved.view, ...standingOf(engine, saved) };
+  return { ...saved.view, ...planStatusOf(engine, saved) };
 }
 
 /** Returns the state of a stored plan, and the actors and times of its steps. */
-function standingOf(engine: Engine, head: PlanHead) {
+function planStatusOf(engine: Engine, head: PlanHead) {
   const { id, createdAt, actor, expiresAt, approvedAt, approvedBy, appliedRevision, failure } = head;
   return {
     ...{ id, state: stateOf(engine, head), createdAt, createdBy: actor, expiresAt },
@@ -133,7 +133,7 @@ export async function summarisePlans(
   });
   return heads.map(({ counts, ...head }) => ({
     formatVersion: '1.0',
-    ...standingOf(engine, head),
+    ...planStatusOf(engine, head),
     source: head.source,
     digest: head.digest,
     baseRevision: head.baseRevision,
@@ -165,9 +165,9 @@ export async function findApproval(
  * Returns a saved plan as JSON patches, computed on the current account. Throws `Conflict` when the account changed so
  * that the plan would do something else.
  */
-export async function patchPlan(engine: Engine, call: Call, id: string): Promise<readonly ObjectPatch[]> {
-  const { plan, before } = await planAgain(engine, call, id);
-  const isReadable = readableNames(before, call);
+export async function showPlanPatches(engine: Engine, call: Call, id: string): Promise<readonly ObjectPatch[]> {
+  const { plan, before } = await replan(engine, call, id);
+  const isReadable = createKindNameReadCheck(before, call);
   const patches = await runInSlices(patchesInSteps(engine.registry, plan));
   return patches.filter(({ kind }) => isReadable(kind));
 }
@@ -176,13 +176,13 @@ export async function patchPlan(engine: Engine, call: Call, id: string): Promise
  * Computes a saved plan again on the current account, with the rights of its author, because readers of the plan do not
  * need these rights. Throws `NotFound`, and `Conflict` when the plan would do something else now.
  */
-export async function planAgain(engine: Engine, call: Call, id: string): Promise<Planned> {
+export async function replan(engine: Engine, call: Call, id: string): Promise<PlanWithStates> {
   const saved = await requirePlan(engine, call, id);
   if (saved.state === 'applied') throw new Conflict('stale', `plan ${id} was applied already; make a new one`);
   const { outcome, before } = await planApply(
     engine,
     { ...call, actor: saved.actor },
-    await runInSlices(applyRequestOf(engine, call.account, saved)),
+    await runInSlices(unsealApplyRequest(engine, call.account, saved)),
   );
   if (!outcome.ok || outcome.plan.digest !== saved.digest)
     throw new Conflict(
@@ -200,15 +200,15 @@ export async function requirePlan(engine: Engine, call: Call, id: string): Promi
 }
 
 /** Maximum number of units of a plan for which the last writer is looked up. */
-const most = 500;
+const maxUnits = 500;
 
 /** Returns the view with the writer and the time of each value without an owner that the source takes over. */
 async function withWriters(engine: Engine, account: string, plan: Plan, view: PlanView): Promise<PlanView> {
   const claimed = plan.changes.flatMap((change) =>
-    (change.claimed ?? []).map((path): UnitOf => ({ object: subjectOf(change).id, path })),
+    (change.claimed ?? []).map((path): UnitRef => ({ object: subjectOf(change).id, path })),
   );
   if (claimed.length === 0) return view;
-  const writers = await findWriters(engine.database, account, claimed.slice(0, most));
+  const writers = await findWriters(engine.database, account, claimed.slice(0, maxUnits));
   const known = new Map(writers.map(({ object, path, actor, at }) => [`${object} ${path}`, { actor, at }]));
   const changes = view.changes.map((change, at) => {
     const { units = [], action } = plan.changes[at] ?? {};

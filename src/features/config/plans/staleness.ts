@@ -4,11 +4,11 @@ import { objectChangesAfter } from '../../../db/object-changes.ts';
 import { Conflict } from '../../../model/errors.ts';
 import type { Problem } from '../../../model/problem.ts';
 import { explainMoved, explainStale, type Touch } from '../../../plan/view/stale.ts';
-import { labeler, labelPath, viewPlan } from '../../../plan/view/view.ts';
-import type { Reconciled } from './documents.ts';
+import { createLabeler, labelPath, viewPlan } from '../../../plan/view/view.ts';
+import type { ApplyResult } from './documents.ts';
 
 /** Maximum number of later changes that are examined. */
-const most = 2000;
+const maxChanges = 2000;
 
 /**
  * Returns the refusal of a stored plan that would do something else now. Names the differences and the actors who
@@ -18,7 +18,7 @@ export async function staleRefusal(
   engine: Engine,
   call: Call,
   saved: SavedPlan,
-  result: Extract<Reconciled, { readonly state: 'stale' | 'invalid' }>,
+  result: Extract<ApplyResult, { readonly state: 'stale' | 'invalid' }>,
 ): Promise<Conflict> {
   const { account } = call;
   const now = result.state === 'stale' ? result.before : await engine.snapshots.current(account);
@@ -32,7 +32,7 @@ export async function staleRefusal(
 
 function problemsOf(
   saved: SavedPlan,
-  result: Extract<Reconciled, { readonly state: 'stale' | 'invalid' }>,
+  result: Extract<ApplyResult, { readonly state: 'stale' | 'invalid' }>,
   touches: readonly Touch[],
 ): readonly Problem[] {
   const { view } = saved;
@@ -43,9 +43,9 @@ function problemsOf(
 }
 
 async function readTouches(engine: Engine, account: string, revision: number): Promise<readonly Touch[]> {
-  const rows = await objectChangesAfter(engine.database, account, revision, most);
+  const rows = await objectChangesAfter(engine.database, account, revision, maxChanges);
   const state = await engine.snapshots.current(account);
-  const label = labeler(state, state);
+  const label = createLabeler(state, state);
   return rows.map(({ revision: number, actor, action, kind, object_id: id, key, name, paths }) => ({
     ...{ revision: number, by: actor.name, action, kind, id, name },
     ...(key === null ? {} : { key }),

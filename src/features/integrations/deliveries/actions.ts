@@ -1,15 +1,15 @@
 import type { Call, Engine } from '../../../commit/engine.ts';
 import {
-  type AsideEvent,
   type DeliveryAction,
   discardSetAside,
   resumeDelivery,
   retrySetAside,
+  type SetAsideEvent,
 } from '../../../db/deliveries/actions.ts';
 import type { ActivityCode } from '../../../model/declare/activities.ts';
 import { NotFound } from '../../../model/errors.ts';
 import type { StoredObject } from '../../../model/state/object.ts';
-import { readableNames } from '../../../objects/object-list.ts';
+import { createKindNameReadCheck } from '../../../objects/object-list.ts';
 import { requireRight } from '../../../plan/checks/authorize.ts';
 import { eventName } from './events.ts';
 
@@ -22,24 +22,24 @@ export async function resume(engine: Engine, call: Call, id: string, since?: str
 }
 
 /** Has events that were set aside sent again: one, or all when `event` is absent. Throws `NotFound`. */
-export async function retry(engine: Engine, call: Call, id: string, event?: AsideEvent): Promise<void> {
+export async function retry(engine: Engine, call: Call, id: string, event?: SetAsideEvent): Promise<void> {
   const action = await prepare(engine, call, id, 'integration.delivery_retried', metaOf(event));
   requireSome(await retrySetAside(engine.database, action, event), event);
   engine.notices.publish({ what: 'deliveries', account: call.account });
 }
 
 /** Discards events that were set aside: one, or all when `event` is absent. Throws `NotFound`. */
-export async function discard(engine: Engine, call: Call, id: string, event?: AsideEvent): Promise<void> {
+export async function discard(engine: Engine, call: Call, id: string, event?: SetAsideEvent): Promise<void> {
   const action = await prepare(engine, call, id, 'integration.delivery_discarded', metaOf(event));
   requireSome(await discardSetAside(engine.database, action, event), event);
   engine.notices.publish({ what: 'deliveries', account: call.account });
 }
 
-function metaOf(event: AsideEvent | undefined): Readonly<Record<string, string>> {
+function metaOf(event: SetAsideEvent | undefined): Readonly<Record<string, string>> {
   return { event: event === undefined ? 'all' : nameOf(event) };
 }
 
-function nameOf({ feed, number }: AsideEvent): string {
+function nameOf({ feed, number }: SetAsideEvent): string {
   return String(eventName({ feed, id: number }));
 }
 
@@ -47,7 +47,7 @@ function nameOf({ feed, number }: AsideEvent): string {
  * Throws `NotFound` when a named event was not set aside. Without a named event it does not matter that nothing was set
  * aside.
  */
-function requireSome(done: boolean, event: AsideEvent | undefined): void {
+function requireSome(done: boolean, event: SetAsideEvent | undefined): void {
   if (!done && event !== undefined)
     throw new NotFound(`event ${nameOf(event)} not found among those that were set aside`);
 }
@@ -70,10 +70,10 @@ async function prepare(
  * unless the caller may change it.
  */
 export async function findReceiver(engine: Engine, call: Call, id: string): Promise<StoredObject> {
-  const state = await engine.snapshots.at(call.account, call.revision);
+  const state = await engine.snapshots.atLeast(call.account, call.revision);
   const object = state.get(id);
   const kind = object === undefined ? undefined : engine.registry.get(object.kind);
-  if (object === undefined || kind?.delivers !== true || !readableNames(state, call)(kind.name))
+  if (object === undefined || kind?.delivers !== true || !createKindNameReadCheck(state, call)(kind.name))
     throw new NotFound(`delivery ${id} not found`);
   requireRight(state, call.actor, kind.module, 'update');
   return object;

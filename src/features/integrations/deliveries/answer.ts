@@ -4,17 +4,18 @@ import { OutboundFailure } from '../../../outbound/failure.ts';
 import type { Verdict } from './target.ts';
 
 /** Statuses of a receiver that will accept the request at a later time. */
-const passing: ReadonlySet<number> = new Set([408, 409, 423, 425, 429]);
+const transientStatuses: ReadonlySet<number> = new Set([408, 409, 423, 425, 429]);
 /** Statuses of a receiver that does not accept the content. */
-const refusing: ReadonlySet<number> = new Set([400, 413, 422]);
+const contentRefusedStatuses: ReadonlySet<number> = new Set([400, 413, 422]);
 
 /** Returns the verdict on an HTTP answer of a receiver. `host` is the name of the receiver in messages. */
 export function verdictOf({ status, headers }: Omit<OutboundAnswer, 'body'>, host: string, now: number): Verdict {
   if (status >= 200 && status < 300) return { outcome: 'accepted' };
   const said = `${host} answers ${status}`;
-  if (refusing.has(status)) return { outcome: 'refused', reason: said };
-  if (status < 500 && !passing.has(status)) return { outcome: 'pause', reason: `${said}; ${adviceFor(status)}` };
-  const afterMs = retryAfter(headers['retry-after'], now);
+  if (contentRefusedStatuses.has(status)) return { outcome: 'refused', reason: said };
+  if (status < 500 && !transientStatuses.has(status))
+    return { outcome: 'pause', reason: `${said}; ${adviceFor(status)}` };
+  const afterMs = parseRetryAfter(headers['retry-after'], now);
   return { outcome: 'retry', reason: said, ...(afterMs === undefined ? {} : { afterMs }) };
 }
 
@@ -31,7 +32,7 @@ function verdictOfFailure(failure: OutboundFailure): Verdict {
 }
 
 /** Returns the wait that a `Retry-After` header asks for, in milliseconds. The header contains seconds or a date. */
-export function retryAfter(header: string | readonly string[] | undefined, now: number): number | undefined {
+export function parseRetryAfter(header: string | readonly string[] | undefined, now: number): number | undefined {
   if (typeof header !== 'string') return undefined;
   if (/^\d{1,9}$/.test(header.trim())) return Number(header) * 1000;
   // `Date.parse` accepts almost any number as a date.
@@ -40,7 +41,7 @@ export function retryAfter(header: string | readonly string[] | undefined, now: 
 }
 
 /** Runs a request. A missing answer, or a secret that does not open, becomes a verdict too. */
-export async function verdictAbout(work: () => Promise<Verdict>): Promise<Verdict> {
+export async function verdictOfRequest(work: () => Promise<Verdict>): Promise<Verdict> {
   try {
     return await work();
   } catch (error) {
@@ -55,7 +56,7 @@ export async function verdictAbout(work: () => Promise<Verdict>): Promise<Verdic
  * Returns an upper bound of the number of values in a JSON text without parsing it: each value but the first follows
  * one of the characters `,`, `[` and `{`. The smallest values take twenty times their text in memory.
  */
-export function countValues(text: Buffer): number {
+export function countJsonValues(text: Buffer): number {
   let count = 1;
   for (const byte of text) if (byte === 0x2c || byte === 0x5b || byte === 0x7b) count += 1;
   return count;

@@ -1,7 +1,7 @@
-const firstMs = 1000;
-const mostMs = 600_000;
+const firstRetryMs = 1000;
+const maxRetryMs = 600_000;
 /** Longest wait that a receiver may ask for, in milliseconds: a day. */
-const mostAskedMs = 86_400_000;
+const maxAskedMs = 86_400_000;
 /**
  * Delay of a paused delivery, in milliseconds: an hour. A person has to fix something, but the delivery is also tried
  * automatically, in case the receiver was repaired.
@@ -20,12 +20,12 @@ export interface Delays {
 }
 
 /** Usual delays: from 1 s to 10 min after failures, and about an hour while paused. */
-export const usualDelays: Delays = { retry: retryDelay, pause: pauseDelay };
+export const defaultDelays: Delays = { retry: retryDelay, pause: pauseDelay };
 
 function retryDelay(failures: number, random: number, askedMs = 0): number {
   const spread = 1 + random / 2;
-  const base = Math.min(mostMs / 1.5, firstMs * 2 ** Math.min(failures - 1, 30));
-  return Math.max(base * spread, Math.min(askedMs, mostAskedMs));
+  const base = Math.min(maxRetryMs / 1.5, firstRetryMs * 2 ** Math.min(failures - 1, 30));
+  return Math.max(base * spread, Math.min(askedMs, maxAskedMs));
 }
 
 function pauseDelay(random: number): number {

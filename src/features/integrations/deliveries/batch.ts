@@ -1,4 +1,4 @@
-import type { Channel, DeliveryEvent, Later, Target } from './target.ts';
+import type { Channel, DeliveryEvent, Target, WaitForMore } from './target.ts';
 
 /** Next batch of the events behind a cursor. */
 export interface NextBatch {
@@ -14,11 +14,11 @@ export interface NextBatch {
 }
 
 /** How a refused batch is sent in parts, until the event that the receiver refuses is found. */
-export interface Parts {
+export interface BatchParts {
   /** Id of the last event of the refused batch. */
-  readonly to: number;
+  readonly lastId: number;
   /** Maximum number of events in a part. */
-  readonly events: number;
+  readonly maxEvents: number;
 }
 
 /** Limits of the next batch. */
@@ -26,29 +26,29 @@ export interface BatchLimits {
   /** Id of the last event of a batch that was begun, possibly with settings that changed since. */
   readonly end?: number | undefined;
   /** Ids of the events of that batch that the receiver did not take. Absent: all of them. */
-  readonly left?: readonly number[] | undefined;
+  readonly unacceptedEvents?: readonly number[] | undefined;
   /** How a refused batch is sent in parts. Absent: no batch was refused. */
-  readonly parts?: Parts | undefined;
+  readonly parts?: BatchParts | undefined;
   /** The number of the newest event of the account; numbers may be missing before it. */
   readonly newest: number;
 }
 
 /** The part of a target that chooses the size of batches. */
-type Choosing = Pick<Target, 'take' | 'repeatsBatches'>;
+type BatchSizer = Pick<Target, 'chooseBatchSize' | 'repeatsBatches'>;
 
 /** Code of the audit event that reports a failing delivery. */
-export const failedCode = 'integration.delivery_failed';
+export const deliveryFailedCode = 'integration.delivery_failed';
 
 /**
- * Returns the next batch of `window`, which contains the events behind the cursor in order, or `Later` when the target
+ * Returns the next batch of `window`, which contains the events behind the cursor in order, or `WaitForMore` when the target
  * waits for more.
  */
 export function nextBatch(
   window: readonly DeliveryEvent[],
   channel: Channel,
-  target: Choosing | undefined,
-  { end, left, parts, newest }: BatchLimits,
-): NextBatch | Later {
+  target: BatchSizer | undefined,
+  { end, unacceptedEvents, parts, newest }: BatchLimits,
+): NextBatch | WaitForMore {
   const waiting =
     target === undefined ? [] : window.filter(({ code, target: { id } }) => isSelected(channel, { code, target: id }));
   const [first] = waiting;
@@ -56,14 +56,15 @@ export function nextBatch(
   if (first === undefined || target === undefined) return { events: [], end: last, cursor: last };
   const begun = end === undefined ? 0 : waiting.filter(({ id }) => id <= end).length;
   const count =
-    parts !== undefined && first.id <= parts.to
-      ? partOf(waiting, target, parts)
-      : countOf(waiting, target, { begun, isAll: last >= newest });
+    parts !== undefined && first.id <= parts.lastId
+      ? partSizeOf(waiting, target, parts)
+      : batchSizeOf(waiting, target, { begun, isAll: last >= newest });
   if (typeof count !== 'number') return count;
   const chosen = waiting.slice(0, count);
   const next = waiting[count];
   return {
-    events: begun > 0 && left !== undefined ? chosen.filter(({ id }) => left.includes(id)) : chosen,
+    events:
+      begun > 0 && unacceptedEvents !== undefined ? chosen.filter(({ id }) => unacceptedEvents.includes(id)) : chosen,
     end: chosen.at(-1)?.id ?? last,
     cursor: next === undefined ? last : next.id - 1,
   };
@@ -77,13 +78,13 @@ export function isSelected(
   channel: Channel,
   { code, target }: { readonly code: string; readonly target: string },
 ): boolean {
-  return channel.wants(code) && !(code === failedCode && target === channel.id);
+  return channel.subscribesTo(code) && !(code === deliveryFailedCode && target === channel.id);
 }
 
 /** Returns the size of the next part of a refused batch. A part does not wait for more events. */
-function partOf(waiting: readonly DeliveryEvent[], target: Choosing, { to, events }: Parts): number {
-  const some = waiting.slice(0, events).filter(({ id }) => id <= to);
-  const count = target.take(some, false);
+function partSizeOf(waiting: readonly DeliveryEvent[], target: BatchSizer, { lastId, maxEvents }: BatchParts): number {
+  const some = waiting.slice(0, maxEvents).filter(({ id }) => id <= lastId);
+  const count = target.chooseBatchSize(some, false);
   return typeof count === 'number' ? Math.min(some.length, Math.max(1, count)) : some.length;
 }
 
@@ -91,13 +92,13 @@ function partOf(waiting: readonly DeliveryEvent[], target: Choosing, { to, event
  * Returns the size of the next batch. A batch that was begun continues, but with no more events than the target takes
  * with its current settings, unless it must be repeated unchanged.
  */
-function countOf(
+function batchSizeOf(
   waiting: readonly DeliveryEvent[],
-  target: Choosing,
+  target: BatchSizer,
   { begun, isAll }: { readonly begun: number; readonly isAll: boolean },
-): number | Later {
+): number | WaitForMore {
   if (begun > 0 && target.repeatsBatches === true) return begun;
-  const count = target.take(waiting, isAll);
+  const count = target.chooseBatchSize(waiting, isAll);
   if (typeof count !== 'number') return begun > 0 ? begun : count;
   return Math.min(begun > 0 ? begun : waiting.length, Math.max(1, count));
 }

@@ -2,11 +2,11 @@ import type { Engine } from '../../../commit/engine.ts';
 import type { Feed } from '../../../db/logs/feeds.ts';
 import { asObject, isObject, type JsonObject } from '../../../lib/json.ts';
 import type { ActivityCode } from '../../../model/declare/activities.ts';
-import { mapSecrets, openSecret, placeOf } from '../../../model/schema/secret-fields.ts';
+import { mapSecrets, openSecret, sealPlaceOf } from '../../../model/schema/secret-fields.ts';
 import type { Channel } from './target.ts';
 
 /** How the objects of a kind receive events. */
-interface Receivers {
+interface ReceiverKind {
   read(spec: JsonObject): Omit<Channel, 'account' | 'id'>;
   /** Code of the audit event that is sent as a sample. */
   readonly sampleCode: ActivityCode;
@@ -15,7 +15,7 @@ interface Receivers {
 }
 
 /** Receivers by kind, one line each. These kinds set `delivers`. */
-const receivers: Readonly<Record<string, Receivers>> = {
+const receivers: Readonly<Record<string, ReceiverKind>> = {
   NotificationChannel: { read: readNotificationChannel, sampleCode: 'notification.channel.test' },
   EventStreaming: {
     read: readEventStreaming,
@@ -48,7 +48,8 @@ export interface StoredChannel {
  */
 export function readChannel({ account, id, kind, spec }: StoredChannel): Channel {
   const known = receivers[kind];
-  if (known === undefined) return { account, id, type: '', enabled: false, wants: () => false, settings: undefined };
+  if (known === undefined)
+    return { account, id, type: '', enabled: false, subscribesTo: () => false, settings: undefined };
   return { account, id, ...known.read(spec) };
 }
 
@@ -56,7 +57,7 @@ export function readChannel({ account, id, kind, spec }: StoredChannel): Channel
 export function openChannel({ registry, planEnvironment }: Engine, stored: StoredChannel): Channel {
   const { account, id, kind, spec } = stored;
   const opened = mapSecrets(registry.get(kind).spec, spec, (text, path, field) =>
-    openSecret(field, text, placeOf(account, id, path), planEnvironment.vault),
+    openSecret(field, text, sealPlaceOf(account, id, path), planEnvironment.vault),
   );
   return readChannel({ ...stored, spec: opened });
 }
@@ -66,22 +67,22 @@ function readNotificationChannel({
   target,
   event_types: types,
   enabled,
-}: JsonObject): ReturnType<Receivers['read']> {
+}: JsonObject): ReturnType<ReceiverKind['read']> {
   const codes = new Set(Array.isArray(types) ? types.map(String) : []);
   return {
     type: String(type),
     enabled: enabled === true,
-    wants: (code) => codes.has(code),
+    subscribesTo: (code) => codes.has(code),
     settings: isObject(target) ? asObject(target) : undefined,
   };
 }
 
 /** Reads an event stream. It receives all events. */
-function readEventStreaming({ platform, config, enabled }: JsonObject): ReturnType<Receivers['read']> {
+function readEventStreaming({ platform, config, enabled }: JsonObject): ReturnType<ReceiverKind['read']> {
   return {
     type: String(platform),
     enabled: enabled === true,
-    wants: () => true,
+    subscribesTo: () => true,
     settings: isObject(config) ? asObject(config) : undefined,
   };
 }

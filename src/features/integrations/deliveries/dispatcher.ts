@@ -1,27 +1,27 @@
 import type { Engine } from '../../../commit/engine.ts';
-import { adoptChannels, findPending, type PendingDelivery } from '../../../db/deliveries/pending.ts';
-import { adoptFeeds } from '../../../db/deliveries/records.ts';
+import { createMissingCursors, findPendingDeliveries, type PendingDelivery } from '../../../db/deliveries/pending.ts';
+import { subscribeToFeeds } from '../../../db/deliveries/records.ts';
 import { createDueWork, type DueWorkOptions } from '../due-work.ts';
 import { recordReceivers } from './channels.ts';
-import { type WorkerOptions, workOn } from './worker.ts';
+import { deliverChannel, type WorkerOptions } from './worker.ts';
 
 /** Options of delivering events. */
 export interface DispatcherOptions extends WorkerOptions, DueWorkOptions {
   readonly engine: Engine;
   /** Maximum number of channels to which this server delivers at once, in total and per account. Absent: 64 and 8. */
-  readonly atOnce?: AtOnce;
+  readonly atOnce?: ConcurrencyLimits;
 }
 
-interface AtOnce {
+interface ConcurrencyLimits {
   readonly inAll: number;
   readonly ofAccount: number;
 }
 
 /** Receivers that never answer hold up only other receivers of their account. */
-const usualAtOnce: AtOnce = { inAll: 64, ofAccount: 8 };
+const defaultMaxDeliveries: ConcurrencyLimits = { inAll: 64, ofAccount: 8 };
 
 /** Maximum number of waiting channels that are examined at once, in total and per account. */
-const mostFound = { inAll: 1000, ofAccount: 100 };
+const maxDueDeliveries = { inAll: 1000, ofAccount: 100 };
 
 /**
  * Delivers the events that wait for channels of all accounts. Any number of servers may do this: each channel is served
@@ -29,20 +29,22 @@ const mostFound = { inAll: 1000, ofAccount: 100 };
  * the deliveries and waits for the running ones.
  */
 export function runDeliveries(options: DispatcherOptions): () => Promise<void> {
-  const { engine, atOnce = usualAtOnce } = options;
+  const { engine, atOnce = defaultMaxDeliveries } = options;
   return createDueWork(options, {
     ...{ name: 'deliveries', atOnce, notices: ['revision', 'deliveries'] },
     nameOf: ({ lease }) => lease.replace('delivery/', 'deliveries to '),
     // Servers of an earlier release may create channels until the last of these servers is replaced.
-    adopt: () => adoptChannels(engine.database, deliveringKinds(options)),
-    async look({ owner, start, lookWithin }) {
-      await adoptFeeds(engine.database, recordReceivers);
-      const pending = await findPending(engine.database, owner, mostFound);
+    createMissingJobs: () => createMissingCursors(engine.database, deliveringKinds(options)),
+    async poll({ owner, start, pollWithin }) {
+      await subscribeToFeeds(engine.database, recordReceivers);
+      const pending = await findPendingDeliveries(engine.database, owner, maxDueDeliveries);
       engine.observer.report({ what: 'delivery_backlog', ...backlogOf(pending) });
       for (const { account, channel, feeds, dueInMs } of pending) {
-        if (dueInMs > 0) lookWithin(dueInMs);
+        if (dueInMs > 0) pollWithin(dueInMs);
         else
-          void start({ account, lease: `delivery/${channel}` }, (hold) => workOn(options, { ...hold, channel, feeds }));
+          void start({ account, lease: `delivery/${channel}` }, (hold) =>
+            deliverChannel(options, { ...hold, channel, feeds }),
+          );
       }
     },
   }).run();

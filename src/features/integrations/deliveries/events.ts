@@ -7,8 +7,8 @@ import type { DeliveryEvent } from './target.ts';
 
 /** Names of the codes of records, for people. */
 const records: Readonly<Record<string, string>> = {
-  [trafficFeed.code]: 'Network traffic',
-  [proxyFeed.code]: 'Request through a reverse proxy',
+  [trafficFeed.eventCode]: 'Network traffic',
+  [proxyFeed.eventCode]: 'Request through a reverse proxy',
 };
 
 /** Returns the name of a code, for people. */

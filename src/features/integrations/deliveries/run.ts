@@ -1,18 +1,18 @@
 import type { NextBatch } from './batch.ts';
-import type { Later, Verdict } from './target.ts';
+import type { Verdict, WaitForMore } from './target.ts';
 
 /** Options of sending batches one after the other. */
 export interface RunOptions {
   send(batch: NextBatch): Promise<Verdict>;
   /** Returns the batch behind a cursor. */
-  next(cursor: number): NextBatch | Later;
+  next(cursor: number): NextBatch | WaitForMore;
   /** Time after the start of the run at which no further batch begins, in milliseconds. */
-  readonly mostMs: number;
+  readonly maxMs: number;
   readonly signal: AbortSignal;
 }
 
 /** Result of a run. */
-export interface Run {
+export interface RunResult {
   /** Last batch that was accepted. */
   readonly accepted?: NextBatch;
   readonly note?: string | undefined;
@@ -30,9 +30,9 @@ export interface Refusal {
  * Sends a batch, and then batches of a single event for as long as a run may last: recording each of them would cost
  * more than sending it. After a worker that ends in the middle, the next worker repeats the run.
  */
-export async function sendRun(options: RunOptions, first: NextBatch): Promise<Run> {
-  const { next, mostMs, signal } = options;
-  const until = performance.now() + mostMs;
+export async function sendBatches(options: RunOptions, first: NextBatch): Promise<RunResult> {
+  const { next, maxMs, signal } = options;
+  const until = performance.now() + maxMs;
   let run = await sendOne(options, first);
   while (run.refusal === undefined && performance.now() < until && !signal.aborted) {
     const batch = next(run.accepted?.cursor ?? first.cursor);
@@ -42,7 +42,7 @@ export async function sendRun(options: RunOptions, first: NextBatch): Promise<Ru
   return run;
 }
 
-async function sendOne({ send }: Pick<RunOptions, 'send'>, batch: NextBatch): Promise<Run> {
+async function sendOne({ send }: Pick<RunOptions, 'send'>, batch: NextBatch): Promise<RunResult> {
   const verdict = await send(batch);
   if (verdict.outcome !== 'accepted') return { refusal: { batch, verdict } };
   return { accepted: batch, ...(verdict.note === undefined ? {} : { note: verdict.note }) };

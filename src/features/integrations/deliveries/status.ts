@@ -1,15 +1,15 @@
 import type { Call, Engine } from '../../../commit/engine.ts';
-import { readNumbered } from '../../../db/deliveries/records.ts';
+import { readRecordsAfter } from '../../../db/deliveries/records.ts';
 import {
   type DeliveryStatusRow,
-  eventsBehind,
   listDeliveries,
   listSetAside,
+  readWaitingEvents,
   type SetAsideRow,
 } from '../../../db/deliveries/status.ts';
-import { feedNamed, feeds } from '../../../db/logs/feeds.ts';
+import { feeds, feedsByName } from '../../../db/logs/feeds.ts';
 import type { StoredObject } from '../../../model/state/object.ts';
-import { readableNames } from '../../../objects/object-list.ts';
+import { createKindNameReadCheck } from '../../../objects/object-list.ts';
 import type { Delivery } from '../../../operations/config/deliveries.ts';
 import type { AccountStatus } from '../../../operations/config/status.ts';
 import { isSelected } from './batch.ts';
@@ -19,18 +19,18 @@ import type { Channel } from './target.ts';
 type TroubledDelivery = NonNullable<AccountStatus['deliveries']>[number];
 
 /** Maximum number of waiting events that are counted. */
-const mostCounted = 10_000;
+const maxCounted = 10_000;
 
 /** Maximum number of set-aside events that are shown of a channel. */
-const mostShown = 100;
+const maxShown = 100;
 
 /** Returns the state of the account's deliveries to receivers that the caller may read. */
 export async function showDeliveries(engine: Engine, call: Call): Promise<readonly Delivery[]> {
   const { database } = engine;
-  const state = await engine.snapshots.at(call.account, call.revision);
-  const isReadable = readableNames(state, call);
+  const state = await engine.snapshots.atLeast(call.account, call.revision);
+  const isReadable = createKindNameReadCheck(state, call);
   const rows = await listDeliveries(database, call.account);
-  const aside = Map.groupBy(await listSetAside(database, call.account, mostShown), ({ channel_id: id }) => id);
+  const aside = Map.groupBy(await listSetAside(database, call.account, maxShown), ({ channel_id: id }) => id);
   const shown: Delivery[] = [];
   for (const row of rows) {
     const object = state.get(row.channel_id);
@@ -65,8 +65,8 @@ async function lagOf(
   channel: Channel,
   { cursor, records }: DeliveryStatusRow,
 ): Promise<Delivery['lag']> {
-  if (!isOn(channel)) return { events: 0, seconds: 0 };
-  const events = (await eventsBehind(database, channel.account, cursor, mostCounted)).filter(
+  if (!isDelivering(channel)) return { events: 0, seconds: 0 };
+  const events = (await readWaitingEvents(database, channel.account, cursor, maxCounted)).filter(
     ({ activity_code: code, target_id: target }) => isSelected(channel, { code, target }),
   );
   const firsts = events.slice(0, 1).map(({ created_at: at }) => at);
@@ -75,14 +75,18 @@ async function lagOf(
     count += behind;
     const feed = feeds.find((one) => one.name === name);
     if (feed === undefined) continue;
-    const [first] = await readNumbered(database, { feed, account: channel.account, after }, { events: 1, bytes: 1 });
+    const [first] = await readRecordsAfter(
+      database,
+      { feed, account: channel.account, after },
+      { events: 1, bytes: 1 },
+    );
     if (first !== undefined) firsts.push(first.created_at);
   }
   const oldest = Math.min(...firsts.map((at) => at.getTime()), Date.parse(now()));
-  return { events: Math.min(mostCounted, count), seconds: Math.round((Date.parse(now()) - oldest) / 1000) };
+  return { events: Math.min(maxCounted, count), seconds: Math.round((Date.parse(now()) - oldest) / 1000) };
 }
 
-function isOn({ enabled, settings }: Channel): boolean {
+function isDelivering({ enabled, settings }: Channel): boolean {
   return enabled && settings !== undefined;
 }
 
@@ -110,12 +114,12 @@ function view({ row, object: { id, kind, key }, channel, lag, aside }: Shown): D
 }
 
 function viewAside({ feed, event_id: event, activity_code: code, reason, set_aside_at: at, retry }: SetAsideRow) {
-  const activity_code = feed === 'audit' ? (code ?? '') : feedNamed[feed].code;
+  const activity_code = feed === 'audit' ? (code ?? '') : feedsByName[feed].eventCode;
   return { feed, event, activity_code, reason, at: at.toISOString(), retrying: retry };
 }
 
 function stateOf({ paused, failures }: DeliveryStatusRow, channel: Channel, lag: Delivery['lag']): Delivery['state'] {
-  if (!isOn(channel)) return 'disabled';
+  if (!isDelivering(channel)) return 'disabled';
   if (paused) return 'paused';
   if (failures > 0) return 'retrying';
   return lag.events > 0 ? 'delivering' : 'idle';
@@ -128,7 +132,7 @@ function messageOf(
   { events, seconds }: Delivery['lag'],
 ): string {
   const since = seconds < behindSeconds ? '' : `${events === 1 ? '' : ', the oldest'} for ${durationText(seconds)}`;
-  const waiting = `${events === 1 ? '1 event waits' : `${events === mostCounted ? 'over 9,999' : events} events wait`}${since}`;
+  const waiting = `${events === 1 ? '1 event waits' : `${events === maxCounted ? 'over 9,999' : events} events wait`}${since}`;
   const rest = aside === 0 ? '' : `; ${aside === 1 ? '1 event is' : `${aside} events are`} set aside`;
   switch (state) {
     case 'disabled':

@@ -42,7 +42,7 @@ export type Verdict =
  * Answer of a target that waits for more events. It is queried again after `afterMs`, or when twice as many events
  * wait.
  */
-export interface Later {
+export interface WaitForMore {
   readonly afterMs: number;
 }
 
@@ -64,10 +64,10 @@ export interface Target {
    */
   readonly repeatsBatches?: true;
   /**
-   * Returns how many of the waiting events the next delivery takes, oldest first, from one to all; or `Later`. `isAll`
+   * Returns how many of the waiting events the next delivery takes, oldest first, from one to all; or `WaitForMore`. `isAll`
    * states whether `waiting` contains all events that wait.
    */
-  take(waiting: readonly DeliveryEvent[], isAll: boolean): number | Later;
+  chooseBatchSize(waiting: readonly DeliveryEvent[], isAll: boolean): number | WaitForMore;
   /** Sends a batch. Failures of the receiver become a verdict and are not thrown. */
   deliver(batch: readonly DeliveryEvent[]): Promise<Verdict>;
 }
@@ -83,7 +83,7 @@ export interface Channel {
   readonly type: string;
   readonly enabled: boolean;
   /** Whether events of this code are sent to the channel. */
-  wants(code: string): boolean;
+  subscribesTo(code: string): boolean;
   /** Settings of the target. Absent: no events are sent. */
   readonly settings: JsonObject | undefined;
 }

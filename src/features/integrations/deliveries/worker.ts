@@ -1,28 +1,28 @@
 import type { Engine } from '../../../commit/engine.ts';
 import {
-  advance,
+  advanceCursor,
   beginBatch,
   cancelRetries,
+  deleteSetAside,
   dropDelivery,
   endBatch,
-  endSetAside,
   type HeldDelivery,
-  noteFailure,
-  postpone,
+  postponeEvents,
+  recordFailure,
   reportFailure,
-  setAside,
+  setEventAside,
 } from '../../../db/deliveries/progress.ts';
 import { type DeliveryRow, readWork } from '../../../db/deliveries/work.ts';
 import type { Actor } from '../../../model/declare/actor.ts';
 import type { EventFeed } from '../../../model/declare/list-words.ts';
 import { Internal } from '../../../model/errors.ts';
 import { tracedRoot } from '../../../telemetry/span.ts';
-import type { Hold as HeldLease } from '../held-work.ts';
-import { type Delays, usualDelays } from './backoff.ts';
-import { failedCode, type NextBatch, nextBatch, type Parts } from './batch.ts';
+import type { RunningJob as HeldLease } from '../held-work.ts';
+import { type Delays, defaultDelays } from './backoff.ts';
+import { type BatchParts, deliveryFailedCode, type NextBatch, nextBatch } from './batch.ts';
 import { openChannel, readChannel } from './channels.ts';
 import { deliveryEvent, eventName } from './events.ts';
-import { type Refusal, sendRun } from './run.ts';
+import { type Refusal, sendBatches } from './run.ts';
 import type { Channel, DeliveryEvent, Target, Verdict, WindowSize } from './target.ts';
 
 /** Options that the workers of all deliveries share. */
@@ -37,69 +37,69 @@ export interface WorkerOptions {
 }
 
 /** One delivery whose lease this server holds. */
-interface Hold extends HeldLease {
+interface RunningDelivery extends HeldLease {
   readonly channel: string;
   /** Feeds with something to send. They take turns. */
   readonly feeds: readonly EventFeed[];
 }
 
 /** Amount of waiting events that is read at once, unless a target asks for more. */
-const usualWindow: WindowSize = { events: 500, bytes: 4_000_000 };
+const defaultWindow: WindowSize = { events: 500, bytes: 4_000_000 };
 
 /**
  * Minimum number of waiting events at which a target that waits is queried early. Usually it is queried when twice as
  * many events wait.
  */
-const fewest = 1000;
+const minEarlyEvents = 1000;
 
 /** Number of failures in a row after which an event reports them. */
 const failuresUntilReport = 5;
 
 /** Maximum number of events that are set aside. With more of them, the fault is the receiver's. */
-const mostSetAside = 1000;
+const maxSetAside = 1000;
 
 /** Actor of the events that deliveries write themselves. */
-const actor: Actor = { type: 'system', id: 'sys', name: 'system' };
+const systemActor: Actor = { type: 'system', id: 'sys', name: 'system' };
 
 /**
  * Delivers the events that wait for one channel, in order, until none is left, an attempt fails, or the lease is lost.
  * After any interruption, the next worker continues behind the recorded cursor: an event may be sent twice, but none is
  * left out.
  */
-export async function workOn(options: WorkerOptions, hold: Hold): Promise<void> {
-  let turns: readonly Progress[] = hold.feeds.map((feed) => ({ feed, window: usualWindow }));
+export async function deliverChannel(options: WorkerOptions, hold: RunningDelivery): Promise<void> {
+  let turns: readonly Progress[] = hold.feeds.map((feed) => ({ feed, window: defaultWindow }));
   while (!hold.signal.aborted) {
     const [progress, ...others] = turns;
     if (progress === undefined) return;
     const step = await takeStep(options, hold, progress);
     if (step === 'stop') return;
-    turns = step === 'done' ? others : [...others, continued(progress, step)];
+    turns = step === 'done' ? others : [...others, nextProgress(progress, step)];
   }
 }
 
-function continued(
+function nextProgress(
   { feed, ...before }: Progress,
-  { parts = before.parts, window = before.window, rest }: StepResult,
+  { parts = before.parts, window = before.window, unsent }: StepResult,
 ): Progress {
-  return { feed, parts, window, rest };
+  return { feed, parts, window, unsent };
 }
 
 /** Progress of the work on one feed of a delivery. */
 interface Progress {
   readonly feed: EventFeed;
   /** How a refused batch is sent in parts. */
-  readonly parts?: Parts | undefined;
+  readonly parts?: BatchParts | undefined;
   /** Amount of events that is read at once. */
   readonly window: WindowSize;
   /** Events that were read already and are sent next. */
-  readonly rest?: Rest | undefined;
+  readonly unsent?: UnsentEvents | undefined;
 }
 
 /**
  * Events that were read and not sent yet. They are valid while the delivery's generation is the same, which means that
  * the cursor was not moved by another action.
  */
-interface Rest {
+interface UnsentEvents {
   readonly generation: number;
   readonly events: readonly DeliveryEvent[];
 }
@@ -112,12 +112,12 @@ type StepResult = Partial<Omit<Progress, 'feed'>>;
  */
 type Step = 'done' | 'stop' | StepResult;
 
-const goOn: StepResult = {};
+const continueStep: StepResult = {};
 
-async function takeStep(options: WorkerOptions, hold: Hold, progress: Progress): Promise<Step> {
+async function takeStep(options: WorkerOptions, hold: RunningDelivery, progress: Progress): Promise<Step> {
   const { database } = options.engine;
-  const { feed, rest } = progress;
-  const work = await readWork(database, { ...hold, feed }, rest === undefined ? progress.window : nothing);
+  const { feed, unsent } = progress;
+  const work = await readWork(database, { ...hold, feed }, unsent === undefined ? progress.window : emptyWindow);
   if (work === undefined) return 'done';
   const { row } = work;
   if (row.spec === null) {
@@ -126,24 +126,25 @@ async function takeStep(options: WorkerOptions, hold: Hold, progress: Progress):
   }
   // A delivery whose settings changed since its last attempt is tried at once.
   if (row.wait_ms > 0 && row.tried_revision === row.updated_revision) return 'stop';
-  if (rest !== undefined && rest.generation !== row.generation) return goOn;
+  if (unsent !== undefined && unsent.generation !== row.generation) return continueStep;
   const held = { ...hold, feed, generation: row.generation };
   const { channel, target, fault } = openTarget(options, hold, row, row.spec);
   const attempt = { options, held, row, channel, signal: hold.signal };
-  if (fault !== undefined) return fail(attempt, { outcome: 'pause', reason: fault });
-  if (work.again !== undefined) return sendAgain(attempt, target, deliveryEvent(work.again, feed));
-  const events = rest?.events ?? work.events.map((event) => deliveryEvent(event, feed));
-  if (isCut(events, row.batch_end, progress.window, target?.window)) return { window: target?.window ?? usualWindow };
+  if (fault !== undefined) return recordFailedAttempt(attempt, { outcome: 'pause', reason: fault });
+  if (work.eventToRetry !== undefined) return resendSetAside(attempt, target, deliveryEvent(work.eventToRetry, feed));
+  const events = unsent?.events ?? work.events.map((event) => deliveryEvent(event, feed));
+  if (needsLargerWindow(events, row.batch_end, progress.window, target?.window))
+    return { window: target?.window ?? defaultWindow };
   return sendNext(attempt, target, events, progress.parts);
 }
 
-const nothing: WindowSize = { events: 0, bytes: 0 };
+const emptyWindow: WindowSize = { events: 0, bytes: 0 };
 
 /**
  * Whether a target must be shown more events than were read. A batch that was begun is shown to its end, otherwise it
  * would become another batch.
  */
-function isCut(
+function needsLargerWindow(
   events: readonly DeliveryEvent[],
   batchEnd: number | null,
   read: WindowSize,
@@ -155,7 +156,7 @@ function isCut(
   return isMore && batchEnd !== null && (events.at(-1)?.id ?? batchEnd) < batchEnd;
 }
 
-interface Opened {
+interface OpenedTarget {
   readonly channel: Channel;
   readonly target?: Target | undefined;
   /** Reason why the settings cannot be used. */
@@ -163,7 +164,12 @@ interface Opened {
 }
 
 /** Returns the channel and its target. Secrets are opened only for channels to which something is sent. */
-function openTarget({ engine, open }: WorkerOptions, hold: Hold, row: DeliveryRow, spec: object): Opened {
+function openTarget(
+  { engine, open }: WorkerOptions,
+  hold: RunningDelivery,
+  row: DeliveryRow,
+  spec: object,
+): OpenedTarget {
   const stored = { account: hold.account, id: hold.channel, kind: row.kind, spec: { ...spec } };
   const channel = readChannel(stored);
   if (!channel.enabled || channel.settings === undefined) return { channel };
@@ -185,12 +191,13 @@ interface Attempt {
 }
 
 /** Sends an event that was set aside again. Without a target, cancels all such repetitions. */
-async function sendAgain(attempt: Attempt, target: Target | undefined, event: DeliveryEvent): Promise<Step> {
-  if (target === undefined) return isWritten(await cancelRetries(databaseOf(attempt), attempt.held));
+async function resendSetAside(attempt: Attempt, target: Target | undefined, event: DeliveryEvent): Promise<Step> {
+  if (target === undefined) return stepAfterWrite(await cancelRetries(databaseOf(attempt), attempt.held));
   const verdict = await deliver(attempt, target, [event]);
-  if (verdict.outcome === 'accepted') return isWritten(await endSetAside(databaseOf(attempt), attempt.held, event.id));
-  if (verdict.outcome !== 'refused') return fail(attempt, verdict);
-  return isWritten(await setAside(databaseOf(attempt), attempt.held, event.id, verdict.reason));
+  if (verdict.outcome === 'accepted')
+    return stepAfterWrite(await deleteSetAside(databaseOf(attempt), attempt.held, event.id));
+  if (verdict.outcome !== 'refused') return recordFailedAttempt(attempt, verdict);
+  return stepAfterWrite(await setEventAside(databaseOf(attempt), attempt.held, event.id, verdict.reason));
 }
 
 /** Sends the next events, or moves the cursor behind events to which the channel does not subscribe. */
@@ -198,82 +205,91 @@ async function sendNext(
   attempt: Attempt,
   target: Target | undefined,
   window: readonly DeliveryEvent[],
-  parts: Parts | undefined,
+  parts: BatchParts | undefined,
 ): Promise<Step> {
   const { held, channel, row } = attempt;
   if (window.length === 0 && row.cursor >= row.newest) return 'done';
   const end = row.batch_end ?? undefined;
   const left = row.batch_left ?? undefined;
-  const batch = nextBatch(window, channel, target, { end, left, parts, newest: row.newest });
+  const batch = nextBatch(window, channel, target, { end, unacceptedEvents: left, parts, newest: row.newest });
   const database = databaseOf(attempt);
   if ('afterMs' in batch) {
-    const behind = Math.max(fewest, 2 * (row.newest - row.cursor));
-    await postpone(database, held, { afterMs: batch.afterMs, behind });
+    const behind = Math.max(minEarlyEvents, 2 * (row.newest - row.cursor));
+    await postponeEvents(database, held, { afterMs: batch.afterMs, behind });
     return 'done';
   }
   const { events, cursor } = batch;
   if (events.length === 0 || target === undefined)
-    return isWritten(await advance(database, held, cursor, { delivered: false }));
-  if (row.set_aside >= mostSetAside) return fail(attempt, { outcome: 'pause', reason: tooManySetAside });
+    return stepAfterWrite(await advanceCursor(database, held, cursor, { delivered: false }));
+  if (row.set_aside >= maxSetAside)
+    return recordFailedAttempt(attempt, { outcome: 'pause', reason: tooManySetAsideMessage });
   const isKept = events.length > 1 || target.repeatsBatches === true;
-  const isPart = parts !== undefined && batch.end <= parts.to;
+  const isPart = parts !== undefined && batch.end <= parts.lastId;
   if (isKept && batch.end !== end && !(await beginBatch(database, held, batch.end))) return 'stop';
-  const run = await sendRun(
+  const run = await sendBatches(
     {
       send: (one) => deliver(attempt, target, one.events),
-      next: (behind) => nextBatch(after(window, behind), channel, target, { parts, newest: row.newest }),
-      mostMs: isKept || isPart ? 0 : mostRunMs,
+      next: (behind) => nextBatch(eventsAfter(window, behind), channel, target, { parts, newest: row.newest }),
+      maxMs: isKept || isPart ? 0 : maxRunMs,
       signal: attempt.signal,
     },
     batch,
   );
   const { accepted, note, refusal } = run;
-  if (accepted !== undefined && !(await advance(database, held, accepted.cursor, { delivered: true, note })))
+  if (accepted !== undefined && !(await advanceCursor(database, held, accepted.cursor, { delivered: true, note })))
     return 'stop';
   if (refusal === undefined)
     return {
-      rest: accepted === undefined ? undefined : restOf(attempt, window, accepted),
+      unsent: accepted === undefined ? undefined : unsentEventsOf(attempt, window, accepted),
       // An accepted part did not contain the refused event, so the next part may be twice as large.
-      ...(isPart ? { parts: { ...parts, events: 2 * parts.events } } : {}),
+      ...(isPart ? { parts: { ...parts, maxEvents: 2 * parts.maxEvents } } : {}),
     };
   // Batches that were accepted before the failure ended the series of failures.
   const last = accepted === undefined ? attempt : { ...attempt, row: { ...row, failures: 0, reported: false } };
-  return failBatch(last, refusal, parts);
+  return handleRefusal(last, refusal, parts);
 }
 
 /** Time for which single events are sent before the new cursor is recorded, in milliseconds. */
-const mostRunMs = 250;
+const maxRunMs = 250;
 
-async function failBatch(attempt: Attempt, { batch, verdict }: Refusal, parts: Parts | undefined): Promise<Step> {
+async function handleRefusal(
+  attempt: Attempt,
+  { batch, verdict }: Refusal,
+  parts: BatchParts | undefined,
+): Promise<Step> {
   const { held, row } = attempt;
   const [first] = batch.events;
-  if (verdict.outcome !== 'refused') return fail(attempt, verdict);
+  if (verdict.outcome !== 'refused') return recordFailedAttempt(attempt, verdict);
   if (first === undefined || batch.events.length > 1)
-    return (await endBatch(databaseOf(attempt), held)) ? { parts: partsOf(batch, parts) } : 'stop';
-  const step = isWritten(await setAside(databaseOf(attempt), held, first.id, verdict.reason));
+    return (await endBatch(databaseOf(attempt), held)) ? { parts: splitBatch(batch, parts) } : 'stop';
+  const step = stepAfterWrite(await setEventAside(databaseOf(attempt), held, first.id, verdict.reason));
   if (step !== 'stop' && row.set_aside === 0)
-    await announce(attempt, `${verdict.reason} to the event ${eventName(first)}, which was set aside`);
+    await reportFailingDelivery(attempt, `${verdict.reason} to the event ${eventName(first)}, which was set aside`);
   return step;
 }
 
-function partsOf({ events, end }: NextBatch, parts: Parts | undefined): Parts {
-  return { to: Math.max(end, parts?.to ?? end), events: Math.max(1, Math.floor(events.length / 2)) };
+function splitBatch({ events, end }: NextBatch, parts: BatchParts | undefined): BatchParts {
+  return { lastId: Math.max(end, parts?.lastId ?? end), maxEvents: Math.max(1, Math.floor(events.length / 2)) };
 }
 
 /** Returns the events that were read and are sent next, unless reading again may show the target more of them. */
-function restOf({ row }: Attempt, window: readonly DeliveryEvent[], { events, cursor }: NextBatch): Rest | undefined {
-  const left = after(window, cursor);
+function unsentEventsOf(
+  { row }: Attempt,
+  window: readonly DeliveryEvent[],
+  { events, cursor }: NextBatch,
+): UnsentEvents | undefined {
+  const left = eventsAfter(window, cursor);
   return left.length > 0 && left.length >= events.length ? { generation: row.generation, events: left } : undefined;
 }
 
-function after(events: readonly DeliveryEvent[], cursor: number): readonly DeliveryEvent[] {
+function eventsAfter(events: readonly DeliveryEvent[], cursor: number): readonly DeliveryEvent[] {
   return events.filter(({ id }) => id > cursor);
 }
 
-const tooManySetAside = `${mostSetAside} events are set aside; send them again or discard them first`;
+const tooManySetAsideMessage = `${maxSetAside} events are set aside; send them again or discard them first`;
 
-function isWritten(written: boolean): Step {
-  return written ? goOn : 'stop';
+function stepAfterWrite(written: boolean): Step {
+  return written ? continueStep : 'stop';
 }
 
 function databaseOf({ options }: Attempt): Engine['database'] {
@@ -281,7 +297,7 @@ function databaseOf({ options }: Attempt): Engine['database'] {
 }
 
 /** Maximum number of request ids in the span of a delivery. */
-const mostNamed = 20;
+const maxRequestIds = 20;
 
 async function deliver(
   { options, channel, held }: Attempt,
@@ -292,7 +308,7 @@ async function deliver(
   const requests = batch.flatMap(({ requestId }) => requestId ?? []);
   const about = {
     ...{ 'heddle.account': held.account, 'heddle.channel': channel.id, 'heddle.channel.type': channel.type },
-    ...{ 'heddle.events': batch.length, 'heddle.request_id': [...new Set(requests)].slice(0, mostNamed) },
+    ...{ 'heddle.events': batch.length, 'heddle.request_id': [...new Set(requests)].slice(0, maxRequestIds) },
   };
   const verdict = await tracedRoot(options.engine.tracer, 'deliver', about, async (span) => {
     const answered = await target.deliver(batch);
@@ -305,32 +321,37 @@ async function deliver(
   return verdict;
 }
 
-async function fail(
+async function recordFailedAttempt(
   attempt: Attempt,
   verdict: Extract<Verdict, { readonly outcome: 'retry' | 'pause' }>,
 ): Promise<Step> {
   const { options, held, row } = attempt;
   const paused = verdict.outcome === 'pause';
   const failures = row.failures + 1;
-  const { delays = usualDelays } = options;
+  const { delays = defaultDelays } = options;
   const random = options.random();
   const waitMs = verdict.outcome === 'pause' ? delays.pause(random) : delays.retry(failures, random, verdict.afterMs);
   const revision = row.updated_revision ?? 0;
   const left = verdict.outcome === 'retry' ? verdict.left : undefined;
-  const noted = await noteFailure(databaseOf(attempt), held, {
+  const noted = await recordFailure(databaseOf(attempt), held, {
     reason: verdict.reason,
     paused,
     waitMs,
     revision,
-    left,
+    unacceptedEvents: left,
   });
-  if (noted && !row.reported && (paused || failures >= failuresUntilReport)) await announce(attempt, verdict.reason);
+  if (noted && !row.reported && (paused || failures >= failuresUntilReport))
+    await reportFailingDelivery(attempt, verdict.reason);
   return 'stop';
 }
 
 /** Writes the audit event about a failing delivery. */
-async function announce({ options, held, row, channel }: Attempt, reason: string): Promise<void> {
+async function reportFailingDelivery({ options, held, row, channel }: Attempt, reason: string): Promise<void> {
   const { engine } = options;
-  const event = { code: failedCode, target: channel.id, meta: { kind: row.kind, type: channel.type, reason } } as const;
-  await reportFailure(engine.database, held, { actor, event, at: engine.now() });
+  const event = {
+    code: deliveryFailedCode,
+    target: channel.id,
+    meta: { kind: row.kind, type: channel.type, reason },
+  } as const;
+  await reportFailure(engine.database, held, { actor: systemActor, event, at: engine.now() });
 }

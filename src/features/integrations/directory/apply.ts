@@ -4,11 +4,11 @@ import type { HeldSync } from '../../../db/directory-sync/progress.ts';
 import type { Lease } from '../../../db/leases/leases.ts';
 import type { Json } from '../../../lib/json.ts';
 import type { ProvidedUser, ProvisioningChange } from '../provisioning/change.ts';
-import { type Provisioned, provision } from '../provisioning/provision.ts';
+import { type ProvisioningResult, provision } from '../provisioning/provision.ts';
 
 /** Result of applying a directory, with the number of users and groups that were read. */
-export interface Applied {
-  readonly made: Provisioned;
+export interface AppliedDirectory {
+  readonly provisioned: ProvisioningResult;
   readonly users: number;
   readonly groups: number;
 }
@@ -18,20 +18,20 @@ export async function applyDirectory(
   engine: Engine,
   { account, integration, lease }: HeldSync & { readonly lease: Lease },
   { dryRun }: { readonly dryRun: boolean },
-): Promise<Applied> {
+): Promise<AppliedDirectory> {
   const mirror = await readMirror(engine.database, account, integration);
   const change = changeOf(mirror);
   const made = await provision(engine, {
     ...{ account, integration, lease, dryRun, change: () => change },
     revision: (await engine.snapshots.fresh(account)).revision,
   });
-  return { made, users: mirror.users.length, groups: mirror.groups.length };
+  return { provisioned: made, users: mirror.users.length, groups: mirror.groups.length };
 }
 
 /** Returns a change that contains everything the directory has. */
 function changeOf({ users, deleted, groups }: Mirror): ProvisioningChange {
   return {
-    ...{ keys: 'external', whole: true, goneUsers: [], deletedUsers: deleted, goneGroups: [] },
+    ...{ keys: 'external', isComplete: true, goneUsers: [], deletedUsers: deleted, goneGroups: [] },
     users: users.map(({ id, data }) => userOf(id, data)),
     groups: groups.map(({ id, name, members }) => ({ key: id, name, members })),
   };
@@ -56,8 +56,8 @@ function textOf(value: Json | undefined): string | undefined {
 }
 
 /** Describes in a sentence what was imported or, for a dry run, would be. */
-export function describeApplied({ made, users, groups }: Applied, dryRun: boolean): string {
-  const { waiting, findings, plan, removals } = made;
+export function describeApplied({ provisioned, users, groups }: AppliedDirectory, dryRun: boolean): string {
+  const { waiting, findings, plan, removals } = provisioned;
   const read = `${countOf(users, 'user')} and ${countOf(groups, 'group')} were read`;
   const why = plan.guards.map(({ message }) => message).join('; ');
   if (waiting !== undefined)

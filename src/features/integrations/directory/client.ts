@@ -1,15 +1,15 @@
 import { isObject, type Json } from '../../../lib/json.ts';
 import type { OutboundAnswer, OutboundRequest } from '../../../outbound/client.ts';
 import { OutboundFailure } from '../../../outbound/failure.ts';
-import { readSecretEnds, type SecretEnd } from '../application-secrets.ts';
-import { countValues, retryAfter } from '../deliveries/answer.ts';
+import { type ExpiringSecret, readExpiringSecrets } from '../application-secrets.ts';
+import { countJsonValues, parseRetryAfter } from '../deliveries/answer.ts';
 import type { Cloud } from './clouds.ts';
 import { DirectoryFailure } from './failure.ts';
-import { type GroupDelta, readGroups, readIds, readUsers, type UserDelta } from './items.ts';
+import { type GroupDelta, readGroups, readUserIds, readUsers, type UserDelta } from './items.ts';
 import { type AccessToken, type Credentials, readObject, requestToken } from './token.ts';
 
 /** Options of a client. */
-export interface ClientParts {
+export interface ClientOptions {
   readonly cloud: Cloud;
   readonly credentials: Credentials;
   send(request: OutboundRequest): Promise<OutboundAnswer>;
@@ -37,39 +37,38 @@ export interface DirectoryClient {
   users(link: string | null): Promise<Page<UserDelta>>;
   /** Returns the ids of the users who are direct members of a group. */
   members(group: string): Promise<readonly string[]>;
-  /** Returns these users, at most `usersAtOnce`. Users that the directory does not have are missing in the result. */
+  /** Returns these users, at most `maxUsersPerRequest`. Users that the directory does not have are missing in the result. */
   findUsers(ids: readonly string[]): Promise<readonly UserDelta[]>;
   /** Returns the secrets of the application, or `undefined` when the application may not read them. */
-  secrets(): Promise<readonly SecretEnd[] | undefined>;
+  secrets(): Promise<readonly ExpiringSecret[] | undefined>;
 }
 
 /** Maximum number of users that one request may name: a filter takes no more. */
-export const usersAtOnce = 15;
+export const maxUsersPerRequest = 15;
 
 const pageSize = 999;
-const usualTimeoutMs = 60_000;
-const mostBytes = 8 * 1024 * 1024;
-const mostValues = 1_000_000;
+const defaultTimeoutMs = 60_000;
+const maxResponseBytes = 8 * 1024 * 1024;
+const maxValues = 1_000_000;
 /** Maximum length of a page. The requested page size is a preference that a directory need not follow exactly. */
-const mostItems = 10 * pageSize;
+const maxItems = 10 * pageSize;
 /** Maximum number of members that are read of a group. Directories allow fewer. */
-const mostMembers = 1_000_000;
+const maxMembers = 1_000_000;
 const userFields = 'id,displayName,userPrincipalName,mail,accountEnabled';
 
 /** Creates a client. It signs in when it is first used, and again when its token ends. */
-export function createDirectoryClient(parts: ClientParts): DirectoryClient {
-  const { cloud, credentials, timeoutMs = usualTimeoutMs } = parts;
-  const guarded: ClientParts = { ...parts, send: (request) => sent(parts.send({ timeoutMs, ...request })) };
+export function createDirectoryClient(parts: ClientOptions): DirectoryClient {
+  const { cloud, credentials, timeoutMs = defaultTimeoutMs } = parts;
+  const guarded: ClientOptions = {
+    ...parts,
+    send: (request) => translateFailure(parts.send({ timeoutMs, ...request })),
+  };
   let token: AccessToken | undefined;
   const get = async (url: URL, isAgain = false): Promise<OutboundAnswer> => {
-    if (token === undefined || token.until <= parts.now()) token = await requestToken(guarded);
+    if (token === undefined || token.usableUntil <= parts.now()) token = await requestToken(guarded);
     const answer = await guarded.send({
-      ...{ url, namedBy: cloud.namedBy, maxBytes: mostBytes },
-      headers: {
-        authorization: `Bearer ${token.text}`,
-        accept: 'application/json',
-        prefer: `odata.maxpagesize=${pageSize}`,
-      },
+      ...{ url, namedBy: cloud.namedBy, maxBytes: maxResponseBytes },
+      headers: headersWith(token),
     });
     if (answer.status !== 401 || isAgain) return answer;
     // The token was revoked, or it ends earlier than the directory announced.
@@ -79,7 +78,7 @@ export function createDirectoryClient(parts: ClientParts): DirectoryClient {
   const read = async (url: URL): Promise<Readonly<Record<string, Json>>> => {
     const answer = await get(url);
     if (answer.status !== 200) throw failureOf(answer, url, parts.now());
-    return wholeObject(answer.body, url.host);
+    return parseAnswer(answer.body, url.host);
   };
   const page = async <Item>(url: URL, items: (values: readonly Json[]) => readonly Item[]): Promise<Page<Item>> => {
     const body = await read(url);
@@ -87,7 +86,8 @@ export function createDirectoryClient(parts: ClientParts): DirectoryClient {
     const link = typeof next === 'string' ? next : delta;
     if (typeof link !== 'string')
       throw new DirectoryFailure('away', `${url.host} answers with a page that has no link to the rest of the list`);
-    return { items: items(valuesOf(body, url.host)), link: linkTo(cloud, link).href, last: link !== next };
+    const { href } = requireDirectoryLink(cloud, link);
+    return { items: items(valuesOf(body, url.host)), link: href, last: link !== next };
   };
   const begin = (path: string, query: Readonly<Record<string, string>>): URL => {
     const url = new URL(`/v1.0/${path}`, cloud.api);
@@ -95,7 +95,7 @@ export function createDirectoryClient(parts: ClientParts): DirectoryClient {
     return url;
   };
   const from = (link: string | null, path: string, select: string): URL =>
-    link === null ? begin(path, { $select: select }) : linkTo(cloud, link);
+    link === null ? begin(path, { $select: select }) : requireDirectoryLink(cloud, link);
   return {
     groups: (link) => page(from(link, 'groups/delta', 'id,displayName,members'), readGroups),
     users: (link) => page(from(link, 'users/delta', userFields), readUsers),
@@ -107,11 +107,11 @@ export function createDirectoryClient(parts: ClientParts): DirectoryClient {
       });
       const seen = new Set<string>();
       while (url !== undefined) {
-        if (seen.size === seen.add(url.href).size || ids.length > mostMembers) throw endless();
+        if (seen.size === seen.add(url.href).size || ids.length > maxMembers) throw endlessListFailure();
         const body = await read(url);
-        ids.push(...readIds(valuesOf(body, url.host)));
+        ids.push(...readUserIds(valuesOf(body, url.host)));
         const { '@odata.nextLink': next } = body;
-        url = typeof next === 'string' ? linkTo(cloud, next) : undefined;
+        url = typeof next === 'string' ? requireDirectoryLink(cloud, next) : undefined;
       }
       return ids;
     },
@@ -127,21 +127,25 @@ export function createDirectoryClient(parts: ClientParts): DirectoryClient {
       const answer = await get(url);
       if (answer.status === 403 || answer.status === 404) return undefined;
       if (answer.status !== 200) throw failureOf(answer, url, parts.now());
-      const { passwordCredentials: secrets } = wholeObject(answer.body, url.host);
-      return readSecretEnds(secrets);
+      const { passwordCredentials: secrets } = parseAnswer(answer.body, url.host);
+      return readExpiringSecrets(secrets);
     },
   };
 }
 
+function headersWith({ text }: AccessToken): Readonly<Record<string, string>> {
+  return { authorization: `Bearer ${text}`, accept: 'application/json', prefer: `odata.maxpagesize=${pageSize}` };
+}
+
 /** Returns the failure of a list that leads back to itself or has no end. */
-export function endless(): DirectoryFailure {
+export function endlessListFailure(): DirectoryFailure {
   return new DirectoryFailure(
     'away',
     'the directory answers with a page that links to itself, or with an endless list',
   );
 }
 
-async function sent(answer: Promise<OutboundAnswer>): Promise<OutboundAnswer> {
+async function translateFailure(answer: Promise<OutboundAnswer>): Promise<OutboundAnswer> {
   try {
     return await answer;
   } catch (error) {
@@ -155,7 +159,7 @@ async function sent(answer: Promise<OutboundAnswer>): Promise<OutboundAnswer> {
  * Returns the URL of a link. Throws unless the link leads to the directory, because the token must not be sent anywhere
  * else.
  */
-function linkTo({ api }: Cloud, link: string): URL {
+function requireDirectoryLink({ api }: Cloud, link: string): URL {
   const url = URL.parse(link);
   if (url !== null && url.origin === api && url.username === '') return url;
   throw new DirectoryFailure(
@@ -180,7 +184,7 @@ function failureOf({ status, headers, body }: OutboundAnswer, url: URL, now: num
   const isKnownTo = /[?&](\$|%24)(deltatoken|skiptoken)=/i.test(url.search);
   if (isKnownTo && (status === 410 || (code !== undefined && expiredCodes.has(code.toLowerCase()))))
     return new DirectoryFailure('expired', `${said}: it no longer knows the changes since the last sync`);
-  const afterMs = retryAfter(headers['retry-after'], now);
+  const afterMs = parseRetryAfter(headers['retry-after'], now);
   if (status === 429 || status === 408 || status >= 500)
     return new DirectoryFailure('away', said, afterMs === undefined ? {} : { afterMs });
   if (status === 401)
@@ -194,11 +198,11 @@ function failureOf({ status, headers, body }: OutboundAnswer, url: URL, now: num
 }
 
 /** Parses an answer. Throws when it is incomplete or has too many values. */
-function wholeObject(body: Buffer, host: string): Readonly<Record<string, Json>> {
-  if (countValues(body) > mostValues)
+function parseAnswer(body: Buffer, host: string): Readonly<Record<string, Json>> {
+  if (countJsonValues(body) > maxValues)
     throw new DirectoryFailure(
       'away',
-      `${host} answers with more than ${mostValues} values; such an answer is not read`,
+      `${host} answers with more than ${maxValues} values; such an answer is not read`,
     );
   const value = readObject(body);
   if (Object.keys(value).length === 0) throw new DirectoryFailure('away', `${host} answers 200 without valid JSON`);
@@ -206,10 +210,10 @@ function wholeObject(body: Buffer, host: string): Readonly<Record<string, Json>>
 }
 
 function valuesOf({ value }: Readonly<Record<string, Json>>, host: string): readonly Json[] {
-  if (Array.isArray(value) && value.length > mostItems)
+  if (Array.isArray(value) && value.length > maxItems)
     throw new DirectoryFailure(
       'away',
-      `${host} answers with a list of ${value.length} items; the maximum is ${mostItems}`,
+      `${host} answers with a list of ${value.length} items; the maximum is ${maxItems}`,
     );
   if (Array.isArray(value)) return value;
   throw new DirectoryFailure('away', `${host} answers 200 without a list`);

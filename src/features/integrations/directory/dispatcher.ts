@@ -7,8 +7,8 @@ import type { PlanView } from '../../../operations/config/plan.ts';
 import { viewInSteps } from '../../../plan/view/view.ts';
 import { readablePlan } from '../../config/plans/readable-plans.ts';
 import { createDueWork, type DueWork, type DueWorkOptions } from '../due-work.ts';
-import type { Hold } from '../held-work.ts';
-import type { Applied } from './apply.ts';
+import type { RunningJob } from '../held-work.ts';
+import type { AppliedDirectory } from './apply.ts';
 import { type SyncOptions, type SyncOutcome, syncDirectory } from './sync.ts';
 
 /** Options of reading directories. */
@@ -18,11 +18,11 @@ export interface DirectoryOptions extends SyncOptions, DueWorkOptions {
   readonly answerMs?: number;
 }
 
-const usualAnswerMs = 25_000;
-const atOnce = { inAll: 16, ofAccount: 4 };
+const defaultAnswerMs = 25_000;
+const maxSyncs = { inAll: 16, ofAccount: 4 };
 
 /** Maximum number of integrations that are examined at once. */
-const mostFound = 200;
+const maxDueSyncs = 200;
 
 /** Answer to a user who requests a sync. */
 export interface SyncAnswer {
@@ -52,18 +52,18 @@ export function createDirectorySyncs(options: DirectoryOptions): DirectorySyncs 
   const { engine } = options;
   const work = createDueWork(options, {
     // An approval of a plan publishes the notice `sources`, also for a plan of a directory.
-    ...{ name: 'directory syncs', atOnce, notices: ['revision', 'sources', 'gone'] },
-    async look({ owner, start, lookWithin }) {
+    ...{ name: 'directory syncs', atOnce: maxSyncs, notices: ['revision', 'sources', 'gone'] },
+    async poll({ owner, start, pollWithin }) {
       await dropOrphanedSyncs(engine.database);
-      const pending = await findPendingSyncs(engine.database, owner, mostFound);
+      const pending = await findPendingSyncs(engine.database, owner, maxDueSyncs);
       engine.observer.report({
         what: 'directory_syncs_failing',
         failing: pending.filter(({ failing }) => failing).length,
       });
-      const sync = async (hold: Hold, integration: string): Promise<void> =>
+      const sync = async (hold: RunningJob, integration: string): Promise<void> =>
         void (await syncDirectory(options, hold, integration));
       for (const { account, integration, dueInMs } of pending) {
-        if (dueInMs > 0) lookWithin(dueInMs);
+        if (dueInMs > 0) pollWithin(dueInMs);
         else void start({ account, lease: `${syncLease}${integration}` }, (hold) => sync(hold, integration));
       }
     },
@@ -77,7 +77,7 @@ export function createDirectorySyncs(options: DirectoryOptions): DirectorySyncs 
   };
 }
 
-interface Parts {
+interface SyncContext {
   readonly options: DirectoryOptions;
   readonly work: DueWork;
 }
@@ -85,20 +85,25 @@ interface Parts {
 const disabled: SyncAnswer = { result: 'the integration is disabled: nothing was synced' };
 const busy: SyncAnswer = { result: 'a sync is already running; the logs will show its result' };
 
-async function requestSync({ options, work }: Parts, call: Call, id: string, dryRun: boolean): Promise<SyncAnswer> {
-  const { engine, answerMs = usualAnswerMs } = options;
+async function requestSync(
+  { options, work }: SyncContext,
+  call: Call,
+  id: string,
+  dryRun: boolean,
+): Promise<SyncAnswer> {
+  const { engine, answerMs = defaultAnswerMs } = options;
   const { account, actor } = call;
   const lease = `${syncLease}${id}`;
   const holder = await leaseOwner(engine.database, account, lease);
   if (holder !== undefined && holder !== work.owner) return busy;
   let outcome: Promise<SyncOutcome> | undefined;
-  const sync = async (hold: Hold): Promise<void> => {
+  const sync = async (hold: RunningJob): Promise<void> => {
     outcome = syncDirectory(options, hold, id, { by: actor.name, dryRun });
     await outcome.catch(() => undefined);
   };
   const done = work.start({ account, lease }, sync);
   if (done === undefined) return busy;
-  const isDone = await within(
+  const isDone = await withTimeout(
     done.then(() => true),
     answerMs,
   );
@@ -110,7 +115,7 @@ async function requestSync({ options, work }: Parts, call: Call, id: string, dry
 }
 
 /** Returns the value, or `undefined` when it takes longer than `ms`. */
-async function within<Value>(value: Promise<Value>, ms: number): Promise<Value | undefined> {
+async function withTimeout<Value>(value: Promise<Value>, ms: number): Promise<Value | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {
     timer = setTimeout(resolve, ms, undefined);
@@ -122,6 +127,6 @@ async function within<Value>(value: Promise<Value>, ms: number): Promise<Value |
   }
 }
 
-async function planOf(call: Call, { made: { plan, before, after } }: Applied): Promise<PlanView> {
+async function planOf(call: Call, { provisioned: { plan, before, after } }: AppliedDirectory): Promise<PlanView> {
   return readablePlan(before, call, await runInSlices(viewInSteps(plan, before, after)));
 }

@@ -17,8 +17,8 @@ export interface GroupDelta {
   readonly removed: boolean;
   readonly name?: string;
   /** Ids of users who joined. Members of other types, such as groups, are left out. */
-  readonly joined: readonly string[];
-  readonly left: readonly string[];
+  readonly addedMembers: readonly string[];
+  readonly removedMembers: readonly string[];
 }
 
 const userMembers = ['displayName', 'userPrincipalName', 'mail'] as const;
@@ -26,7 +26,7 @@ const userMembers = ['displayName', 'userPrincipalName', 'mail'] as const;
 /** Parses the users of a page. Throws `DirectoryFailure`. */
 export function readUsers(values: readonly Json[]): readonly UserDelta[] {
   return values.map((value) => {
-    const { id, item } = identified(value, 'user');
+    const { id, item } = requireId(value, 'user');
     const texts = userMembers.flatMap((name) => {
       const member = item[name];
       return typeof member === 'string' || member === null ? [[name, member] as const] : [];
@@ -42,23 +42,23 @@ export function readUsers(values: readonly Json[]): readonly UserDelta[] {
 /** Parses the groups of a page. Throws `DirectoryFailure`. */
 export function readGroups(values: readonly Json[]): readonly GroupDelta[] {
   return values.map((value) => {
-    const { id, item } = identified(value, 'group');
+    const { id, item } = requireId(value, 'group');
     const { displayName: name, 'members@delta': listed } = item;
-    const members = (Array.isArray(listed) ? listed : []).map((member) => identified(member, 'member'));
+    const members = (Array.isArray(listed) ? listed : []).map((member) => requireId(member, 'member'));
     const users = members.filter(({ item: { '@odata.type': type } }) => isUser(type));
     const idsOf = (removed: boolean) =>
       users.filter(({ item: member }) => '@removed' in member === removed).map((member) => member.id);
     return {
-      ...{ id, removed: '@removed' in item, joined: idsOf(false), left: idsOf(true) },
+      ...{ id, removed: '@removed' in item, addedMembers: idsOf(false), removedMembers: idsOf(true) },
       ...(typeof name === 'string' ? { name } : {}),
     };
   });
 }
 
 /** Returns the ids of the users in a list of members. Throws `DirectoryFailure`. */
-export function readIds(values: readonly Json[]): readonly string[] {
+export function readUserIds(values: readonly Json[]): readonly string[] {
   return values
-    .map((value) => identified(value, 'member'))
+    .map((value) => requireId(value, 'member'))
     .filter(({ item: { '@odata.type': type } }) => isUser(type))
     .map(({ id }) => id);
 }
@@ -68,10 +68,10 @@ function isUser(type: Json | undefined): boolean {
 }
 
 /** Maximum length of an id. A longer text is not accepted as an id. */
-const longestId = 128;
+const maxIdLength = 128;
 
-function identified(value: Json, what: string): { readonly id: string; readonly item: JsonObject } {
+function requireId(value: Json, what: string): { readonly id: string; readonly item: JsonObject } {
   const id = isObject(value) ? value['id'] : undefined;
-  if (isObject(value) && typeof id === 'string' && id !== '' && id.length <= longestId) return { id, item: value };
+  if (isObject(value) && typeof id === 'string' && id !== '' && id.length <= maxIdLength) return { id, item: value };
   throw new DirectoryFailure('away', `the directory lists a ${what} without an id`);
 }

@@ -1,6 +1,6 @@
 import type { Database } from '../../../db/database.ts';
 import {
-  endRead,
+  finishRead,
   type GroupMember,
   type GroupsPage,
   knownGroups,
@@ -11,13 +11,13 @@ import {
   writeUsers,
 } from '../../../db/directory-sync/mirror.ts';
 import { beginFullSync, type DirectorySyncRow, type HeldSync, readSync } from '../../../db/directory-sync/progress.ts';
-import { type DirectoryClient, endless, usersAtOnce } from './client.ts';
+import { type DirectoryClient, endlessListFailure, maxUsersPerRequest } from './client.ts';
 import { DirectoryFailure } from './failure.ts';
 import type { GroupDelta, UserDelta } from './items.ts';
 import { isSelected, type Prefixes } from './settings.ts';
 
 /** Input of reading a directory into its stored copy. */
-export interface Reader {
+export interface DirectoryReader {
   readonly database: Database;
   readonly held: HeldSync;
   readonly client: DirectoryClient;
@@ -25,7 +25,7 @@ export interface Reader {
   readonly basis: string;
   readonly prefixes: Prefixes;
   /** Called before each page. Throws when reading has to stop. */
-  proceed(): void;
+  beforePage(): void;
 }
 
 /** Thrown when reading has to stop: the server stops, or the lease is lost and another server reads. */
@@ -39,64 +39,64 @@ export interface ReadResult {
 }
 
 /** Age at which a link is replaced even if nothing changed, in milliseconds: a day. A link lives seven days. */
-const linkLifeMs = 24 * 60 * 60 * 1000;
+const maxLinkAgeMs = 24 * 60 * 60 * 1000;
 
 /**
  * Updates the stored copy of a directory with the changes since the last time. Reads everything when the directory does
  * not know that state any more. Each page is written together with the link at which the list continues, so that an
  * interrupted run is continued. Throws `DirectoryFailure`, and `SyncLost`.
  */
-export async function readDirectory(reader: Reader): Promise<ReadResult> {
+export async function readDirectory(reader: DirectoryReader): Promise<ReadResult> {
   const { database, held, basis } = reader;
   const present = await readSync(database, held.account, held.integration);
-  const row = present?.basis === basis ? present : await restart(reader);
+  const row = present?.basis === basis ? present : await restartFullSync(reader);
   try {
     return await readLists(reader, row);
   } catch (error) {
     if (!(error instanceof DirectoryFailure && error.outcome === 'expired')) throw error;
-    return await readLists(reader, await restart(reader));
+    return await readLists(reader, await restartFullSync(reader));
   }
 }
 
-async function restart({ database, held, basis }: Reader): Promise<DirectorySyncRow> {
-  required(await beginFullSync(database, held, basis));
+async function restartFullSync({ database, held, basis }: DirectoryReader): Promise<DirectorySyncRow> {
+  requireWritten(await beginFullSync(database, held, basis));
   const row = await readSync(database, held.account, held.integration);
   if (row === undefined) throw new SyncLost();
   return row;
 }
 
-async function readLists(reader: Reader, row: DirectorySyncRow): Promise<ReadResult> {
+async function readLists(reader: DirectoryReader, row: DirectorySyncRow): Promise<ReadResult> {
   // Groups are read first, because they select the users.
   const groups = await readGroupList(reader, row);
   const users = await readUserList(reader, row);
-  const joined = await readJoined(reader);
+  const joined = await readJoinedUsers(reader);
   const changed = groups || users || joined;
   // An interrupted run may have left something to do.
   if (changed || row.full || row.applied_revision === null)
-    required(await endRead(reader.database, reader.held, isRestricted(reader)));
+    requireWritten(await finishRead(reader.database, reader.held, isRestricted(reader)));
   return { changed, full: row.full };
 }
 
-function isRestricted({ prefixes }: Reader): boolean {
+function isRestricted({ prefixes }: DirectoryReader): boolean {
   return prefixes.users.length > 0;
 }
 
 /** Whether an empty page is written: usually the link before it is as good. */
 function isWorthKeeping({ full, link_age_ms: age }: DirectorySyncRow): boolean {
-  return full || age === null || age > linkLifeMs;
+  return full || age === null || age > maxLinkAgeMs;
 }
 
-async function readGroupList(reader: Reader, row: DirectorySyncRow): Promise<boolean> {
+async function readGroupList(reader: DirectoryReader, row: DirectorySyncRow): Promise<boolean> {
   let link = row.groups_link;
   let changed = false;
   const seen = new Set([link]);
   for (;;) {
-    reader.proceed();
+    reader.beforePage();
     const page = await reader.client.groups(link);
-    if (!page.last && seen.has(page.link)) throw endless();
+    if (!page.last && seen.has(page.link)) throw endlessListFailure();
     if (page.items.length > 0 || !page.last || isWorthKeeping(row)) {
       const work = await selectGroups(reader, row, page.items);
-      required(await writeGroups(reader.database, reader.held, { link: page.link, last: page.last, ...work }));
+      requireWritten(await writeGroups(reader.database, reader.held, { link: page.link, last: page.last, ...work }));
     }
     changed ||= page.items.length > 0;
     if (page.last) return changed;
@@ -110,7 +110,7 @@ async function readGroupList(reader: Reader, row: DirectorySyncRow): Promise<boo
  * who joined or left.
  */
 async function selectGroups(
-  { database, held, client, prefixes }: Reader,
+  { database, held, client, prefixes }: DirectoryReader,
   { groups_read: isRead, generation }: DirectorySyncRow,
   items: readonly GroupDelta[],
 ): Promise<Omit<GroupsPage, 'link' | 'last'>> {
@@ -127,7 +127,7 @@ async function selectGroups(
   const groups = new Map<string, MirroredGroup>();
   const gone = new Set<string>();
   const members = new Map<string, GroupMember & { readonly isIn: boolean }>();
-  for (const { id, removed, name = names.get(id), joined, left } of items) {
+  for (const { id, removed, name = names.get(id), addedMembers, removedMembers } of items) {
     const isKnown = names.has(id);
     const group = removed || name === undefined ? undefined : selectGroup(prefixes, id, name);
     if (group === undefined) {
@@ -141,13 +141,21 @@ async function selectGroups(
     names.set(id, group.name);
     // For a group that was not selected before, the directory reports what changed but not who was a member, so the
     // members are read.
-    const whole = !isRead || isKnown ? { joined, left } : { joined: await client.members(id), left: [] };
+    const whole =
+      !isRead || isKnown
+        ? { joined: addedMembers, left: removedMembers }
+        : { joined: await client.members(id), left: [] };
     for (const user of whole.left) members.set(`${id} ${user}`, { group: id, user, isIn: false });
     for (const user of whole.joined) members.set(`${id} ${user}`, { group: id, user, isIn: true });
   }
   const kept = [...members.values()].filter(({ group }) => groups.has(group));
   const those = (isIn: boolean) => kept.filter((one) => one.isIn === isIn).map(({ group, user }) => ({ group, user }));
-  return { groups: [...groups.values()], gone: [...gone], joined: those(true), left: those(false) };
+  return {
+    groups: [...groups.values()],
+    removedGroups: [...gone],
+    addedMembers: those(true),
+    removedMembers: those(false),
+  };
 }
 
 function selectGroup(prefixes: Prefixes, id: string, name: string): MirroredGroup | undefined {
@@ -156,21 +164,21 @@ function selectGroup(prefixes: Prefixes, id: string, name: string): MirroredGrou
   return synced || selecting ? { id, name, synced, selecting } : undefined;
 }
 
-async function readUserList(reader: Reader, row: DirectorySyncRow): Promise<boolean> {
-  const scope = { restricted: isRestricted(reader), whole: !row.users_read };
+async function readUserList(reader: DirectoryReader, row: DirectorySyncRow): Promise<boolean> {
+  const scope = { restricted: isRestricted(reader), isComplete: !row.users_read };
   let link = row.users_link;
   let changed = false;
   const seen = new Set([link]);
   for (;;) {
-    reader.proceed();
+    reader.beforePage();
     const page = await reader.client.users(link);
-    if (!page.last && seen.has(page.link)) throw endless();
+    if (!page.last && seen.has(page.link)) throw endlessListFailure();
     if (page.items.length > 0 || !page.last || isWorthKeeping(row))
-      required(
+      requireWritten(
         await writeUsers(
           reader.database,
           reader.held,
-          { link: page.link, last: page.last, ...latest(page.items) },
+          { link: page.link, last: page.last, ...mergeUserItems(page.items) },
           scope,
         ),
       );
@@ -182,7 +190,7 @@ async function readUserList(reader: Reader, row: DirectorySyncRow): Promise<bool
 }
 
 /** Merges the items of a page. A page may contain several items about a user, and the last one counts. */
-function latest(items: readonly UserDelta[]): Pick<UsersPage, 'users' | 'gone' | 'deleted'> {
+function mergeUserItems(items: readonly UserDelta[]): Pick<UsersPage, 'users' | 'removed' | 'deleted'> {
   const users = new Map<string, UsersPage['users'][number]>();
   const gone = new Set<string>();
   const deleted = new Set<string>();
@@ -195,30 +203,31 @@ function latest(items: readonly UserDelta[]): Pick<UsersPage, 'users' | 'gone' |
     else if (item.removed) gone.add(id);
     else users.set(id, { id, data: { ...before?.data, ...data } });
   }
-  return { users: [...users.values()], gone: [...gone], deleted: [...deleted] };
+  return { users: [...users.values()], removed: [...gone], deleted: [...deleted] };
 }
 
 /**
  * Reads the users who joined a group that selects its members. They were out of scope before, so they are not stored
  * yet.
  */
-async function readJoined(reader: Reader): Promise<boolean> {
+async function readJoinedUsers(reader: DirectoryReader): Promise<boolean> {
   if (!isRestricted(reader)) return false;
   const { database, held, client } = reader;
   let changed = false;
   let after = '';
   for (;;) {
-    const ids = await unknownMembers(database, held, after, usersAtOnce);
+    const ids = await unknownMembers(database, held, after, maxUsersPerRequest);
     const last = ids.at(-1);
     if (last === undefined) return changed;
-    reader.proceed();
+    reader.beforePage();
     const found = await client.findUsers(ids);
-    if (found.length > 0) required(await writeUsers(database, held, latest(found), { restricted: true, whole: true }));
+    if (found.length > 0)
+      requireWritten(await writeUsers(database, held, mergeUserItems(found), { restricted: true, isComplete: true }));
     changed ||= found.length > 0;
     after = last;
   }
 }
 
-function required(written: boolean): void {
+function requireWritten(written: boolean): void {
   if (!written) throw new SyncLost();
 }

@@ -2,12 +2,12 @@ import type { Engine } from '../../../commit/engine.ts';
 import {
   type DirectorySyncRow,
   type HeldSync,
-  noteSecretLife,
-  type SecretLife,
-  warnOfSecretEnd,
+  recordSecretExpiry,
+  type SecretExpiry,
+  warnOfSecretExpiry,
 } from '../../../db/directory-sync/progress.ts';
 import type { Actor } from '../../../model/declare/actor.ts';
-import { endOfSecret } from '../application-secrets.ts';
+import { expiryOfSecret } from '../application-secrets.ts';
 import { dueWarning } from '../secret-warnings.ts';
 import type { DirectoryClient } from './client.ts';
 import { DirectoryFailure } from './failure.ts';
@@ -32,15 +32,15 @@ export interface SecretCheck {
 export async function checkSecret(engine: Engine, check: SecretCheck): Promise<string | undefined> {
   const { held, row, basis } = check;
   const isKnown = row?.secret_basis === basis && row.secret_age_ms !== null && row.secret_age_ms < dayMs;
-  const life = isKnown ? { ends: row.secret_ends_at?.toISOString() } : await askSecretLife(check);
+  const life = isKnown ? { ends: row.secret_ends_at?.toISOString() } : await querySecretExpiry(check);
   if (life === undefined) return undefined;
-  if (!isKnown && !(await noteSecretLife(engine.database, held, { ...life, basis }))) return undefined;
+  if (!isKnown && !(await recordSecretExpiry(engine.database, held, { ...life, basis }))) return undefined;
   const { ends, note } = { note: undefined, ...life };
-  if (ends !== undefined) await warn(engine, check, ends);
+  if (ends !== undefined) await warnOfExpiry(engine, check, ends);
   return note === row?.secret_note ? undefined : note;
 }
 
-async function warn(engine: Engine, { held, row, basis, actor }: SecretCheck, ends: string): Promise<void> {
+async function warnOfExpiry(engine: Engine, { held, row, basis, actor }: SecretCheck, ends: string): Promise<void> {
   const now = engine.now();
   const days = dueWarning(ends, now, row?.secret_basis === basis ? row.secret_warned : null);
   if (days === undefined) return;
@@ -49,15 +49,15 @@ async function warn(engine: Engine, { held, row, basis, actor }: SecretCheck, en
     target: held.integration,
     meta: { ends, platform: 'directory' },
   } as const;
-  await warnOfSecretEnd(engine.database, held, days, { actor, event, at: now });
+  await warnOfSecretExpiry(engine.database, held, days, { actor, event, at: now });
 }
 
 /** Returns `undefined` when the directory could not be queried now. */
-async function askSecretLife({ client, secret }: SecretCheck): Promise<Omit<SecretLife, 'basis'> | undefined> {
+async function querySecretExpiry({ client, secret }: SecretCheck): Promise<Omit<SecretExpiry, 'basis'> | undefined> {
   try {
     const secrets = await client.secrets();
     if (secrets !== undefined) {
-      const ends = endOfSecret(secrets, secret);
+      const ends = expiryOfSecret(secrets, secret);
       return ends === undefined
         ? { note: 'the directory lists no secret of the application that begins like this one' }
         : { ends };

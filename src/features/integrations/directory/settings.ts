@@ -1,7 +1,7 @@
 import type { Engine } from '../../../commit/engine.ts';
 import { canonicalJson, type JsonObject } from '../../../lib/json.ts';
 import { sha256 } from '../../../lib/node-pure.ts';
-import { mapSecrets, openSecret, placeOf } from '../../../model/schema/secret-fields.ts';
+import { mapSecrets, openSecret, sealPlaceOf } from '../../../model/schema/secret-fields.ts';
 import type { Stored } from '../../../model/state/stored.ts';
 import type { Credentials } from './token.ts';
 
@@ -25,11 +25,11 @@ export interface DirectorySettings {
   readonly secretBasis: string;
 }
 
-const usualSeconds = 300;
+const defaultIntervalSeconds = 300;
 
 /** Returns the settings of an integration. */
 export function settingsOf({ spec }: Stored<'DirectoryIntegration'>): DirectorySettings {
-  const { host = '', tenant_id: tenant, client_id: client, sync_interval: seconds = usualSeconds } = spec;
+  const { host = '', tenant_id: tenant, client_id: client, sync_interval: seconds = defaultIntervalSeconds } = spec;
   const prefixes = { groups: spec.group_prefixes ?? [], users: spec.user_group_prefixes ?? [] };
   const basis = { host, tenant: tenant ?? '', client: client ?? '', groups: prefixes.groups, users: prefixes.users };
   return {
@@ -47,7 +47,7 @@ export function credentialsOf(
   // The cast is safe: a spec is JSON.
   const stored = { ...spec } as JsonObject;
   const opened = mapSecrets(registry.get(kind).spec, stored, (text, path, field) =>
-    openSecret(field, text, placeOf(account, id, path), planEnvironment.vault),
+    openSecret(field, text, sealPlaceOf(account, id, path), planEnvironment.vault),
   );
   const { tenant_id: tenant, client_id: clientId, client_secret: secret } = opened;
   return {

@@ -2,7 +2,7 @@ import type { Call, Engine } from '../../../commit/engine.ts';
 import { listPlans } from '../../../db/config/plans.ts';
 import { listSyncStatus, type SyncStatusRow } from '../../../db/directory-sync/status.ts';
 import type { Stored } from '../../../model/state/stored.ts';
-import { readableNames } from '../../../objects/object-list.ts';
+import { createKindNameReadCheck } from '../../../objects/object-list.ts';
 import type { AccountStatus } from '../../../operations/config/status.ts';
 import { type ProvidingKind, planSourceOf } from '../provisioning/provision.ts';
 
@@ -16,8 +16,8 @@ type Trouble = Pick<TroubledProvider, 'state' | 'message'>;
  * Returns what needs attention in the integrations that import users and groups, as far as the caller may read them.
  */
 export async function troubledProviders(engine: Engine, call: Call): Promise<readonly TroubledProvider[]> {
-  const state = await engine.snapshots.at(call.account, call.revision);
-  const isReadable = readableNames(state, call);
+  const state = await engine.snapshots.atLeast(call.account, call.revision);
+  const isReadable = createKindNameReadCheck(state, call);
   const directories = isReadable('DirectoryIntegration') ? state.ofKind('DirectoryIntegration') : [];
   const servers = isReadable('ScimIntegration') ? state.ofKind('ScimIntegration') : [];
   const rows = directories.length === 0 ? [] : await listSyncStatus(engine.database, call.account);
@@ -56,7 +56,7 @@ function secretTrouble(object: Stored<'DirectoryIntegration'>, row: SyncStatusRo
 }
 
 /** Maximum number of plans of one integration that are named. */
-const mostPlans = 5;
+const maxPlans = 5;
 
 /** Returns the newest requests of a provider that take too much away, while their plans wait for an approval. */
 async function heldRequests(
@@ -65,7 +65,7 @@ async function heldRequests(
   object: Stored<'ScimIntegration'>,
 ): Promise<readonly TroubledProvider[]> {
   if (object.spec.enabled === false) return [];
-  const filter = { source: planSourceOf(object.id), states: ['needs_approval'], limit: mostPlans } as const;
+  const filter = { source: planSourceOf(object.id), states: ['needs_approval'], limit: maxPlans } as const;
   const plans = await listPlans(engine.database, account, { ...filter, validAt: engine.now() });
   return plans.map(({ id, createdAt }) =>
     troubled(object, {

@@ -1,7 +1,7 @@
 import { isObject, type Json, parseJson } from '../../../lib/json.ts';
 import type { OutboundAnswer } from '../../../outbound/client.ts';
-import { retryAfter } from '../deliveries/answer.ts';
-import type { ClientParts } from './client.ts';
+import { parseRetryAfter } from '../deliveries/answer.ts';
+import type { ClientOptions } from './client.ts';
 import { DirectoryFailure } from './failure.ts';
 
 /** Credentials with which an application signs in. */
@@ -15,15 +15,15 @@ export interface Credentials {
 /** A token, and the time until which it is used, in milliseconds since 1970. */
 export interface AccessToken {
   readonly text: string;
-  readonly until: number;
+  readonly usableUntil: number;
 }
 
 /** Time before its end at which a token is no longer used, in milliseconds. */
 const marginMs = 60_000;
-const usualSeconds = 300;
+const defaultLifetimeSeconds = 300;
 
 /** Requests a token with the application's secret (OAuth 2.0 client credentials). Throws `DirectoryFailure`. */
-export async function requestToken({ cloud, credentials, send, now }: ClientParts): Promise<AccessToken> {
+export async function requestToken({ cloud, credentials, send, now }: ClientOptions): Promise<AccessToken> {
   const { tenant, clientId, secret } = credentials;
   if (!/^[\w-]+(\.[\w-]+)*$/.test(tenant))
     throw new DirectoryFailure('refused', `${tenant} is not a valid tenant; write its id or its domain`);
@@ -39,8 +39,8 @@ export async function requestToken({ cloud, credentials, send, now }: ClientPart
   const { access_token: text, expires_in: seconds } = body;
   if (typeof text !== 'string' || !/^[\x21-\x7e]+$/.test(text))
     throw new DirectoryFailure('away', `${url.host} answers 200 without a token`);
-  const life = typeof seconds === 'number' && seconds > 0 ? seconds : usualSeconds;
-  return { text, until: now() + Math.max(life * 1000 - marginMs, (life * 1000) / 2) };
+  const life = typeof seconds === 'number' && seconds > 0 ? seconds : defaultLifetimeSeconds;
+  return { text, usableUntil: now() + Math.max(life * 1000 - marginMs, (life * 1000) / 2) };
 }
 
 /** Advice on the sign-in errors that a user can fix, by error number. Other errors are shown with their number. */
@@ -61,7 +61,7 @@ function refusalOf(
   named: Pick<Credentials, 'tenant' | 'clientId'>,
   now: number,
 ): DirectoryFailure {
-  const afterMs = retryAfter(headers['retry-after'], now);
+  const afterMs = parseRetryAfter(headers['retry-after'], now);
   const later = afterMs === undefined ? {} : { afterMs };
   if (status === 429 || status >= 500) return new DirectoryFailure('away', `${host} answers ${status}`, later);
   const [code] = Array.isArray(codes) ? codes : [];

@@ -3,7 +3,7 @@ import { type Json, parseJson } from '../../../lib/json.ts';
 import type { OutboundAnswer, OutboundRequest } from '../../../outbound/client.ts';
 import { OutboundFailure } from '../../../outbound/failure.ts';
 import type { Outbound } from '../../../outbound/outbound.ts';
-import { countValues, retryAfter } from '../deliveries/answer.ts';
+import { countJsonValues, parseRetryAfter } from '../deliveries/answer.ts';
 import { VendorFailure } from './vendor.ts';
 
 /** Options of requests to products. */
@@ -16,7 +16,7 @@ export interface VendorHttpOptions {
   /** Time limit of one answer, in milliseconds. Absent: a minute. */
   readonly timeoutMs?: number | undefined;
   /** Delay before the first repetition of a failed request, in milliseconds. Absent: a second. */
-  readonly againMs?: number | undefined;
+  readonly retryMs?: number | undefined;
 }
 
 /** One request to a product. */
@@ -37,24 +37,24 @@ export interface VendorAnswer {
  */
 export type AskVendor = (request: VendorRequest) => Promise<VendorAnswer>;
 
-const usualTimeoutMs = 60_000;
-const usualAgainMs = 1000;
+const defaultTimeoutMs = 60_000;
+const defaultRetryMs = 1000;
 /**
  * Maximum size of an answer, in bytes: one page of devices. A server that reads several products at once has room for
  * one page of each.
  */
-const mostBytes = 8 * 1024 * 1024;
+const maxResponseBytes = 8 * 1024 * 1024;
 /** Maximum number of JSON values in an answer: the smallest values take twenty times their text in memory. */
-const mostValues = 1_000_000;
+const maxValues = 1_000_000;
 /** Maximum number of attempts of a request. */
-const mostAttempts = 5;
+const maxAttempts = 5;
 /**
  * Longest wait within a sync, in milliseconds. A product that asks for more is not queried again before the next sync.
  */
-const longestWaitMs = 120_000;
+const maxWaitMs = 120_000;
 
 /** Statuses of a product that is busy or broken for now. */
-const passing: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
+const transientStatuses: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 /** Creates the function that sends requests to products over HTTP. */
 export function createAsk(options: VendorHttpOptions): AskVendor {
@@ -62,9 +62,9 @@ export function createAsk(options: VendorHttpOptions): AskVendor {
     for (let attempt = 1; ; attempt++) {
       const result = await askOnce(options, request);
       if ('body' in result) return result;
-      const backOff = (options.againMs ?? usualAgainMs) * 2 ** (attempt - 1);
+      const backOff = (options.retryMs ?? defaultRetryMs) * 2 ** (attempt - 1);
       const waitMs = Math.max(backOff, result.afterMs ?? 0);
-      if (attempt === mostAttempts || waitMs > longestWaitMs)
+      if (attempt === maxAttempts || waitMs > maxWaitMs)
         throw new VendorFailure(result.reason, { afterMs: result.afterMs });
       await pause(waitMs, options.signal);
     }
@@ -79,31 +79,31 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
   }
 }
 
-interface Again {
+interface TransientFailure {
   readonly reason: string;
   readonly afterMs: number | undefined;
 }
 
-async function askOnce(options: VendorHttpOptions, request: VendorRequest): Promise<VendorAnswer | Again> {
+async function askOnce(options: VendorHttpOptions, request: VendorRequest): Promise<VendorAnswer | TransientFailure> {
   const { url, accepts = [] } = request;
   const answer = await send(options, request);
   if (!('status' in answer)) return answer;
   const { status } = answer;
   const said = `${url.host} answers ${status}`;
-  if (passing.has(status)) return { reason: said, afterMs: waitAsked(answer.headers, options.now()) };
+  if (transientStatuses.has(status)) return { reason: said, afterMs: requestedWaitMs(answer.headers, options.now()) };
   if ((status < 200 || status >= 300) && !accepts.includes(status)) throw refusal(said, status);
   return readBody(answer, url.host);
 }
 
 async function send(
-  { outbound, signal, timeoutMs = usualTimeoutMs }: VendorHttpOptions,
+  { outbound, signal, timeoutMs = defaultTimeoutMs }: VendorHttpOptions,
   { accepts: _, ...request }: VendorRequest,
-): Promise<OutboundAnswer | Again> {
+): Promise<OutboundAnswer | TransientFailure> {
   if (signal.aborted) throw new VendorFailure('the sync was stopped');
   const headers = { accept: 'application/json', ...request.headers };
   try {
     return await outbound.send('endpoint_security', {
-      ...{ maxBytes: mostBytes, ...request, namedBy: 'user', headers, timeoutMs },
+      ...{ maxBytes: maxResponseBytes, ...request, namedBy: 'user', headers, timeoutMs },
     });
   } catch (error) {
     if (!(error instanceof OutboundFailure)) throw error;
@@ -114,9 +114,9 @@ async function send(
 }
 
 /** Parses the body. A body that is not complete JSON was cut off by the connection, so the request is repeated. */
-function readBody({ status, body }: OutboundAnswer, host: string): VendorAnswer | Again {
-  if (countValues(body) > mostValues)
-    throw new AnswerTooLarge(`${host} answers with more than ${mostValues} values; such an answer is not read`);
+function readBody({ status, body }: OutboundAnswer, host: string): VendorAnswer | TransientFailure {
+  if (countJsonValues(body) > maxValues)
+    throw new AnswerTooLarge(`${host} answers with more than ${maxValues} values; such an answer is not read`);
   try {
     return { status, body: parseJson(body.toString('utf8')) };
   } catch {
@@ -141,8 +141,8 @@ function refusal(said: string, status: number): VendorFailure {
  * Returns how long a product asks to wait, in milliseconds. The headers contain seconds, a date, or (one product) a
  * time in seconds since 1970.
  */
-function waitAsked(headers: OutboundAnswer['headers'], now: number): number | undefined {
+function requestedWaitMs(headers: OutboundAnswer['headers'], now: number): number | undefined {
   const moment = headers['x-ratelimit-retryafter'];
   if (typeof moment === 'string' && /^\d{9,12}$/.test(moment)) return Math.max(0, Number(moment) * 1000 - now);
-  return retryAfter(headers['retry-after'], now);
+  return parseRetryAfter(headers['retry-after'], now);
 }

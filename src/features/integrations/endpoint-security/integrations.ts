@@ -1,7 +1,7 @@
 import type { Engine } from '../../../commit/engine.ts';
 import { canonicalJson } from '../../../lib/json.ts';
 import { sha256 } from '../../../lib/node-pure.ts';
-import { mapSecrets, openSecret, placeOf } from '../../../model/schema/secret-fields.ts';
+import { mapSecrets, openSecret, sealPlaceOf } from '../../../model/schema/secret-fields.ts';
 import type { StoredObject } from '../../../model/state/object.ts';
 import type { KindName, StoredSpec } from '../../../model/state/stored.ts';
 import type { AskVendor } from './http.ts';
@@ -38,7 +38,7 @@ const products: Readonly<Record<string, Product>> = {
 export const integrationKinds: readonly string[] = Object.keys(products);
 
 /** Value of `trustedHours` for products whose integration does not set it, in hours. */
-const usualTrustedHours = 24;
+const defaultTrustedHours = 24;
 
 function productOf(kind: string): string {
   return products[kind]?.name ?? kind;
@@ -62,7 +62,7 @@ export function describeIntegration({ kind, spec }: StoredObject): Described {
   return {
     product: productOf(kind),
     platform: platformOf(kind),
-    trustedHours: typeof hours === 'number' ? hours : usualTrustedHours,
+    trustedHours: typeof hours === 'number' ? hours : defaultTrustedHours,
     credentialBasis: sha256(canonicalJson({ token: token ?? '', secret: secret ?? '', client: client ?? '' })),
   };
 }
@@ -77,7 +77,7 @@ export function openIntegration(
 ): Integration {
   const { id, kind, spec } = object;
   const settings = mapSecrets(registry.get(kind).spec, spec, (text, path, field) =>
-    openSecret(field, text, placeOf(account, id, path), planEnvironment.vault),
+    openSecret(field, text, sealPlaceOf(account, id, path), planEnvironment.vault),
   );
   return { account, id, ...describeIntegration(object), settings };
 }

@@ -18,16 +18,16 @@ export interface Matcher {
  * Devices with one name of a machine: their number, the first of them, and the most recent one that also has the
  * machine's hostname.
  */
-interface Bearers {
+interface MatchingDevices {
   readonly count: number;
   readonly device: Device;
-  readonly own?: Device | undefined;
+  readonly sameHostname?: Device | undefined;
 }
 
 interface Candidate {
   readonly machine: Machine;
-  bySerial?: Bearers;
-  byHostname?: Bearers;
+  bySerial?: MatchingDevices;
+  byHostname?: MatchingDevices;
 }
 
 /**
@@ -36,21 +36,22 @@ interface Candidate {
  */
 export function createMatcher(machines: readonly Machine[]): Matcher {
   const candidates = new Map(machines.map((machine) => [machine.peer, { machine } as Candidate]));
-  const bySerial = Map.groupBy(candidates.values(), ({ machine }) => serialOf(machine.serial));
+  const bySerial = Map.groupBy(candidates.values(), ({ machine }) => normalizeSerial(machine.serial));
   const byLabel = Map.groupBy(candidates.values(), ({ machine }) => labelOf(machine.hostname));
   const addOne = (device: Device): void => {
-    const serial = serialOf(device.serial);
+    const serial = normalizeSerial(device.serial);
     const label = labelOf(device.hostname);
     for (const candidate of serial === '' ? [] : (bySerial.get(serial) ?? []))
-      candidate.bySerial = withBearer(candidate.bySerial, device, isNamed(device, candidate.machine));
+      candidate.bySerial = addMatchingDevice(candidate.bySerial, device, hasSameHostname(device, candidate.machine));
     for (const candidate of label === '' ? [] : (byLabel.get(label) ?? []))
-      if (isNamed(device, candidate.machine)) candidate.byHostname = withBearer(candidate.byHostname, device, true);
+      if (hasSameHostname(device, candidate.machine))
+        candidate.byHostname = addMatchingDevice(candidate.byHostname, device, true);
   };
   return {
     add: (devices) => devices.forEach(addOne),
     match(machine) {
       const { bySerial: serials, byHostname: hostnames } = candidates.get(machine.peer) ?? {};
-      if (serials !== undefined) return ofSerial(machine, serials);
+      if (serials !== undefined) return matchBySerial(machine, serials);
       if (hostnames === undefined) return { reason: `no device has ${namesText(machine)}` };
       if (hostnames.count === 1) return { device: hostnames.device };
       return {
@@ -64,19 +65,19 @@ export function createMatcher(machines: readonly Machine[]): Matcher {
  * Returns the device with the machine's serial number. A machine that was reinstalled may be listed twice. Its hostname
  * then decides, and among devices with that hostname the most recent one.
  */
-function ofSerial({ serial, hostname }: Machine, { count, device, own }: Bearers): Match {
+function matchBySerial({ serial, hostname }: Machine, { count, device, sameHostname }: MatchingDevices): Match {
   if (count === 1) return { device };
-  if (own !== undefined) return { device: own };
+  if (sameHostname !== undefined) return { device: sameHostname };
   return {
     reason: `${count} devices have the serial number \`${serial}\`, and none of them has the hostname \`${hostname}\``,
   };
 }
 
-function withBearer(known: Bearers | undefined, device: Device, isOwn: boolean): Bearers {
-  const own = isOwn && !isOlder(device, known?.own) ? device : known?.own;
+function addMatchingDevice(known: MatchingDevices | undefined, device: Device, isOwn: boolean): MatchingDevices {
+  const own = isOwn && !isOlder(device, known?.sameHostname) ? device : known?.sameHostname;
   // A page that shifted while it was read may repeat a device of the page before.
-  if (known?.device.id === device.id) return { ...known, own };
-  return { count: (known?.count ?? 0) + 1, device: known?.device ?? device, own };
+  if (known?.device.id === device.id) return { ...known, sameHostname: own };
+  return { count: (known?.count ?? 0) + 1, device: known?.device ?? device, sameHostname: own };
 }
 
 function isOlder(device: Device, other: Device | undefined): boolean {
@@ -85,7 +86,7 @@ function isOlder(device: Device, other: Device | undefined): boolean {
 
 function namesText({ serial, hostname }: MachineNames): string {
   const names = [
-    ...(serialOf(serial) === '' ? [] : [`the serial number \`${serial}\``]),
+    ...(normalizeSerial(serial) === '' ? [] : [`the serial number \`${serial}\``]),
     ...(labelOf(hostname) === '' ? [] : [`the hostname \`${hostname}\``]),
   ];
   return names.length === 0
@@ -100,21 +101,21 @@ const placeholders: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns a serial number in a form that can be compared, or an empty text when it does not identify a machine. */
-function serialOf(text: string): string {
+function normalizeSerial(text: string): string {
   const serial = text.trim().toUpperCase();
   return placeholders.has(serial) || /^0+$/.test(serial) || /^(.)\1{4,}$/.test(serial) ? '' : serial;
 }
 
 /** Returns the first label of a hostname, in a form that can be compared. */
 function labelOf(hostname: string): string {
-  return fullName(hostname).split('.')[0] ?? '';
+  return normalizeHostname(hostname).split('.')[0] ?? '';
 }
 
 /**
  * Returns a hostname in a form that can be compared. Machines of one manufacturer append `.local`, which products leave
  * out.
  */
-function fullName(hostname: string): string {
+function normalizeHostname(hostname: string): string {
   return hostname
     .trim()
     .toLowerCase()
@@ -123,8 +124,8 @@ function fullName(hostname: string): string {
 }
 
 /** Whether two hostnames mean the same machine: they are equal, or one of them is given without its domain. */
-function isNamed({ hostname }: MachineNames | Device, machine: MachineNames): boolean {
-  const [one, other] = [fullName(hostname), fullName(machine.hostname)];
+function hasSameHostname({ hostname }: MachineNames | Device, machine: MachineNames): boolean {
+  const [one, other] = [normalizeHostname(hostname), normalizeHostname(machine.hostname)];
   if (one === '' || other === '') return false;
   return one === other || (labelOf(one) === labelOf(other) && (!one.includes('.') || !other.includes('.')));
 }

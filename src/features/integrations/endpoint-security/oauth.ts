@@ -11,9 +11,9 @@ export interface ClientCredentials {
 /** Time before its end at which a token is renewed, in milliseconds. */
 const marginMs = 60_000;
 /** Lifetime of a token when the answer does not state it, in seconds. */
-const usualSeconds = 600;
+const defaultLifetimeSeconds = 600;
 /** Maximum size of an answer with a token, in bytes. */
-const mostBytes = 64 * 1024;
+const maxResponseBytes = 64 * 1024;
 
 /**
  * Returns a function that sends requests with a token. The token is requested when it is first needed, and again before
@@ -45,7 +45,7 @@ async function requestToken(ask: AskVendor, { url, form }: ClientCredentials, no
       method: 'POST',
       body: new URLSearchParams(form).toString(),
       accepts: [400, 401, 403],
-      maxBytes: mostBytes,
+      maxBytes: maxResponseBytes,
     },
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
   });
@@ -59,7 +59,7 @@ async function requestToken(ask: AskVendor, { url, form }: ClientCredentials, no
   }
   if (typeof text !== 'string' || !/^[\x21-\x7e]+$/.test(text))
     throw new VendorFailure(`${url.host} answers a token request without a token`);
-  const lasts = typeof seconds === 'number' && seconds > 0 ? seconds : usualSeconds;
+  const lasts = typeof seconds === 'number' && seconds > 0 ? seconds : defaultLifetimeSeconds;
   return { text, until: now() + Math.max(lasts * 1000 - marginMs, (lasts * 1000) / 2) };
 }
 

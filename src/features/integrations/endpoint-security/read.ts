@@ -7,7 +7,7 @@ import { VendorFailure } from './vendor.ts';
 export interface ListPlace {
   readonly member: string;
   readonly host: string;
-  readonly most: number;
+  readonly maxItems: number;
 }
 
 /**
@@ -25,35 +25,35 @@ export function textsIn(body: Json, place: ListPlace): readonly string[] {
   return listOf(body, place, isShortText) as readonly string[];
 }
 
-function listOf(body: Json, { member, host, most }: ListPlace, isItem: (item: Json) => boolean): readonly Json[] {
+function listOf(body: Json, { member, host, maxItems }: ListPlace, isItem: (item: Json) => boolean): readonly Json[] {
   const list = isObject(body) ? asObject(body)[member] : undefined;
   // The length is checked first: the items of a list that is too long are not examined.
-  if (Array.isArray(list) && list.length > most)
+  if (Array.isArray(list) && list.length > maxItems)
     throw new VendorFailure(
-      `${host} answers with ${list.length} items in the list \`${member}\`, although at most ${most} were requested`,
+      `${host} answers with ${list.length} items in the list \`${member}\`, although at most ${maxItems} were requested`,
     );
   if (Array.isArray(list) && list.every(isItem)) return list;
   throw new VendorFailure(`${host} answers without the list \`${member}\` that its API describes`);
 }
 
 /** Maximum length of a text. Names and states are short, so longer texts are not accepted. */
-const longestText = 2048;
+const maxTextLength = 2048;
 
 /** Maximum number of pages, which no product reaches. */
-const mostPages = 20_000;
+const maxPages = 20_000;
 
 /**
  * Returns a function to call with the place (cursor, link or id) of each page after the first. It throws
  * `VendorFailure` when a place occurs for the second time, and when there are too many pages: pages without devices
  * would otherwise be read forever.
  */
-export function demandProgress(host: string): (place: string) => void {
+export function createProgressCheck(host: string): (place: string) => void {
   const seen = new Set<string>();
   return (place) => {
     // The product decides how long a place is, so only hashes are kept.
     const sum = sha256(place);
     if (seen.has(sum)) throw new VendorFailure(`${host} answers with a page that links back to an earlier one`);
-    if (seen.size === mostPages) throw new VendorFailure(`${host} answers with more than ${mostPages} pages`);
+    if (seen.size === maxPages) throw new VendorFailure(`${host} answers with more than ${maxPages} pages`);
     seen.add(sum);
   };
 }
@@ -65,7 +65,7 @@ export function textIn(object: JsonObject, member: string): string {
 }
 
 function isShortText(value: Json | undefined): value is string {
-  return typeof value === 'string' && value.length <= longestText;
+  return typeof value === 'string' && value.length <= maxTextLength;
 }
 
 /** Returns the time in a member, in ISO 8601, or `undefined` when there is none. */
@@ -75,7 +75,7 @@ export function momentIn(object: JsonObject, member: string): string | undefined
 }
 
 /** Returns the end of a token that states it itself, as a JWT does, in ISO 8601. Otherwise returns `undefined`. */
-export function endOfToken(token: string): string | undefined {
+export function expiryOfToken(token: string): string | undefined {
   const [, claims = '', ...others] = token.split('.');
   if (others.length !== 1) return undefined;
   const { exp } = claimsOf(claims);

@@ -1,17 +1,17 @@
-import { decidedBy, disapprovalOf } from '../../../access/ruleset/verdicts.ts';
+import { disapprovalOf, peersDecidedBy } from '../../../access/ruleset/verdicts.ts';
 import type { Call, Engine } from '../../../commit/engine.ts';
 import type { PresenceImage } from '../../../commit/presence.ts';
 import {
-  acceptLoss,
+  acceptDeviceLoss,
   type IntegrationStatusRow,
   listIntegrationStatus,
-  syncSoon,
+  scheduleSync,
 } from '../../../db/endpoint-security/status.ts';
 import type { ActivityCode } from '../../../model/declare/activities.ts';
 import { Conflict, NotFound } from '../../../model/errors.ts';
 import type { StoredObject } from '../../../model/state/object.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
-import { readableNames } from '../../../objects/object-list.ts';
+import { createKindNameReadCheck } from '../../../objects/object-list.ts';
 import type { EndpointSecurity } from '../../../operations/config/endpoint-security.ts';
 import type { AccountStatus } from '../../../operations/config/status.ts';
 import { requireRight } from '../../../plan/checks/authorize.ts';
@@ -23,11 +23,11 @@ type TroubledIntegration = NonNullable<AccountStatus['endpointSecurity']>[number
 
 /** Returns the state of the account's endpoint security integrations that the caller may read. */
 export async function showEndpointSecurity(engine: Engine, call: Call): Promise<readonly EndpointSecurity[]> {
-  const state = await engine.snapshots.at(call.account, call.revision);
+  const state = await engine.snapshots.atLeast(call.account, call.revision);
   const objects = readableIntegrations(state, call);
   if (objects.length === 0) return [];
   const rows = await listIntegrationStatus(engine.database, call.account);
-  const image = await engine.presence.at(call.account);
+  const image = await engine.presence.read(call.account);
   return objects.map((object) =>
     view(
       state,
@@ -50,7 +50,7 @@ export async function troubledEndpointSecurity(engine: Engine, call: Call): Prom
 const troubles: readonly EndpointSecurity['state'][] = ['failing', 'held', 'untrusted'];
 
 function readableIntegrations(state: Snapshot, call: Call): readonly StoredObject[] {
-  const isReadable = readableNames(state, call);
+  const isReadable = createKindNameReadCheck(state, call);
   return integrationKinds.filter(isReadable).flatMap((kind) => state.ofKind(kind));
 }
 
@@ -62,7 +62,7 @@ function view(
 ): EndpointSecurity {
   const { kind, key } = object;
   const { platform: vendor, product, credentialBasis } = describeIntegration(object);
-  const warning = standingWarning(row, credentialBasis, image.now);
+  const warning = expiryWarning(row, credentialBasis, image.now);
   const peers = countPeers(state, object.id, image);
   const standing = stateOf(object, row);
   return {
@@ -73,9 +73,9 @@ function view(
       deciding: row?.decides === true,
       peers,
     },
-    ...optionals({ devices: row?.devices, foundDevices: row?.doubted }),
+    ...omitMissing({ devices: row?.devices, foundDevices: row?.doubted }),
     failures: row?.failures ?? 0,
-    ...optionals({
+    ...omitMissing({
       lastSyncedAt: row?.last_synced_at?.toISOString(),
       lastError: row?.last_error,
       lastErrorAt: row?.last_error_at?.toISOString(),
@@ -88,14 +88,14 @@ function view(
  * Returns the warning about credentials that end soon. What is recorded about credentials that were replaced does not
  * apply to the new ones.
  */
-function standingWarning(row: IntegrationStatusRow | undefined, basis: string, now: string): string {
+function expiryWarning(row: IntegrationStatusRow | undefined, basis: string, now: string): string {
   const ends = row?.credential_basis === basis ? row.credential_ends_at?.toISOString() : undefined;
   if (ends === undefined || !endsSoon(ends, now)) return '';
   return `; its credentials end on ${ends}: create new ones in the product, and write them into the integration`;
 }
 
 /** Returns the members that have a value. */
-function optionals<Members extends object>(
+function omitMissing<Members extends object>(
   members: Members,
 ): { readonly [Name in keyof Members]?: NonNullable<Members[Name]> } {
   const given = Object.entries(members).filter(([, value]) => value !== undefined && value !== null);
@@ -142,11 +142,11 @@ function messageOf(
 
 function countPeers(state: Snapshot, id: string, image: PresenceImage): EndpointSecurity['peers'] {
   const untrusted = image.deciding.get(id);
-  const of = new Map(
+  const problemsByPeer = new Map(
     [...image.peers].flatMap(([peer, { verdicts }]) => (verdicts === undefined ? [] : [[peer, verdicts]])),
   );
-  const verdicts = { deciding: new Map(untrusted === undefined ? [] : [[id, untrusted]]), of };
-  const peers = [...new Set(decidedBy(state, id))].flatMap((peer) => state.find('Peer', peer) ?? []);
+  const verdicts = { deciding: new Map(untrusted === undefined ? [] : [[id, untrusted]]), problemsByPeer };
+  const peers = [...new Set(peersDecidedBy(state, id))].flatMap((peer) => state.find('Peer', peer) ?? []);
   const denied = peers.filter((peer) => disapprovalOf(peer, state, verdicts) !== undefined).length;
   const unchecked = peers.filter((peer) => peer.derived.temporary !== true && !isChecked(image, peer.id, id)).length;
   return { approved: peers.length - denied, denied, unchecked };
@@ -154,14 +154,14 @@ function countPeers(state: Snapshot, id: string, image: PresenceImage): Endpoint
 
 /** Has a product queried at once. Throws `NotFound`. */
 export async function syncNow(engine: Engine, call: Call, vendor: string): Promise<void> {
-  await syncSoon(engine.database, await prepare(engine, call, vendor, 'integrated-validator.sync.requested'));
+  await scheduleSync(engine.database, await prepare(engine, call, vendor, 'integrated-validator.sync.requested'));
   engine.notices.publish({ what: 'verdicts', account: call.account });
 }
 
 /** Approves that a product lost many devices. Throws `NotFound`, and `Conflict` when no sync waits for an approval. */
 export async function approveLoss(engine: Engine, call: Call, vendor: string): Promise<{ readonly devices: number }> {
   const action = await prepare(engine, call, vendor, 'integrated-validator.sync.approved');
-  const devices = await acceptLoss(engine.database, action);
+  const devices = await acceptDeviceLoss(engine.database, action);
   if (devices === undefined)
     throw new Conflict(
       'precondition',
@@ -173,7 +173,7 @@ export async function approveLoss(engine: Engine, call: Call, vendor: string): P
 
 /** Checks that the caller may read and change the integration. Returns the action with its audit event. */
 async function prepare(engine: Engine, call: Call, vendor: string, code: ActivityCode) {
-  const state = await engine.snapshots.at(call.account, call.revision);
+  const state = await engine.snapshots.atLeast(call.account, call.revision);
   const object = readableIntegrations(state, call).find((one) => describeIntegration(one).platform === vendor);
   if (object === undefined) throw new NotFound(`there is no integration with ${vendor}`);
   requireRight(state, call.actor, engine.registry.get(object.kind).module, 'update');

@@ -30,7 +30,7 @@ export interface Vendor {
    * Returns the end of the credentials in ISO 8601, if the product reports it. Absent for a product that never reports
    * it.
    */
-  credentialEnd?(): Promise<string | undefined>;
+  credentialExpiry?(): Promise<string | undefined>;
 }
 
 /** The common properties of an integration, and the settings of its product with secrets opened. */

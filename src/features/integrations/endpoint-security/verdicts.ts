@@ -1,4 +1,4 @@
-import { decidedBy, decidesAbout } from '../../../access/ruleset/verdicts.ts';
+import { decidesAbout, peersDecidedBy } from '../../../access/ruleset/verdicts.ts';
 import type { Engine } from '../../../commit/engine.ts';
 import type { PresenceImage } from '../../../commit/presence.ts';
 import type { VerdictUpdate } from '../../../db/endpoint-security/progress.ts';
@@ -20,7 +20,7 @@ export function machinesOf(
   integration: string,
   among?: readonly string[],
 ): readonly Machine[] {
-  const ids = among?.filter((peer) => decidesAbout(state, integration, peer)) ?? decidedBy(state, integration);
+  const ids = among?.filter((peer) => decidesAbout(state, integration, peer)) ?? peersDecidedBy(state, integration);
   return [...new Set(ids)].sort().flatMap((id) => {
     const peer = state.find('Peer', id);
     if (peer === undefined || peer.derived.temporary === true) return [];
@@ -50,25 +50,25 @@ function staleFaults(seenAt: string | undefined, hours: number, now: number): re
 }
 
 /** Maximum share of the known devices that a sync may lose without an approval. */
-const mostLost = 0.2;
+const maxLostShare = 0.2;
 
 /** Whether a sync that found this number of devices needs an approval. `known` is absent before the first sync. */
 export function needsApproval(found: number, known: number | undefined): boolean {
-  return known === undefined ? found === 0 : found < known * (1 - mostLost);
+  return known === undefined ? found === 0 : found < known * (1 - maxLostShare);
 }
 
 /** Returns the message about a sync that needs an approval. */
-export function lossText(product: string, found: number, known: number | undefined): string {
+export function describeLoss(product: string, found: number, known: number | undefined): string {
   const advice = 'the earlier verdicts stay in effect; approve the sync if this is right';
   if (known === undefined) return `${product} knows no devices, so every peer would be kept out; ${advice}`;
   return `${product} knows ${found} devices, and knew ${known} before: more than 20 % are gone; ${advice}`;
 }
 
 /** Actor of the events that products cause. */
-export const actor: Actor = { type: 'system', id: 'sys', name: 'system' };
+export const systemActor: Actor = { type: 'system', id: 'sys', name: 'system' };
 
 /** The integration whose product was queried, and the state of the account. */
-interface Source {
+interface QueriedIntegration {
   readonly options: { readonly engine: Pick<Engine, 'registry' | 'now'> };
   readonly state: Snapshot;
   readonly object: StoredObject;
@@ -79,7 +79,7 @@ interface Source {
  * the faults of a denied peer is written without an event.
  */
 export function verdictChanges(
-  { options: { engine }, state, object }: Source,
+  { options: { engine }, state, object }: QueriedIntegration,
   { peers }: Pick<PresenceImage, 'peers'>,
   said: ReadonlyMap<string, string>,
 ): readonly VerdictUpdate[] {
@@ -96,7 +96,7 @@ export function verdictChanges(
       ...{ platform: platformOf(object.kind), ...(isDenied ? { reason: verdict } : {}) },
     };
     const code = `integrated-validator.host-check.${isDenied ? 'denied' : 'approved'}` as const;
-    return [{ peer, verdict, entry: { actor, event: { code, target: peer, meta }, at } }];
+    return [{ peer, verdict, entry: { actor: systemActor, event: { code, target: peer, meta }, at } }];
   });
 }
 
@@ -105,7 +105,7 @@ export function verdictChanges(
  * verdict would be old.
  */
 export function endedVerdicts(
-  { object }: Pick<Source, 'object'>,
+  { object }: Pick<QueriedIntegration, 'object'>,
   { peers }: Pick<PresenceImage, 'peers'>,
   said: ReadonlyMap<string, string>,
 ): readonly VerdictUpdate[] {

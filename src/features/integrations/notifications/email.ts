@@ -12,7 +12,7 @@ export interface EmailOptions {
 }
 
 /** Maximum number of waiting events that are mailed one by one. More events are listed in one mail. */
-const mostSingly = 20;
+const maxSingleMails = 20;
 
 /** Opens a target that mails events: one mail per event, or one list of them when many wait. */
 export function openEmail({ account, id, settings = {} }: Channel, { mail, publicUrl }: EmailOptions): Target {
@@ -23,12 +23,12 @@ export function openEmail({ account, id, settings = {} }: Channel, { mail, publi
     settingsUrl: publicUrl === undefined ? undefined : `${publicUrl.replace(/\/+$/, '')}/#notifications`,
   };
   return {
-    take: (waiting) => (waiting.length > mostSingly ? waiting.length : 1),
-    deliver: async (batch) => (mail === undefined ? noServer : send(mail.transport, frame, batch)),
+    chooseBatchSize: (waiting) => (waiting.length > maxSingleMails ? waiting.length : 1),
+    deliver: async (batch) => (mail === undefined ? noMailServerVerdict : send(mail.transport, frame, batch)),
   };
 }
 
-const noServer: Verdict = {
+const noMailServerVerdict: Verdict = {
   outcome: 'pause',
   reason: 'this server has no mail server; its operator can configure one with HEDDLE_SMTP_URL and HEDDLE_MAIL_FROM',
 };

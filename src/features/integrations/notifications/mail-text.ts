@@ -15,7 +15,7 @@ export interface MailFrame {
   readonly settingsUrl?: string | undefined;
 }
 
-const longestSubject = 200;
+const maxSubjectLength = 200;
 
 /** Returns the mail about one event, or about several events as a list. The same events give the same mail. */
 export function notificationMail(frame: MailFrame, events: readonly DeliveryEvent[]): OutgoingMail {
@@ -26,10 +26,10 @@ export function notificationMail(frame: MailFrame, events: readonly DeliveryEven
   const { 'x-request-id': request } = requestHeader(events);
   return {
     to: frame.to,
-    subject: oneLine(`[Heddle] ${subject}`).slice(0, longestSubject),
+    subject: oneLine(`[Heddle] ${subject}`).slice(0, maxSubjectLength),
     text: textOf(frame, events),
     html: htmlOf(frame, events),
-    messageId: `<${frame.channel}.${idsOf(events)}@${frame.host}>`,
+    messageId: `<${frame.channel}.${idRangeOf(events)}@${frame.host}>`,
     headers: {
       'Auto-Submitted': 'auto-generated',
       ...(request === undefined ? {} : { 'X-Request-Id': request }),
@@ -38,7 +38,7 @@ export function notificationMail(frame: MailFrame, events: readonly DeliveryEven
   };
 }
 
-function idsOf(events: readonly DeliveryEvent[]): string {
+function idRangeOf(events: readonly DeliveryEvent[]): string {
   return [...new Set([events[0]?.id ?? 0, events.at(-1)?.id ?? 0])].join('-');
 }
 
@@ -52,7 +52,7 @@ function rowsOf(event: DeliveryEvent): readonly (readonly [name: string, value: 
   const by = initiator.email === '' ? initiator.name : `${initiator.name} <${initiator.email}>`;
   const more = Object.entries(meta).filter(([name]) => name !== 'name');
   const rows: readonly (readonly [string, string])[] = [
-    ['When', readable(at)],
+    ['When', formatTime(at)],
     ['By', by],
     ['Target', target.name === '' ? target.id : `${target.name} (${target.id})`],
     ...more.map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)] as const),
@@ -65,7 +65,7 @@ function rowsOf(event: DeliveryEvent): readonly (readonly [name: string, value: 
 function lineOf(event: DeliveryEvent): string {
   const { at, activity, initiator } = event;
   return oneLine(
-    `${readable(at)} ${activity}: ${nameOf(event)}${initiator.name === '' ? '' : `, by ${initiator.name}`}`,
+    `${formatTime(at)} ${activity}: ${nameOf(event)}${initiator.name === '' ? '' : `, by ${initiator.name}`}`,
   );
 }
 
@@ -82,11 +82,11 @@ function htmlOf(frame: MailFrame, events: readonly DeliveryEvent[]): string {
   const [only] = events;
   const body =
     only !== undefined && events.length === 1
-      ? `<p><b>${escaped(oneLine(`${only.activity}: ${nameOf(only)}`))}</b></p><table>${rowsOf(only)
-          .map(([name, value]) => `<tr><td>${escaped(name)}</td><td>${escaped(value)}</td></tr>`)
+      ? `<p><b>${escapeHtml(oneLine(`${only.activity}: ${nameOf(only)}`))}</b></p><table>${rowsOf(only)
+          .map(([name, value]) => `<tr><td>${escapeHtml(name)}</td><td>${escapeHtml(value)}</td></tr>`)
           .join('')}</table>`
-      : `<p>${events.length} events, the oldest first:</p><ul>${events.map((event) => `<li>${escaped(lineOf(event))}</li>`).join('')}</ul>`;
-  return `<!doctype html><html><body>${body}<p><small>${escaped(footerOf(frame))}</small></p></body></html>`;
+      : `<p>${events.length} events, the oldest first:</p><ul>${events.map((event) => `<li>${escapeHtml(lineOf(event))}</li>`).join('')}</ul>`;
+  return `<!doctype html><html><body>${body}<p><small>${escapeHtml(footerOf(frame))}</small></p></body></html>`;
 }
 
 function footerOf({ account, channel, settingsUrl }: MailFrame): string {
@@ -94,7 +94,7 @@ function footerOf({ account, channel, settingsUrl }: MailFrame): string {
   return `The notification channel ${channel} of the account ${account} sent this message.${where}`;
 }
 
-function readable(timestamp: string): string {
+function formatTime(timestamp: string): string {
   return `${timestamp.slice(0, 10)} ${timestamp.slice(11, 19)} UTC`;
 }
 
@@ -103,6 +103,6 @@ function oneLine(text: string): string {
   return text.replace(/[\p{C}\p{Z}]+/gu, ' ').trim();
 }
 
-function escaped(text: string): string {
+function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -1,6 +1,11 @@
 import { createPrivateKey, generateKeyPairSync, type JsonWebKey, type KeyObject, sign } from 'node:crypto';
 import type { Call, Engine } from '../../../commit/engine.ts';
-import { addFirstKey, followKey, listWebhookKeys, type NewWebhookKey } from '../../../db/deliveries/webhook-keys.ts';
+import {
+  addFirstKey,
+  listWebhookKeys,
+  type NewWebhookKey,
+  replaceWebhookKey,
+} from '../../../db/deliveries/webhook-keys.ts';
 import { sealPlaces } from '../../../model/schema/sealing.ts';
 
 /** Signs the webhooks of accounts. */
@@ -16,14 +21,14 @@ export interface WebhookSigner {
  * Time for which keys that were read are used, in milliseconds. A key that is replaced in this time remains valid for a
  * day.
  */
-const freshMs = 30_000;
+const keyCacheMs = 30_000;
 
 /** Creates a signer. It reads the keys from the database, so that all servers have the same keys. */
 export function createWebhookSigner(engine: Pick<Engine, 'database' | 'planEnvironment' | 'newId'>): WebhookSigner {
   const known = new Map<string, { readonly keys: readonly KeyObject[]; readonly readAt: number }>();
   const keysOf = async (account: string): Promise<readonly KeyObject[]> => {
     const before = known.get(account);
-    if (before !== undefined && performance.now() - before.readAt < freshMs) return before.keys;
+    if (before !== undefined && performance.now() - before.readAt < keyCacheMs) return before.keys;
     const readAt = performance.now();
     let rows = await listWebhookKeys(engine.database, account);
     if (!rows.some(({ retired_at }) => retired_at === null)) {
@@ -36,7 +41,7 @@ export function createWebhookSigner(engine: Pick<Engine, 'database' | 'planEnvir
       const jwk = JSON.parse(vault.open(sealed, sealPlaces.webhookKey(account, id))) as JsonWebKey;
       return createPrivateKey({ key: jwk, format: 'jwk' });
     });
-    forgetOld(known, readAt);
+    evictStaleKeys(known, readAt);
     known.set(account, { keys, readAt });
     return keys;
   };
@@ -48,8 +53,8 @@ export function createWebhookSigner(engine: Pick<Engine, 'database' | 'planEnvir
   };
 }
 
-function forgetOld(known: Map<string, { readonly readAt: number }>, now: number): void {
-  for (const [account, { readAt }] of known) if (now - readAt > freshMs) known.delete(account);
+function evictStaleKeys(known: Map<string, { readonly readAt: number }>, now: number): void {
+  for (const [account, { readAt }] of known) if (now - readAt > keyCacheMs) known.delete(account);
 }
 
 function makeKey(
@@ -94,6 +99,6 @@ export async function listPublicKeys(
 export async function rotateWebhookKey(engine: Engine, { account, actor }: Call): Promise<readonly PublicWebhookKey[]> {
   const key = makeKey(engine, account);
   const event = { code: 'notification.webhook_key.rotate', target: account, meta: { key: key.id } } as const;
-  await followKey(engine.database, account, key, { actor, event, at: engine.now() });
+  await replaceWebhookKey(engine.database, account, key, { actor, event, at: engine.now() });
   return listPublicKeys(engine, account);
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../lib/json.ts';
 import { asObject, isObject } from '../../../lib/json.ts';
 import type { Outbound } from '../../../outbound/outbound.ts';
-import { verdictAbout, verdictOf } from '../deliveries/answer.ts';
+import { verdictOf, verdictOfRequest } from '../deliveries/answer.ts';
 import { eventBody, requestHeader } from '../deliveries/events.ts';
 import type { Channel, DeliveryEvent, Target, Verdict } from '../deliveries/target.ts';
 import type { WebhookSigner } from './webhook-keys.ts';
@@ -18,16 +18,16 @@ export interface WebhookOptions {
   readonly timeoutMs?: number;
 }
 
-const usualTimeoutMs = 15_000;
+const defaultTimeoutMs = 15_000;
 /** Maximum size of an answer, in bytes. Its content is ignored. */
-const mostAnswered = 256 * 1024;
+const maxResponseBytes = 256 * 1024;
 
 /** Opens a target that posts events as JSON, one at a time, signed according to Standard Webhooks. */
 export function openWebhook({ account, settings = {} }: Channel, options: WebhookOptions): Target {
   const url = new URL(String(settings['url']));
   const headers = headersOf(settings);
   return {
-    take: () => 1,
+    chooseBatchSize: () => 1,
     deliver: async ([event]) =>
       event === undefined ? { outcome: 'accepted' } : post(options, { account, url, headers }, event),
   };
@@ -40,24 +40,24 @@ interface Receiver {
 }
 
 async function post(
-  { outbound, signer, now, publicUrl, timeoutMs = usualTimeoutMs }: WebhookOptions,
+  { outbound, signer, now, publicUrl, timeoutMs = defaultTimeoutMs }: WebhookOptions,
   { account, url, headers }: Receiver,
   event: DeliveryEvent,
 ): Promise<Verdict> {
   const wrong = Object.entries(headers).find(([, value]) => !isHeaderValue(value));
   if (wrong !== undefined)
     return { outcome: 'pause', reason: `the header ${wrong[0]} has characters that headers cannot have` };
-  const body = JSON.stringify({ ...eventBody(account, event), ...pageOf(event, publicUrl) });
+  const body = JSON.stringify({ ...eventBody(account, event), ...pageUrlOf(event, publicUrl) });
   const id = webhookId(account, event);
   const timestamp = String(Math.floor(now() / 1000));
-  return verdictAbout(async () => {
+  return verdictOfRequest(async () => {
     const signed = {
       'webhook-id': id,
       'webhook-timestamp': timestamp,
       'webhook-signature': await signer.sign(account, `${id}.${timestamp}.${body}`),
     };
     const answer = await outbound.send('webhook', {
-      ...{ url, namedBy: 'user', method: 'POST', body, timeoutMs, maxBytes: mostAnswered },
+      ...{ url, namedBy: 'user', method: 'POST', body, timeoutMs, maxBytes: maxResponseBytes },
       headers: { 'content-type': 'application/json', ...requestHeader([event]), ...headers, ...signed },
     });
     return verdictOf(answer, url.host, now());
@@ -65,7 +65,7 @@ async function post(
 }
 
 /** Returns the address of the page about the object that the event concerns. */
-function pageOf({ target: { id } }: DeliveryEvent, publicUrl: string | undefined): { readonly url?: string } {
+function pageUrlOf({ target: { id } }: DeliveryEvent, publicUrl: string | undefined): { readonly url?: string } {
   if (publicUrl === undefined || id === '') return {};
   return { url: `${publicUrl.replace(/\/+$/, '')}/#objects/${encodeURIComponent(id)}` };
 }

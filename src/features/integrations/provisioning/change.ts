@@ -20,8 +20,8 @@ export interface ProvidedGroup {
   readonly name?: string;
   /** Keys of all its members. */
   readonly members?: readonly string[];
-  readonly joined?: readonly string[];
-  readonly left?: readonly string[];
+  readonly addedMembers?: readonly string[];
+  readonly removedMembers?: readonly string[];
   readonly facts?: JsonObject;
 }
 
@@ -33,7 +33,7 @@ export interface ProvisioningChange {
    */
   readonly keys: 'external' | 'objects';
   /** Whether this is everything that the provider has: users and groups that it does not name are gone. */
-  readonly whole: boolean;
+  readonly isComplete: boolean;
   readonly users: readonly ProvidedUser[];
   readonly groups: readonly ProvidedGroup[];
   /** Keys of users that the provider does not have any more. */
@@ -45,7 +45,7 @@ export interface ProvisioningChange {
 
 /** An empty change. */
 export const noChange: ProvisioningChange = {
-  ...{ keys: 'objects', whole: false, users: [], groups: [], goneUsers: [], goneGroups: [] },
+  ...{ keys: 'objects', isComplete: false, users: [], groups: [], goneUsers: [], goneGroups: [] },
 };
 
 /** The integration through which a provider sends its data. */

@@ -2,7 +2,7 @@ import { storedObject } from '../../../commit/bootstrap.ts';
 import { equalJson, type JsonObject } from '../../../lib/json.ts';
 import { type Provided, providedIndex, providedValue } from '../../../model/declare/provided.ts';
 import { canonicalSpec } from '../../../model/schema/normalize.ts';
-import { contentOf } from '../../../model/state/members.ts';
+import { contentFromSpec } from '../../../model/state/members.ts';
 import type { StoredObject } from '../../../model/state/object.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import { asKind, type Stored } from '../../../model/state/stored.ts';
@@ -37,14 +37,18 @@ export interface DraftValues {
 }
 
 /** How keys name users and groups, and the integration (`by`) to which they belong. */
-export interface Naming {
+export interface DraftContext {
   readonly by: string;
   readonly keys: 'external' | 'objects';
   readonly now: string;
 }
 
 /** Creates drafts from the objects of a state. */
-export function createDrafts<K extends ProvidedKind>(state: Snapshot, kind: K, { by, keys, now }: Naming): Drafts<K> {
+export function createDrafts<K extends ProvidedKind>(
+  state: Snapshot,
+  kind: K,
+  { by, keys, now }: DraftContext,
+): Drafts<K> {
   const declared = state.registry.get(kind);
   const touched = new Map<string, Stored<K> | undefined>();
   const made = new Map<string, string>();
@@ -64,7 +68,7 @@ export function createDrafts<K extends ProvidedKind>(state: Snapshot, kind: K, {
    */
   const renamed = (was: Stored<K>, spec: JsonObject): Pick<StoredObject, 'spec' | 'name'> => {
     if (equalJson(was.spec, spec)) return was;
-    const canonical = contentOf(declared.spec, canonicalSpec(declared, spec).spec).spec;
+    const canonical = contentFromSpec(declared.spec, canonicalSpec(declared, spec).spec).spec;
     return { spec: canonical, name: String(canonical[declared.nameField] ?? '') };
   };
   return {

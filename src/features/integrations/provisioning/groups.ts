@@ -1,29 +1,29 @@
-import { eachInSteps } from '../../../lib/steps.ts';
+import { forEachInSteps } from '../../../lib/steps.ts';
 import type { Provided } from '../../../model/declare/provided.ts';
-import { longest } from '../../../model/schema/field.ts';
+import { maxLengths } from '../../../model/schema/field.ts';
 import { isOfKind, type Stored } from '../../../model/state/stored.ts';
 import type { ProvidedGroup } from './change.ts';
-import type { Work } from './work.ts';
+import type { PlanningState } from './work.ts';
 
 /** Imports a group without its members. Returns whether the group is imported. */
-export function takeGroup(work: Work, given: ProvidedGroup): boolean {
+export function importGroup(work: PlanningState, given: ProvidedGroup): boolean {
   const { groups, integration } = work;
   const present = groups.find(given.key);
   const name = (given.name ?? present?.name ?? '').trim();
-  if (name === '' || name.length > longest.name) {
+  if (name === '' || name.length > maxLengths.name) {
     const what =
-      name === '' ? 'has no name' : `has a name of ${name.length} characters; the maximum is ${longest.name}`;
-    work.find('name_unusable', given.key, `the group ${given.key} ${what}`);
+      name === '' ? 'has no name' : `has a name of ${name.length} characters; the maximum is ${maxLengths.name}`;
+    work.addFinding('name_unusable', given.key, `the group ${given.key} ${what}`);
     return present !== undefined;
   }
-  if (!begins(name, integration.groupPrefixes)) {
+  if (!hasAnyPrefix(name, integration.groupPrefixes)) {
     if (present !== undefined) dropGroup(work, present);
     return false;
   }
-  const group = present ?? leftBehind(work, name);
+  const group = present ?? findAbandonedGroup(work, name);
   const id = group?.id ?? (work.keys === 'objects' ? given.key : work.newId());
   groups.put(id, {
-    ...{ spec: { ...group?.spec, name }, provided: saidOf(work, given, group) },
+    ...{ spec: { ...group?.spec, name }, provided: buildProvided(work, given, group) },
     derived: { issued: 'integration' },
   });
   work.ids.set(given.key, id);
@@ -31,7 +31,7 @@ export function takeGroup(work: Work, given: ProvidedGroup): boolean {
 }
 
 /** Whether a name begins with one of the prefixes. True when there are no prefixes. */
-export function begins(name: string, prefixes: readonly string[]): boolean {
+export function hasAnyPrefix(name: string, prefixes: readonly string[]): boolean {
   return prefixes.length === 0 || prefixes.some((prefix) => name.startsWith(prefix));
 }
 
@@ -39,7 +39,7 @@ export function begins(name: string, prefixes: readonly string[]): boolean {
  * Returns a group of this name whose integration is gone, or that the provider did not have for a while. Policies may
  * still refer to it.
  */
-function leftBehind({ state, groups, integration }: Work, name: string): Stored<'Group'> | undefined {
+function findAbandonedGroup({ state, groups, integration }: PlanningState, name: string): Stored<'Group'> | undefined {
   return state
     .lookUp('Group', 'name', name)
     .flatMap(({ id }) => groups.get(id) ?? [])
@@ -51,7 +51,7 @@ function leftBehind({ state, groups, integration }: Work, name: string): Stored<
     });
 }
 
-function saidOf(work: Work, given: ProvidedGroup, group: Stored<'Group'> | undefined): Provided {
+function buildProvided(work: PlanningState, given: ProvidedGroup, group: Stored<'Group'> | undefined): Provided {
   const own = group?.derived.provided?.by === work.integration.id ? group.derived.provided : undefined;
   const { removed_since: _, external_id: known, ...rest } = own ?? {};
   const id = work.keys === 'external' ? given.key : given.externalId === undefined ? known : given.externalId;
@@ -64,22 +64,30 @@ function saidOf(work: Work, given: ProvidedGroup, group: Stored<'Group'> | undef
 }
 
 /** Adds users to a group and removes users from it, as the provider states. */
-export function* moveMembers(work: Work, given: ProvidedGroup): Generator<undefined, void> {
+export function* applyMemberChanges(work: PlanningState, given: ProvidedGroup): Generator<undefined, void> {
   const group = work.groups.find(given.key);
   if (group === undefined) return;
-  const joined = idsOf(work, given.key, given.members ?? given.joined ?? []);
-  yield* eachInSteps(joined, (id) => join(work, group.id, id));
-  const left = given.members === undefined ? knownIn(work, given.left ?? []) : othersIn(work, group.id, joined);
-  yield* eachInSteps(left, (id) => leave(work, group.id, id));
+  const joined = resolveMemberIds(work, given.key, given.members ?? given.addedMembers ?? []);
+  yield* forEachInSteps(joined, (id) => join(work, group.id, id));
+  const left =
+    given.members === undefined
+      ? knownUserIds(work, given.removedMembers ?? [])
+      : otherMemberIds(work, group.id, joined);
+  yield* forEachInSteps(left, (id) => leave(work, group.id, id));
 }
 
 /** Returns the ids of users by their keys. Users that were not imported are left out and reported. */
-function idsOf(work: Work, group: string, keys: readonly string[]): ReadonlySet<string> {
+function resolveMemberIds(work: PlanningState, group: string, keys: readonly string[]): ReadonlySet<string> {
   const ids = new Set<string>();
   for (const key of keys) {
     const user = work.users.find(key);
     if (user !== undefined && user.derived.provided?.removed_since === undefined) ids.add(user.id);
-    else work.find('member_unknown', group, `the group ${group} names a member ${key}, which is not an imported user`);
+    else
+      work.addFinding(
+        'member_unknown',
+        group,
+        `the group ${group} names a member ${key}, which is not an imported user`,
+      );
   }
   return ids;
 }
@@ -88,31 +96,31 @@ function idsOf(work: Work, group: string, keys: readonly string[]): ReadonlySet<
  * Returns the ids of the users that exist. A user that does not exist is in no group, so a removal that is late or
  * repeated has nothing to do.
  */
-function knownIn({ users }: Work, keys: readonly string[]): readonly string[] {
+function knownUserIds({ users }: PlanningState, keys: readonly string[]): readonly string[] {
   return keys.flatMap((key) => users.find(key)?.id ?? []);
 }
 
-function othersIn(work: Work, group: string, members: ReadonlySet<string>): readonly string[] {
+function otherMemberIds(work: PlanningState, group: string, members: ReadonlySet<string>): readonly string[] {
   return work.state
     .referrersBy('User', 'auto_groups', group)
     .map(({ id }) => id)
     .filter((id) => !members.has(id));
 }
 
-function join(work: Work, group: string, user: string): void {
+function join(work: PlanningState, group: string, user: string): void {
   if ((work.users.get(user)?.spec.auto_groups ?? []).includes(group)) return;
   setGroups(work, user, (groups) => [...groups, group]);
   work.joining.set(group, (work.joining.get(group) ?? 0) + 1);
 }
 
-function leave(work: Work, group: string, user: string): void {
+function leave(work: PlanningState, group: string, user: string): void {
   const isMember = (work.users.get(user)?.spec.auto_groups ?? []).includes(group);
   if (!isMember) return;
   setGroups(work, user, (groups) => groups.filter((id) => id !== group));
   work.leaving.set(group, (work.leaving.get(group) ?? new Set()).add(user));
 }
 
-function setGroups(work: Work, id: string, change: (groups: readonly string[]) => readonly string[]): void {
+function setGroups(work: PlanningState, id: string, change: (groups: readonly string[]) => readonly string[]): void {
   const user = work.users.get(id);
   if (user === undefined) return;
   work.users.put(id, { spec: { ...user.spec, auto_groups: change(user.spec.auto_groups ?? []) } });
@@ -121,7 +129,7 @@ function setGroups(work: Work, id: string, change: (groups: readonly string[]) =
 /**
  * Records how many users left each group, less the users who joined, for the guard that counts the removals of an hour.
  */
-export function countLeaving(work: Work, leaving: ReadonlyMap<string, readonly string[]>): void {
+export function recordLeavers(work: PlanningState, leaving: ReadonlyMap<string, readonly string[]>): void {
   for (const id of new Set([...leaving.keys(), ...work.joining.keys()])) {
     const group = work.groups.get(id);
     const provided = group?.derived.provided;
@@ -141,7 +149,7 @@ export function countLeaving(work: Work, leaving: ReadonlyMap<string, readonly s
  * Removes the users from a group that the provider does not have any more, and deletes the group. While anything refers
  * to the group, it is kept without users instead.
  */
-export function dropGroup(work: Work, group: Stored<'Group'>): void {
+export function dropGroup(work: PlanningState, group: Stored<'Group'>): void {
   const { provided } = group.derived;
   if (provided === undefined) return;
   const members = work.state.referrersBy('User', 'auto_groups', group.id).map(({ id }) => id);
@@ -161,5 +169,5 @@ export function dropGroup(work: Work, group: Stored<'Group'>): void {
   work.groups.put(group.id, { spec: group.spec, provided: { ...provided, removed_since: since } });
   if (provided.removed_since !== undefined || used.length === 0) return;
   const message = `the identity provider no longer has the group ${group.name}; it has no users now, and stays because it is used by ${used.slice(0, 10).join(', ')}`;
-  work.find('still_used', provided.external_id ?? group.id, message);
+  work.addFinding('still_used', provided.external_id ?? group.id, message);
 }

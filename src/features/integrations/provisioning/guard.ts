@@ -1,7 +1,7 @@
 import { canonicalJson } from '../../../lib/json.ts';
 import { sha256 } from '../../../lib/node-pure.ts';
 import type { Provided } from '../../../model/declare/provided.ts';
-import { plainSettings } from '../../../model/sources/settings.ts';
+import { defaultSettings } from '../../../model/sources/settings.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import type { Stored } from '../../../model/state/stored.ts';
 import type { TrippedGuard } from '../../../plan/plan.ts';
@@ -25,7 +25,7 @@ export interface GuardInput {
  * Returns the time since which removals count together, in ISO 8601: an hour before, or the last approval if it is
  * later.
  */
-export function countedSince(now: string, approvedAt = ''): string {
+export function removalWindowStart(now: string, approvedAt = ''): string {
   const begin = new Date(Date.parse(now) - windowMs).toISOString();
   return approvedAt > begin ? approvedAt : begin;
 }
@@ -40,7 +40,7 @@ export function removalGuards(input: GuardInput): readonly TrippedGuard[] {
   return [...userGuard(input), ...groupGuard(input), ...(one.length > 0 ? one : membershipGuard(input))];
 }
 
-const { deletes, deleteShare, kindShare } = plainSettings.limits;
+const { deletes, deleteShare, kindShare } = defaultSettings.limits;
 
 function userGuard({
   state,
@@ -66,11 +66,11 @@ function userGuard({
     ];
   const most = Math.max(deletes, Math.floor((active + before) * deleteShare));
   if (going + before <= most) return [];
-  const message = `keeps out ${going} of ${active + before} users${afterText(before)}; up to ${most} an hour need no approval`;
+  const message = `keeps out ${going} of ${active + before} users${describeEarlierRemovals(before)}; up to ${most} an hour need no approval`;
   return [{ guard: 'deletes', message }];
 }
 
-function afterText(before: number): string {
+function describeEarlierRemovals(before: number): string {
   return before === 0 ? '' : ` after ${before} in the hour before`;
 }
 
@@ -108,12 +108,12 @@ function membershipGuard(input: GuardInput): readonly TrippedGuard[] {
   const going = [...removals.members.values()].reduce((sum, users) => sum + users.length, 0);
   if (going === 0) return [];
   const groups = groupsOf(input);
-  const before = groups.reduce((sum, group) => sum + leftBefore(input, group), 0);
+  const before = groups.reduce((sum, group) => sum + countEarlierLeavers(input, group), 0);
   if (going + before <= deletes) return [];
   const all = before + groups.reduce((sum, { id }) => sum + state.countReferrers(id, 'User', 'auto_groups'), 0);
   const most = Math.max(deletes, Math.floor(all * kindShare));
   if (going + before <= most) return [];
-  const message = `ends ${going} of ${all} memberships in ${groupsText(removals.members.size)}${afterText(before)}; up to ${most} an hour need no approval`;
+  const message = `ends ${going} of ${all} memberships in ${groupsText(removals.members.size)}${describeEarlierRemovals(before)}; up to ${most} an hour need no approval`;
   return [{ guard: 'deletes', message }];
 }
 
@@ -121,18 +121,18 @@ function memberGuards(input: GuardInput): readonly TrippedGuard[] {
   const { state, removals } = input;
   return [...removals.members].flatMap(([id, users]): readonly TrippedGuard[] => {
     const group = state.find('Group', id);
-    const before = leftBefore(input, group);
+    const before = countEarlierLeavers(input, group);
     if (users.length + before <= deletes) return [];
     const size = before + state.countReferrers(id, 'User', 'auto_groups');
     const most = Math.max(deletes, Math.floor(size * kindShare));
     if (users.length + before <= most) return [];
-    const message = `takes ${users.length} of ${size} users out of the group ${group?.name ?? id}${afterText(before)}; up to ${most} an hour need no approval`;
+    const message = `takes ${users.length} of ${size} users out of the group ${group?.name ?? id}${describeEarlierRemovals(before)}; up to ${most} an hour need no approval`;
     return [{ guard: 'deletes', message }];
   });
 }
 
 /** Returns how many users left a group earlier and still count. */
-function leftBefore({ countedSince: since }: GuardInput, group: Stored<'Group'> | undefined): number {
+function countEarlierLeavers({ countedSince: since }: GuardInput, group: Stored<'Group'> | undefined): number {
   const left = group?.derived.provided?.left;
   return left !== undefined && left.since > since ? left.count : 0;
 }

@@ -1,14 +1,14 @@
 import type { JsonObject } from '../../../lib/json.ts';
-import { eachInSteps } from '../../../lib/steps.ts';
+import { forEachInSteps } from '../../../lib/steps.ts';
 import type { StoredObject } from '../../../model/state/object.ts';
 import type { Stored } from '../../../model/state/stored.ts';
 import type { Edit } from '../../../plan/finish.ts';
-import { heldUnits, managedProblems } from '../../../plan/requests/managed.ts';
+import { managedProblems, managedUnitChanges } from '../../../plan/requests/managed.ts';
 import type { Finding, ProvidedGroup, ProvisioningChange } from './change.ts';
 import type { Draft, Drafts, ProvidedKind } from './drafts.ts';
-import { begins, countLeaving, dropGroup, moveMembers, takeGroup } from './groups.ts';
-import { assignUser, dropUser, endUser, takeUser } from './users.ts';
-import { openWork, type ProvisioningInput, type Work } from './work.ts';
+import { applyMemberChanges, dropGroup, hasAnyPrefix, importGroup, recordLeavers } from './groups.ts';
+import { assignUser, dropUser, importUser, markUserDeleted } from './users.ts';
+import { createPlanningState, type PlanningState, type ProvisioningInput } from './work.ts';
 
 /** Removals that a change makes. */
 export interface Removals {
@@ -24,7 +24,7 @@ export interface Removals {
 }
 
 /** Effect of a change on the account. */
-export interface Provisioning {
+export interface ProvisioningEffect {
   readonly edits: readonly Edit[];
   readonly removals: Removals;
   /** Data that could not be imported. */
@@ -39,41 +39,43 @@ export interface Provisioning {
  * Plans the effect of an identity provider's data on an account, yielding now and then. The cost depends on the size of
  * the change, unless the provider names everything that it has.
  */
-export function* planProvisioningInSteps(input: ProvisioningInput): Generator<undefined, Provisioning> {
+export function* planProvisioningInSteps(input: ProvisioningInput): Generator<undefined, ProvisioningEffect> {
   const { change } = input;
-  const work = openWork(input);
+  const work = createPlanningState(input);
   const isTaken = new Map<ProvidedGroup, boolean>();
-  yield* eachInSteps(change.groups, (group) => isTaken.set(group, takeGroup(work, group)));
-  const outside = yield* takeUsers(work, change);
-  for (const [group, isIn] of isTaken) if (isIn) yield* moveMembers(work, group);
-  yield* eachInSteps(change.goneUsers, (key) => drop(work, work.users, key, dropUser));
-  yield* endUsers(work, change.deletedUsers ?? []);
-  yield* eachInSteps(change.goneGroups, (key) => drop(work, work.groups, key, dropGroup));
-  if (change.whole) yield* dropUnnamed(work, change);
-  else if (change.keys === 'external') yield* leaveScope(work, change);
+  yield* forEachInSteps(change.groups, (group) => isTaken.set(group, importGroup(work, group)));
+  const outside = yield* importUsers(work, change);
+  for (const [group, isIn] of isTaken) if (isIn) yield* applyMemberChanges(work, group);
+  yield* forEachInSteps(change.goneUsers, (key) => drop(work, work.users, key, dropUser));
+  yield* markUsersDeleted(work, change.deletedUsers ?? []);
+  yield* forEachInSteps(change.goneGroups, (key) => drop(work, work.groups, key, dropGroup));
+  if (change.isComplete) yield* dropUnnamed(work, change);
+  else if (change.keys === 'external') yield* dropUsersOutOfScope(work, change);
   else yield* assignUsers(work, change);
   return {
-    ...finish(work),
+    ...collectEffect(work),
     ids: work.ids,
     outside: { users: outside, groups: [...isTaken].flatMap(([{ key }, isIn]) => (isIn ? [] : [key])) },
   };
 }
 
 /** Imports the users in scope. Returns the keys of the others. */
-function* takeUsers(work: Work, change: ProvisioningChange): Generator<undefined, readonly string[]> {
+function* importUsers(work: PlanningState, change: ProvisioningChange): Generator<undefined, readonly string[]> {
   const { userGroupPrefixes: prefixes } = work.integration;
   const named = new Set(
     change.groups
-      .filter(({ key, name = work.groups.find(key)?.name ?? '' }) => prefixes.length > 0 && begins(name, prefixes))
-      .flatMap(({ members, joined }) => members ?? joined ?? []),
+      .filter(
+        ({ key, name = work.groups.find(key)?.name ?? '' }) => prefixes.length > 0 && hasAnyPrefix(name, prefixes),
+      )
+      .flatMap(({ members, addedMembers }) => members ?? addedMembers ?? []),
   );
   const outside: string[] = [];
-  yield* eachInSteps(change.users, (user) => {
+  yield* forEachInSteps(change.users, (user) => {
     const present = work.users.find(user.key);
     const isKnown = present !== undefined && present.derived.provided?.removed_since === undefined;
     // A provider that pushes users sends them before its groups, and only once.
     const isIn = prefixes.length === 0 || named.has(user.key) || change.keys === 'objects';
-    if (isIn || (isKnown && !change.whole)) takeUser(work, user);
+    if (isIn || (isKnown && !change.isComplete)) importUser(work, user);
     else outside.push(user.key);
   });
   return outside;
@@ -81,10 +83,10 @@ function* takeUsers(work: Work, change: ProvisioningChange): Generator<undefined
 
 /** Calls `end` for an object that the provider reports as gone. */
 function drop<K extends ProvidedKind>(
-  work: Work,
+  work: PlanningState,
   drafts: Drafts<K>,
   key: string,
-  end: (work: Work, object: Stored<K>) => void,
+  end: (work: PlanningState, object: Stored<K>) => void,
 ): void {
   const present = drafts.find(key);
   // An object that was never imported is ignored.
@@ -95,55 +97,55 @@ function drop<K extends ProvidedKind>(
  * Ends the users that the provider deleted for good, except a user who is linked to another person of the provider by
  * now.
  */
-function* endUsers(work: Work, keys: readonly string[]): Generator<undefined, void> {
+function* markUsersDeleted(work: PlanningState, keys: readonly string[]): Generator<undefined, void> {
   const taken = new Set(work.ids.values());
-  yield* eachInSteps(keys, (key) => {
+  yield* forEachInSteps(keys, (key) => {
     const user = work.users.find(key);
-    if (user !== undefined && !taken.has(user.id)) endUser(work, user);
+    if (user !== undefined && !taken.has(user.id)) markUserDeleted(work, user);
   });
 }
 
 /** Drops the users and groups of the integration that are not in the provider's complete data any more. */
-function* dropUnnamed(work: Work, change: ProvisioningChange): Generator<undefined, void> {
+function* dropUnnamed(work: PlanningState, change: ProvisioningChange): Generator<undefined, void> {
   const { state, integration, users, groups } = work;
   const named = new Set(
     [...change.users, ...change.groups].flatMap(({ key }) => users.find(key)?.id ?? groups.find(key)?.id ?? []),
   );
   const isOurs = ({ id, derived }: Stored<'User'> | Stored<'Group'>) =>
     derived.provided?.by === integration.id && !named.has(id);
-  yield* eachInSteps(state.ofKind('User').filter(isOurs), ({ id }) => dropOne(work, users.get(id), dropUser));
-  yield* eachInSteps(state.ofKind('Group').filter(isOurs), ({ id }) => dropOne(work, groups.get(id), dropGroup));
+  yield* forEachInSteps(state.ofKind('User').filter(isOurs), ({ id }) => dropOne(work, users.get(id), dropUser));
+  yield* forEachInSteps(state.ofKind('Group').filter(isOurs), ({ id }) => dropOne(work, groups.get(id), dropGroup));
 }
 
-function dropOne<O>(work: Work, object: O | undefined, end: (work: Work, object: O) => void): void {
+function dropOne<O>(work: PlanningState, object: O | undefined, end: (work: PlanningState, object: O) => void): void {
   if (object !== undefined) end(work, object);
 }
 
 /** Drops the users who left the last group whose prefix put them in scope. */
-function* leaveScope(work: Work, change: ProvisioningChange): Generator<undefined, void> {
+function* dropUsersOutOfScope(work: PlanningState, change: ProvisioningChange): Generator<undefined, void> {
   const { userGroupPrefixes: prefixes } = work.integration;
   if (prefixes.length === 0) return;
   const named = new Set(change.users.map(({ key }) => work.users.find(key)?.id));
-  yield* eachInSteps(new Set([...work.leaving.values()].flatMap((users) => [...users])), (id) => {
+  yield* forEachInSteps(new Set([...work.leaving.values()].flatMap((users) => [...users])), (id) => {
     const user = work.users.get(id);
     if (user === undefined || named.has(id)) return;
     const isIn = (user.spec.auto_groups ?? []).some(
-      (group) => work.isOfProvider(group) && begins(work.groups.get(group)?.name ?? '', prefixes),
+      (group) => work.isOfProvider(group) && hasAnyPrefix(work.groups.get(group)?.name ?? '', prefixes),
     );
     if (!isIn) dropUser(work, user);
   });
 }
 
 /** Keeps out pushed users who are in no group whose users are imported, and lets in those who are. */
-function* assignUsers(work: Work, change: ProvisioningChange): Generator<undefined, void> {
+function* assignUsers(work: PlanningState, change: ProvisioningChange): Generator<undefined, void> {
   const { userGroupPrefixes: prefixes } = work.integration;
   const isIn = (user: Stored<'User'>) =>
     prefixes.length === 0 ||
     (user.spec.auto_groups ?? []).some(
-      (id) => work.isOfProvider(id) && begins(work.groups.get(id)?.name ?? '', prefixes),
+      (id) => work.isOfProvider(id) && hasAnyPrefix(work.groups.get(id)?.name ?? '', prefixes),
     );
-  const ids = [...touchedUsers(work), ...work.ids.values(), ...usersOfRenamed(work, change, prefixes)];
-  yield* eachInSteps(ids, (id) => {
+  const ids = [...touchedUsers(work), ...work.ids.values(), ...membersOfRenamedGroups(work, change, prefixes)];
+  yield* forEachInSteps(ids, (id) => {
     const user = work.users.get(id);
     const provided = user?.derived.provided;
     if (user === undefined || provided?.by !== work.integration.id || provided.removed_since !== undefined) return;
@@ -151,34 +153,34 @@ function* assignUsers(work: Work, change: ProvisioningChange): Generator<undefin
   });
 }
 
-function touchedUsers({ users }: Work): readonly string[] {
+function touchedUsers({ users }: PlanningState): readonly string[] {
   return users.changed().flatMap(({ after }) => after?.id ?? []);
 }
 
 /** Returns the members of groups whose names gained or lost a prefix. */
-function usersOfRenamed(
-  { state, groups }: Work,
+function membersOfRenamedGroups(
+  { state, groups }: PlanningState,
   change: ProvisioningChange,
   prefixes: readonly string[],
 ): readonly string[] {
   const renamed = change.groups.flatMap(({ key }) => {
     const [before, after] = [state.find('Group', key), groups.find(key)];
-    const isChanged = before && after && begins(before.name, prefixes) !== begins(after.name, prefixes);
+    const isChanged = before && after && hasAnyPrefix(before.name, prefixes) !== hasAnyPrefix(after.name, prefixes);
     return isChanged === true ? [key] : [];
   });
   return renamed.flatMap((id) => state.referrersBy('User', 'auto_groups', id).map((user) => user.id));
 }
 
-function finish(work: Work): Pick<Provisioning, 'edits' | 'removals' | 'findings'> {
-  const users = allowed(work, work.users);
+function collectEffect(work: PlanningState): Pick<ProvisioningEffect, 'edits' | 'removals' | 'findings'> {
+  const users = keepManagedFields(work, work.users);
   const blocked = users.filter(
     ({ before, after }) => before?.spec.is_blocked === false && after?.spec.is_blocked === true,
   );
   const out = new Set(blocked.flatMap(({ before }) => before?.id ?? []));
   const left = [...work.leaving].map(([group, ids]) => [group, [...ids].filter((id) => !out.has(id))] as const);
   const members = new Map(left.filter(([, ids]) => ids.length > 0));
-  countLeaving(work, members);
-  const groups = allowed(work, work.groups);
+  recordLeavers(work, members);
+  const groups = keepManagedFields(work, work.groups);
   return {
     edits: [...users, ...groups].map(editOf),
     removals: {
@@ -203,14 +205,14 @@ function isGone(before: Stored<'Group'>, after: Stored<'Group'> | undefined): bo
  * Returns the drafts that the documents of sources allow: a field that a source manages keeps its value, and everything
  * else is imported.
  */
-function allowed<K extends ProvidedKind>(work: Work, drafts: Drafts<K>): readonly Draft<K>[] {
+function keepManagedFields<K extends ProvidedKind>(work: PlanningState, drafts: Drafts<K>): readonly Draft<K>[] {
   const { state } = work;
   for (const { before, after } of drafts.changed()) {
     if (before === undefined || after === undefined || before.declared.length === 0) continue;
     const kind = state.registry.get(before.kind);
-    const problems = managedProblems(state, kind, before, heldUnits(state, kind, before, after));
+    const problems = managedProblems(state, kind, before, managedUnitChanges(state, kind, before, after));
     const key = after.derived.provided?.external_id ?? before.id;
-    for (const { message } of problems) work.find('managed_field', key, message);
+    for (const { message } of problems) work.addFinding('managed_field', key, message);
     const held = new Set(problems.map(({ path = '' }) => path.slice(1)));
     if (held.size > 0) drafts.put(before.id, { spec: withFields(after.spec, before.spec, held) });
   }

@@ -11,14 +11,14 @@ import { NotFound } from '../../../model/errors.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import { isOfKind, type Stored } from '../../../model/state/stored.ts';
 import { usedByInvites } from '../../../objects/invite-uses.ts';
-import { refusalOf } from '../../../objects/objects.ts';
+import { errorForProblems } from '../../../objects/objects.ts';
 import type { PlanView } from '../../../operations/config/plan.ts';
 import { finishInSteps } from '../../../plan/finish.ts';
-import type { Outcome, Plan } from '../../../plan/plan.ts';
-import { awaitApproval } from '../../config/plans/approvals.ts';
+import type { Plan, PlanOutcome } from '../../../plan/plan.ts';
+import { storeForApproval } from '../../config/plans/approvals.ts';
 import type { ProvisioningChange, ProvisioningIntegration } from './change.ts';
-import { countedSince, removalDigest, removalGuards } from './guard.ts';
-import { type Provisioning, planProvisioningInSteps } from './plan.ts';
+import { removalDigest, removalGuards, removalWindowStart } from './guard.ts';
+import { type ProvisioningEffect, planProvisioningInSteps } from './plan.ts';
 import type { ProvisioningInput } from './work.ts';
 
 /** Data that an identity provider sends through an integration. */
@@ -32,7 +32,7 @@ export interface ProvisioningRequest {
    * Throws an error that refuses the request because of data that could not be imported. Absent: everything else is
    * imported.
    */
-  check?(made: Provisioning, state: Snapshot): void;
+  check?(made: ProvisioningEffect, state: Snapshot): void;
   /** Revision that the caller has seen. */
   readonly revision?: number;
   /** Lease without which nothing is written. */
@@ -42,7 +42,7 @@ export interface ProvisioningRequest {
 }
 
 /** Result of a provisioning request. */
-export interface Provisioned extends Omit<Provisioning, 'edits'> {
+export interface ProvisioningResult extends Omit<ProvisioningEffect, 'edits'> {
   readonly plan: Plan;
   readonly before: Snapshot;
   readonly after: Snapshot;
@@ -82,21 +82,21 @@ export function planSourceOf(integration: string): string {
  * Applies the data of a provider, as one revision or not at all. A change that takes too much away is written only
  * after its plan was approved, when the provider or the next sync sends the same data again.
  */
-export async function provision(engine: Engine, request: ProvisioningRequest): Promise<Provisioned> {
-  const linked = await findLinked(engine, request);
+export async function provision(engine: Engine, request: ProvisioningRequest): Promise<ProvisioningResult> {
+  const linked = await findLinkedUsers(engine, request);
   const first = await attempt(engine, request, { linked });
-  if (!first.isHalted || request.dryRun === true) return await ended(engine, request, first);
+  if (!first.isHalted || request.dryRun === true) return await finishRequest(engine, request, first);
   const known = await recentApprovals(engine, request);
   const approval = known.find(({ state, digest }) => state === 'approved' && digest === first.plan.digest);
   const approvedAt = known
     .flatMap((head) => (head.state === 'applied' ? (head.approvedAt ?? []) : []))
     .sort()
     .at(-1);
-  if (approval === undefined && approvedAt === undefined) return await ended(engine, request, first);
-  return await ended(engine, request, await attempt(engine, request, { linked, approval, approvedAt }));
+  if (approval === undefined && approvedAt === undefined) return await finishRequest(engine, request, first);
+  return await finishRequest(engine, request, await attempt(engine, request, { linked, approval, approvedAt }));
 }
 
-interface Attempt extends Provisioned {
+interface Attempt extends ProvisioningResult {
   readonly isHalted: boolean;
 }
 
@@ -109,13 +109,13 @@ interface Allowance {
 async function attempt(engine: Engine, request: ProvisioningRequest, allowance: Allowance): Promise<Attempt> {
   const { account, revision = 0, lease, dryRun = false } = request;
   const { approval } = allowance;
-  let last: Proposed | undefined;
+  let last: Proposal | undefined;
   const propose: Propose = async (state, database) => {
     last = await proposeOn(engine, request, allowance, { state, database });
     const { outcome, isHalted } = last;
-    return outcome.ok && (isHalted || dryRun) ? { ok: true, plan: nothing(outcome.plan), next: state } : outcome;
+    return outcome.ok && (isHalted || dryRun) ? { ok: true, plan: emptyPlan(outcome.plan), next: state } : outcome;
   };
-  const state = await engine.snapshots.at(account, revision);
+  const state = await engine.snapshots.atLeast(account, revision);
   const committed: Committed = dryRun
     ? await planOnly(engine, account, propose)
     : await engine.committer.mutate({
@@ -123,7 +123,7 @@ async function attempt(engine: Engine, request: ProvisioningRequest, allowance: 
         ...(lease === undefined ? {} : { lease }),
         ...(approval === undefined ? {} : { planId: approval.id }),
       });
-  if (!committed.ok) throw refusalOf(committed.problems);
+  if (!committed.ok) throw errorForProblems(committed.problems);
   if (last === undefined || !last.outcome.ok) throw new Error('a mutation ended without having been planned');
   const { made, outcome, isHalted } = last;
   return {
@@ -133,9 +133,9 @@ async function attempt(engine: Engine, request: ProvisioningRequest, allowance: 
   };
 }
 
-interface Proposed {
-  readonly made: Provisioning;
-  readonly outcome: Outcome;
+interface Proposal {
+  readonly made: ProvisioningEffect;
+  readonly outcome: PlanOutcome;
   readonly isHalted: boolean;
 }
 
@@ -144,17 +144,17 @@ async function proposeOn(
   request: ProvisioningRequest,
   { linked, approval, approvedAt }: Allowance,
   { state, database }: { readonly state: Snapshot; readonly database: AccountAccess },
-): Promise<Proposed> {
+): Promise<Proposal> {
   const object = requireIntegration(state, request.integration);
   const now = engine.now();
   const change = request.change(state);
-  const invited = await usedByInvites(database, state.account, goneGroups(state, object.id, change));
-  const counted = { countedSince: countedSince(now, approvedAt), isApproved: approval !== undefined };
+  const invited = await usedByInvites(database, state.account, deletableGroups(state, object.id, change));
+  const counted = { countedSince: removalWindowStart(now, approvedAt), isApproved: approval !== undefined };
   const input = { state, integration: settingsOf(object), change, now, newId: engine.newId, linked, ...counted };
-  const made = await planKnowing(database, { ...input, usedByInvites: invited });
+  const made = await planWithSignIns(database, { ...input, usedByInvites: invited });
   request.check?.(made, state);
   const { removals } = made;
-  const isEmpty = change.whole && change.users.length === 0;
+  const isEmpty = change.isComplete && change.users.length === 0;
   const guards = removalGuards({ state, integration: object.id, removals, isEmpty, ...counted });
   const finished = await runInSlices(
     finishInSteps({
@@ -172,12 +172,12 @@ async function proposeOn(
  * Plans the change. Plans it again after finding out which of the users whose address would change sign in by
  * themselves.
  */
-async function planKnowing(database: AccountAccess, input: ProvisioningInput): Promise<Provisioning> {
+async function planWithSignIns(database: AccountAccess, input: ProvisioningInput): Promise<ProvisioningEffect> {
   const known = new Set<string>();
   const signsIn = new Set<string>();
   for (;;) {
-    const made = await runInSlices(planProvisioningInSteps({ ...input, signsIn }));
-    const asked = readdressed(made).filter((id) => !known.has(id));
+    const made = await runInSlices(planProvisioningInSteps({ ...input, usersWithSignIn: signsIn }));
+    const asked = usersWithNewAddress(made).filter((id) => !known.has(id));
     if (asked.length === 0) return made;
     for (const id of asked) known.add(id);
     for (const id of await usersWhoSignIn(database, input.state.account, asked)) signsIn.add(id);
@@ -185,15 +185,15 @@ async function planKnowing(database: AccountAccess, input: ProvisioningInput): P
 }
 
 /** Returns the users whose address changes. */
-function readdressed({ edits }: Provisioning): readonly string[] {
+function usersWithNewAddress({ edits }: ProvisioningEffect): readonly string[] {
   return edits.flatMap(({ before, after }) =>
     before !== undefined && after !== undefined && before.spec['email'] !== after.spec['email'] ? [before.id] : [],
   );
 }
 
 /** Returns the groups that may be deleted, to which pending invites may refer. */
-function goneGroups(state: Snapshot, by: string, change: ProvisioningChange): readonly string[] {
-  if (!change.whole && change.goneGroups.length === 0) return [];
+function deletableGroups(state: Snapshot, by: string, change: ProvisioningChange): readonly string[] {
+  if (!change.isComplete && change.goneGroups.length === 0) return [];
   return state.ofKind('Group').flatMap(({ id, derived }) => (derived.provided?.by === by ? [id] : []));
 }
 
@@ -213,11 +213,11 @@ async function planOnly(engine: Engine, account: string, propose: Propose): Prom
 }
 
 /** Returns the existing users that new users of the provider match, found by how they signed in, by external id. */
-async function findLinked(
+async function findLinkedUsers(
   engine: Engine,
   { account, integration, revision = 0, change }: ProvisioningRequest,
 ): Promise<ReadonlyMap<string, string>> {
-  const state = await engine.snapshots.at(account, revision);
+  const state = await engine.snapshots.atLeast(account, revision);
   const object = requireIntegration(state, integration);
   const prefix = isOfKind(object, 'ScimIntegration') ? (object.spec.prefix ?? '') : '';
   const { users, keys } = change(state);
@@ -248,14 +248,14 @@ async function recentApprovals(
   return heads.filter(({ state, approvedAt = '' }) => state === 'approved' || approvedAt > since);
 }
 
-async function ended(
+async function finishRequest(
   engine: Engine,
   request: ProvisioningRequest,
   { isHalted, ...made }: Attempt,
-): Promise<Provisioned> {
+): Promise<ProvisioningResult> {
   if (request.dryRun === true) return made;
   if (!isHalted) {
-    if (made.revision !== undefined) await endSignIns(engine, request.account, made.removals.users);
+    if (made.revision !== undefined) await revokeSessions(engine, request.account, made.removals.users);
     return made;
   }
   const { account, integration } = request;
@@ -266,12 +266,12 @@ async function ended(
     source,
     documents: [],
     problems: [],
-    place: asIs,
+    locate: asIs,
     prune: false,
     allowEmpty: false,
     ofProvider: true as const,
   };
-  return { ...made, waiting: await awaitApproval(engine, call, held, { plan: { ...plan, source }, before, after }) };
+  return { ...made, waiting: await storeForApproval(engine, call, held, { plan: { ...plan, source }, before, after }) };
 }
 
 function asIs<Value>(value: Value): Value {
@@ -282,16 +282,16 @@ function asIs<Value>(value: Value): Value {
  * Deletes the sessions, grants and tokens of users who are kept out. The server refuses these users already. The
  * deletion ensures that nothing is restored when they are let in again. Errors are only reported.
  */
-async function endSignIns(engine: Engine, account: string, users: readonly string[]): Promise<void> {
+async function revokeSessions(engine: Engine, account: string, users: readonly string[]): Promise<void> {
   if (users.length === 0) return;
   await deleteRecordsOfUsers(engine.database, users).catch((error) =>
-    engine.failed(
+    engine.reportFailure(
       `the sessions and tokens of ${users.length} users of account ${account} who are kept out could not be deleted`,
       error,
     ),
   );
 }
 
-function nothing(plan: Plan): Plan {
+function emptyPlan(plan: Plan): Plan {
   return { ...plan, changes: [], claims: [], moves: [], counts: { create: 0, update: 0, delete: 0, claims: 0 } };
 }

@@ -1,18 +1,18 @@
 import type { Engine } from '../../../commit/engine.ts';
-import { noteSync } from '../../../db/logs/integration-syncs.ts';
+import { recordLastSync } from '../../../db/logs/integration-syncs.ts';
 import { addSyncLogs, type SyncLog } from '../../../db/logs/sync-logs.ts';
-import type { Provisioned } from './provision.ts';
+import type { ProvisioningResult } from './provision.ts';
 
 /** Maximum number of findings of one change that the log of an integration lists. */
-const mostListed = 100;
+const maxListedFindings = 100;
 
 /**
  * Returns the log entries about a change: its effect, what could not be imported, and whether it waits for an approval.
  */
-export function syncLogsOf(made: Provisioned, timestamp: string): readonly SyncLog[] {
+export function syncLogsOf(made: ProvisioningResult, timestamp: string): readonly SyncLog[] {
   const { findings, waiting, plan } = made;
   const warnings = findings
-    .slice(0, mostListed)
+    .slice(0, maxListedFindings)
     .map(({ message }): SyncLog => ({ level: 'warning', timestamp, message }));
   const rest = findings.length - warnings.length;
   const more: readonly SyncLog[] =
@@ -27,8 +27,8 @@ export function syncLogsOf(made: Provisioned, timestamp: string): readonly SyncL
 }
 
 function summaryOf(
-  { revision, removals }: Provisioned,
-  { create, update, delete: gone }: Provisioned['plan']['counts'],
+  { revision, removals }: ProvisioningResult,
+  { create, update, delete: gone }: ProvisioningResult['plan']['counts'],
 ): string {
   const { length: going } = removals.users;
   const out = going === 0 ? '' : `, ${going} ${going === 1 ? 'user' : 'users'} kept out`;
@@ -42,6 +42,6 @@ export async function recordSync(
   integration: string,
   entries: readonly SyncLog[],
 ): Promise<void> {
-  await noteSync(engine.database, account, integration, engine.now());
+  await recordLastSync(engine.database, account, integration, engine.now());
   if (entries.length > 0) await addSyncLogs(engine.database, account, integration, entries);
 }

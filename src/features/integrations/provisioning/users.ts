@@ -1,31 +1,31 @@
 import type { JsonObject } from '../../../lib/json.ts';
 import { type Provided, providedIndex, providedValue } from '../../../model/declare/provided.ts';
 import type { Format } from '../../../model/schema/field.ts';
-import { longest } from '../../../model/schema/field.ts';
+import { maxLengths } from '../../../model/schema/field.ts';
 import type { Stored } from '../../../model/state/stored.ts';
 import type { FindingCode, ProvidedUser } from './change.ts';
-import type { Work } from './work.ts';
+import type { PlanningState } from './work.ts';
 
 /**
  * Applies the provider's data of a person. A user who exists already is linked to the person instead of being created
  * twice.
  */
-export function takeUser(work: Work, all: ProvidedUser): void {
+export function importUser(work: PlanningState, all: ProvidedUser): void {
   const { users, integration } = work;
   const present = users.find(all.key);
-  const user = present ?? linkable(work, all);
+  const user = present ?? findUserToLink(work, all);
   if (user === 'taken') return;
-  const given = keepAddress(work, all, user);
+  const given = withoutProtectedAddress(work, all, user);
   const fault = faultOf(work, given, user);
   if (fault !== undefined) {
-    work.find(fault.code, given.key, fault.message);
+    work.addFinding(fault.code, given.key, fault.message);
     return;
   }
-  const said = saidOf(work, given, user);
+  const said = buildProvided(work, given, user);
   const id = user?.id ?? (work.keys === 'objects' ? given.key : work.newId());
-  const spec = { ...(user?.spec ?? newSpec), ...namesOf(work, given, user), is_blocked: isBlocked(user, said) };
+  const spec = { ...(user?.spec ?? newSpec), ...emailAndNameOf(work, given, user), is_blocked: isBlocked(user, said) };
   if (isOwner(user) && spec.is_blocked && user?.spec.is_blocked !== true) {
-    work.find('owner_kept', given.key, ownerKept(user));
+    work.addFinding('owner_kept', given.key, ownerKeptMessage(user));
     return;
   }
   const connector = user === undefined && integration.connector !== undefined ? { idp_id: integration.connector } : {};
@@ -41,11 +41,11 @@ export function takeUser(work: Work, all: ProvidedUser): void {
 const newSpec = { email: '', name: '', role: 'user', auto_groups: [], is_service_user: false, is_blocked: false };
 
 /** Blocks a user whom the provider removed, at once, and removes the user from the groups that the provider brought. */
-export function dropUser(work: Work, user: Stored<'User'>): void {
+export function dropUser(work: PlanningState, user: Stored<'User'>): void {
   const { provided } = user.derived;
   if (provided === undefined || provided.removed_since !== undefined) return;
   if (isOwner(user)) {
-    work.find('owner_kept', provided.external_id ?? user.id, ownerKept(user));
+    work.addFinding('owner_kept', provided.external_id ?? user.id, ownerKeptMessage(user));
     return;
   }
   const { now } = work;
@@ -61,7 +61,7 @@ export function dropUser(work: Work, user: Stored<'User'>): void {
  * Blocks a user whom the provider deleted for good, like any removed user, and marks the user so that it is not kept
  * for 30 days.
  */
-export function endUser(work: Work, user: Stored<'User'>): void {
+export function markUserDeleted(work: PlanningState, user: Stored<'User'>): void {
   dropUser(work, user);
   const dropped = work.users.get(user.id);
   const provided = dropped?.derived.provided;
@@ -74,7 +74,7 @@ function isOwner(user: Stored<'User'> | undefined): boolean {
   return user?.spec.role === 'owner';
 }
 
-function ownerKept({ name }: { readonly name: string } = { name: '' }): string {
+function ownerKeptMessage({ name }: { readonly name: string } = { name: '' }): string {
   return `${name} is an owner of the account and stays: transfer the ownership first, then the identity provider can keep the user out`;
 }
 
@@ -82,22 +82,26 @@ function ownerKept({ name }: { readonly name: string } = { name: '' }): string {
  * Returns the provider's data without the e-mail address where the provider may not replace the address: for an owner,
  * and for a user with a password or a sign-in, because the address decides who can sign in as that user.
  */
-function keepAddress(work: Work, given: ProvidedUser, user: Stored<'User'> | undefined): ProvidedUser {
+function withoutProtectedAddress(
+  work: PlanningState,
+  given: ProvidedUser,
+  user: Stored<'User'> | undefined,
+): ProvidedUser {
   const said = canonicalEmail(work, given.email ?? '').value?.toLowerCase() ?? '';
   const kept = user?.spec.email ?? '';
   if (user === undefined || said === '' || said === kept.toLowerCase()) return given;
-  const isKept = isOwner(user) || work.signsIn.has(user.id);
+  const isKept = isOwner(user) || work.usersWithSignIn.has(user.id);
   if (!isKept) return given;
   const { email: _, ...rest } = given;
   const has = `${user.name} keeps ${kept === '' ? 'no e-mail address' : `the e-mail address ${kept}`}`;
   if (isOwner(user))
-    work.find(
+    work.addFinding(
       'owner_kept',
       given.key,
       `${user.name} is an owner of the account and stays: ${has}, because an identity provider cannot change the address of an owner; correct it at the provider`,
     );
   else
-    work.find(
+    work.addFinding(
       'email_kept',
       given.key,
       `${has}: the user already has a password or an identity, so ${said} is not imported`,
@@ -109,7 +113,7 @@ function keepAddress(work: Work, given: ProvidedUser, user: Stored<'User'> | und
  * Returns the existing user to link to a person whom the provider names for the first time: found by a sign-in, an id,
  * a login or an e-mail address. Returns `taken` when that user belongs to another person or integration.
  */
-function linkable(work: Work, given: ProvidedUser): Stored<'User'> | 'taken' | undefined {
+function findUserToLink(work: PlanningState, given: ProvidedUser): Stored<'User'> | 'taken' | undefined {
   const { users, state, integration, linked } = work;
   const signedIn = users.get(linked.get(given.externalId ?? given.key) ?? '');
   const named = given.login === undefined ? undefined : holderOfLogin(work, given.login);
@@ -123,25 +127,28 @@ function linkable(work: Work, given: ProvidedUser): Stored<'User'> | 'taken' | u
   if (provided.by === integration.id && provided.removed_since !== undefined) return found;
   const of = provided.by === integration.id ? 'another user of this identity provider' : 'another integration';
   const code = found === named ? 'login_taken' : found === known ? 'external_id_taken' : 'email_taken';
-  work.find(code, given.key, `${given.login ?? email} is a user already, whom ${of} has brought`);
+  work.addFinding(code, given.key, `${given.login ?? email} is a user already, whom ${of} has brought`);
   return 'taken';
 }
 
-function holderOfEmail({ users, state, claimed }: Work, email: string): Stored<'User'> | undefined {
+function holderOfEmail({ users, state, claimed }: PlanningState, email: string): Stored<'User'> | undefined {
   const value = email.toLowerCase();
-  const id = claimed.get(`email ${value}`) ?? state.holderOf('User', 'email', value)?.id;
+  const id = claimed.get(`email ${value}`) ?? state.findByUnique('User', 'email', value)?.id;
   const user = id === undefined ? undefined : users.get(id);
   return user?.spec.email?.toLowerCase() === value ? user : undefined;
 }
 
-function holderOfLogin({ users, state, integration, claimed }: Work, login: string): Stored<'User'> | undefined {
+function holderOfLogin(
+  { users, state, integration, claimed }: PlanningState,
+  login: string,
+): Stored<'User'> | undefined {
   const one = claimed.get(`login ${login.toLowerCase()}`);
   if (one !== undefined) return users.get(one);
   const [found] = state.lookUp('User', providedIndex, providedValue(integration.id, 'login', login));
   return found && users.get(found.id);
 }
 
-function holderOfId({ users, state, integration }: Work, id: string): Stored<'User'> | undefined {
+function holderOfId({ users, state, integration }: PlanningState, id: string): Stored<'User'> | undefined {
   const found = state.lookUp('User', providedIndex, providedValue(integration.id, 'id', id));
   return found.flatMap((user) => users.get(user.id) ?? [])[0];
 }
@@ -152,7 +159,7 @@ interface Fault {
 }
 
 /** Returns why the provider's data of a person cannot be applied, `undefined` when it can. */
-function faultOf(work: Work, given: ProvidedUser, user: Stored<'User'> | undefined): Fault | undefined {
+function faultOf(work: PlanningState, given: ProvidedUser, user: Stored<'User'> | undefined): Fault | undefined {
   const isOther = (other: { readonly id: string } | undefined) => other !== undefined && other.id !== user?.id;
   const email = canonicalEmail(work, given.email ?? '');
   if (email.fault !== undefined) {
@@ -174,7 +181,7 @@ function faultOf(work: Work, given: ProvidedUser, user: Stored<'User'> | undefin
  * Returns the provider's data to store with the user. A removed user whom the provider sends again is no longer
  * removed.
  */
-function saidOf(work: Work, given: ProvidedUser, user: Stored<'User'> | undefined): Provided {
+function buildProvided(work: PlanningState, given: ProvidedUser, user: Stored<'User'> | undefined): Provided {
   const own = user?.derived.provided?.by === work.integration.id ? user.derived.provided : undefined;
   const { removed_since: wasRemoved, deleted_since: _, inactive_since: was, external_id: known, ...rest } = own ?? {};
   const isActive = given.active ?? (wasRemoved !== undefined || was === undefined);
@@ -205,11 +212,11 @@ function isKeptOut(provided: Provided | undefined): boolean {
  * Blocks a user while none of the user's groups matches the prefixes of `userGroupPrefixes`, and unblocks the user
  * otherwise.
  */
-export function assignUser(work: Work, user: Stored<'User'>, isAssigned: boolean): void {
+export function assignUser(work: PlanningState, user: Stored<'User'>, isAssigned: boolean): void {
   const { provided } = user.derived;
   if (provided === undefined || isAssigned === (provided.unassigned_since === undefined)) return;
   if (isOwner(user) && !isAssigned) {
-    work.find('owner_kept', provided.external_id ?? user.id, ownerKept(user));
+    work.addFinding('owner_kept', provided.external_id ?? user.id, ownerKeptMessage(user));
     return;
   }
   const { unassigned_since: _, ...rest } = provided;
@@ -217,9 +224,13 @@ export function assignUser(work: Work, user: Stored<'User'>, isAssigned: boolean
   work.users.put(user.id, { spec: { ...user.spec, is_blocked: isBlocked(user, next) }, provided: next });
 }
 
-function namesOf(work: Work, { name, email }: ProvidedUser, user: Stored<'User'> | undefined): JsonObject {
+function emailAndNameOf(
+  work: PlanningState,
+  { name, email }: ProvidedUser,
+  user: Stored<'User'> | undefined,
+): JsonObject {
   const address = email === undefined ? undefined : canonicalEmail(work, email).value;
-  const shown = name === undefined || name.trim() === '' ? undefined : name.trim().slice(0, longest.name);
+  const shown = name === undefined || name.trim() === '' ? undefined : name.trim().slice(0, maxLengths.name);
   const fallback = user === undefined || user.name === '' ? address : undefined;
   return {
     ...(address === undefined || address === '' ? {} : { email: address }),
@@ -229,7 +240,7 @@ function namesOf(work: Work, { name, email }: ProvidedUser, user: Stored<'User'>
 
 /** Returns an e-mail address in its canonical form, as it is stored. An empty address is not a fault. */
 function canonicalEmail(
-  { state }: Work,
+  { state }: PlanningState,
   text: string,
 ): { readonly value: string; readonly fault?: undefined } | { readonly value?: undefined; readonly fault: string } {
   if (text.trim() === '') return { value: '' };

@@ -16,7 +16,7 @@ export interface ProvisioningInput {
   /**
    * Ids of users with a password or their own sign-in, among the users whose e-mail address the change would replace.
    */
-  readonly signsIn?: ReadonlySet<string>;
+  readonly usersWithSignIn?: ReadonlySet<string>;
   /** Uses of groups in pending invites. */
   readonly usedByInvites?: OtherUses;
   /** Removals before this time (ISO 8601) do not count for the guards. Absent: all removals count. */
@@ -26,7 +26,7 @@ export interface ProvisioningInput {
 }
 
 /** State of a change while it is planned. */
-export interface Work extends Required<Omit<ProvisioningInput, 'change'>> {
+export interface PlanningState extends Required<Omit<ProvisioningInput, 'change'>> {
   readonly keys: ProvisioningChange['keys'];
   readonly users: Drafts<'User'>;
   readonly groups: Drafts<'Group'>;
@@ -41,24 +41,24 @@ export interface Work extends Required<Omit<ProvisioningInput, 'change'>> {
   /** Number of users who join a group, by id of the group. */
   readonly joining: Map<string, number>;
   readonly findings: Finding[];
-  find(code: FindingCode, key: string, message: string): void;
+  addFinding(code: FindingCode, key: string, message: string): void;
   /** Whether the provider brought the group. */
   isOfProvider(group: string): boolean;
 }
 
 /** Returns the initial state for planning a change. */
-export function openWork(input: ProvisioningInput): Work {
+export function createPlanningState(input: ProvisioningInput): PlanningState {
   const { state, integration, change, now } = input;
   const naming = { by: integration.id, keys: change.keys, now };
   const groups = createDrafts(state, 'Group', naming);
   const findings: Finding[] = [];
   return {
-    ...{ linked: new Map<string, string>(), signsIn: new Set<string>() },
+    ...{ linked: new Map<string, string>(), usersWithSignIn: new Set<string>() },
     ...{ usedByInvites: new Map<string, readonly string[]>(), countedSince: '', isApproved: false, ...input },
     ...{ keys: change.keys, users: createDrafts(state, 'User', naming), groups, findings },
     ...{ ids: new Map<string, string>(), claimed: new Map<string, string>(), leaving: new Map<string, Set<string>>() },
     joining: new Map<string, number>(),
-    find: (code, key, message) => void findings.push({ code, key, message }),
+    addFinding: (code, key, message) => void findings.push({ code, key, message }),
     isOfProvider: (group) => groups.get(group)?.derived.provided?.by === integration.id,
   };
 }

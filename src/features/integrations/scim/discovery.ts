@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../lib/json.ts';
 import { pageSize } from './list.ts';
 import { ScimRefusal } from './refusal.ts';
-import { describeAttribute, messages, type ResourceType, resourceTypes } from './schema.ts';
+import { describeAttribute, messageUrns, type ResourceType, resourceTypes } from './schema.ts';
 
 const core = 'urn:ietf:params:scim:schemas:core:2.0';
 
@@ -59,7 +59,7 @@ export function describeServer(base: string, path: readonly string[], isFiltered
   if (isFiltered) throw new ScimRefusal(403, `${what} cannot be filtered; leave \`filter\` out`);
   if (id !== undefined) return all.find((one) => one['id'] === id);
   return {
-    schemas: [messages.list],
+    schemas: [messageUrns.list],
     totalResults: all.length,
     startIndex: 1,
     itemsPerPage: all.length,

@@ -1,4 +1,4 @@
-import { type ScimRefusal, type ScimType, wrong } from './refusal.ts';
+import { badRequest, type ScimRefusal, type ScimType } from './refusal.ts';
 
 /** Path of an attribute: its name, with the schema and the sub-attribute if the path contains them. */
 export interface AttributePath {
@@ -8,7 +8,7 @@ export interface AttributePath {
 }
 
 /** Operators that compare an attribute with a value. */
-export type Comparison = (typeof comparisons)[number];
+export type ComparisonOperator = (typeof comparisonOperators)[number];
 
 /** A value that an attribute is compared with. */
 export type Literal = string | number | boolean | null;
@@ -19,55 +19,55 @@ export type Filter =
   | { readonly op: 'not'; readonly filter: Filter }
   | { readonly op: 'present'; readonly path: AttributePath }
   | { readonly op: 'values'; readonly path: AttributePath; readonly filter: Filter }
-  | { readonly op: Comparison; readonly path: AttributePath; readonly value: Literal };
+  | { readonly op: ComparisonOperator; readonly path: AttributePath; readonly value: Literal };
 
 /** Path of a PATCH operation: an attribute, or those of its values that match a filter. */
 export interface PatchPath extends AttributePath {
   readonly filter?: Filter;
 }
 
-const comparisons = ['eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le'] as const;
+const comparisonOperators = ['eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le'] as const;
 
 /**
  * Limits of a filter: its length in characters, its depth, and its number of comparisons. No provider sends larger
  * filters.
  */
-const longest = 8192;
-const deepest = 32;
-const mostComparisons = 100;
+const maxFilterLength = 8192;
+const maxFilterDepth = 32;
+const maxComparisons = 100;
 
 /** Parses a filter. Throws `invalidFilter` with the position of the fault. */
 export function parseFilter(text: string): Filter {
   const tokens = readTokens(text, 'invalidFilter');
   const filter = readOr(tokens, 0);
   if (tokens.peek() !== undefined) throw tokens.unexpected('`and`, `or` or the end');
-  return bounded(filter, 'invalidFilter');
+  return limitComparisons(filter, 'invalidFilter');
 }
 
-function bounded(filter: Filter, scimType: ScimType): Filter {
+function limitComparisons(filter: Filter, scimType: ScimType): Filter {
   const count = countComparisons(filter);
-  if (count <= mostComparisons) return filter;
-  throw wrong(scimType, `the filter has ${count} comparisons; the maximum is ${mostComparisons}`);
+  if (count <= maxComparisons) return filter;
+  throw badRequest(scimType, `the filter has ${count} comparisons; the maximum is ${maxComparisons}`);
 }
 
 /** Maximum number of comparisons with values that all filters of one PATCH may make together. */
-const mostOfPatch = 1_000_000;
+const maxPatchComparisons = 1_000_000;
 
 /** Budget of comparisons for the filters of one PATCH. */
-export interface Comparisons {
+export interface ComparisonBudget {
   /** Throws `tooMany` when the filter needs more comparisons than are left. */
   use(filter: Filter, values: number): void;
 }
 
 /** Creates the budget for one PATCH. */
-export function createComparisons(): Comparisons {
-  let left = mostOfPatch;
+export function createComparisonBudget(): ComparisonBudget {
+  let left = maxPatchComparisons;
   return {
     use(filter, values) {
       left -= countComparisons(filter) * values;
       if (left >= 0) return;
       const what = 'the filters compare too many values';
-      throw wrong('tooMany', `${what}; select the entries to change by their \`value\`, or send less at once`);
+      throw badRequest('tooMany', `${what}; select the entries to change by their \`value\`, or send less at once`);
     },
   };
 }
@@ -89,13 +89,13 @@ function countComparisons(filter: Filter): number {
 /** Parses the path of a PATCH operation. Throws `invalidPath` with the position of the fault. */
 export function parsePath(text: string): PatchPath {
   const tokens = readTokens(text, 'invalidPath');
-  const path = pathOf(tokens, tokens.next()?.text ?? '');
+  const path = readAttributePath(tokens, tokens.next()?.text ?? '');
   if (tokens.peek()?.text !== '[') {
     if (tokens.peek() !== undefined) throw tokens.unexpected('the end');
     return path;
   }
   tokens.next();
-  const filter = bounded(readOr(tokens, 0), 'invalidPath');
+  const filter = limitComparisons(readOr(tokens, 0), 'invalidPath');
   tokens.take(']');
   const sub = tokens.next()?.text;
   if (sub !== undefined && (!/^\.[A-Za-z$][\w$-]*$/.test(sub) || path.sub !== undefined || tokens.peek() !== undefined))
@@ -120,14 +120,15 @@ const tokenPattern = /\s*(?:([()[\]])|("(?:[^"\\]|\\.)*")|([^\s()[\]"]+))/y;
 
 function readTokens(text: string, scimType: ScimType): Tokens {
   const what = scimType === 'invalidPath' ? 'path' : 'filter';
-  if (text.length > longest) throw wrong(scimType, `the ${what} has more than ${longest} characters`);
+  if (text.length > maxFilterLength)
+    throw badRequest(scimType, `the ${what} has more than ${maxFilterLength} characters`);
   const found: Token[] = [];
   const end = text.trimEnd().length;
   for (let at = 0; at < end; at = tokenPattern.lastIndex) {
     tokenPattern.lastIndex = at;
     const [match] = tokenPattern.exec(text) ?? [];
     if (match === undefined)
-      throw wrong(
+      throw badRequest(
         scimType,
         `the ${what} has a text without a closing quote, at character ${text.indexOf('"', at) + 1}`,
       );
@@ -138,7 +139,7 @@ function readTokens(text: string, scimType: ScimType): Tokens {
     const token = found[Math.max(next - 1, 0)];
     const last = found[next] ?? token;
     const where = last === undefined ? 'it is empty' : `at character ${last.at + 1}, \`${last.text.slice(0, 50)}\``;
-    return wrong(scimType, `the ${what} cannot be read: ${where}; expected ${expected}`);
+    return badRequest(scimType, `the ${what} cannot be read: ${where}; expected ${expected}`);
   };
   return {
     peek: () => found[next],
@@ -166,7 +167,7 @@ function readChain(tokens: Tokens, op: 'and' | 'or', read: () => Filter): Filter
 }
 
 function readTerm(tokens: Tokens, depth: number): Filter {
-  if (depth > deepest) throw tokens.unexpected(`at most ${deepest} nested brackets`);
+  if (depth > maxFilterDepth) throw tokens.unexpected(`at most ${maxFilterDepth} nested brackets`);
   const token = tokens.next();
   const word = token?.text ?? '';
   if (word === '(') {
@@ -180,7 +181,7 @@ function readTerm(tokens: Tokens, depth: number): Filter {
     tokens.take(')');
     return { op: 'not', filter };
   }
-  const path = pathOf(tokens, word);
+  const path = readAttributePath(tokens, word);
   if (tokens.peek()?.text !== '[') return readComparison(tokens, path);
   tokens.next();
   const filter = readOr(tokens, depth + 1);
@@ -194,13 +195,13 @@ function readComparison(tokens: Tokens, path: AttributePath): Filter {
     tokens.next();
     return { op: 'present', path };
   }
-  const op = comparisons.find((name) => name === word);
-  if (op === undefined) throw tokens.unexpected(`an operator: ${comparisons.join(', ')} or pr`);
+  const op = comparisonOperators.find((name) => name === word);
+  if (op === undefined) throw tokens.unexpected(`an operator: ${comparisonOperators.join(', ')} or pr`);
   tokens.next();
-  return { op, path, value: literalOf(tokens) };
+  return { op, path, value: readLiteral(tokens) };
 }
 
-function literalOf(tokens: Tokens): Literal {
+function readLiteral(tokens: Tokens): Literal {
   const text = tokens.peek()?.text ?? '';
   const expected = 'a value: a text in quotes, a number, `true`, `false` or `null`';
   // Some providers write `True`.
@@ -217,7 +218,7 @@ function literalOf(tokens: Tokens): Literal {
 
 const namePattern = /^(?:(urn:[\w.:-]+):)?([A-Za-z$][\w$-]*)(?:\.([A-Za-z$][\w$-]*))?$/i;
 
-function pathOf(tokens: Tokens, word: string): AttributePath {
+function readAttributePath(tokens: Tokens, word: string): AttributePath {
   // The name of a schema contains a version with a dot, such as `2.0`. That dot does not start a sub-attribute.
   const match = namePattern.exec(word);
   if (match === null) throw tokens.unexpected('the name of an attribute');

@@ -5,9 +5,9 @@ import type { StoredObject } from '../../../model/state/object.ts';
 import { type AttributePath, type Filter, parseFilter, parsePath } from './filter.ts';
 import { attributesIn, checkFilter, matches, sortValueOf } from './match.ts';
 import { hasAttribute, type Projection, project, readProjection } from './project.ts';
-import { wrong } from './refusal.ts';
-import { attributeOf, messages, type ResourceType } from './schema.ts';
-import { everything, type Resources, type View, versionOf, withMeta } from './view.ts';
+import { badRequest } from './refusal.ts';
+import { attributeOf, messageUrns, type ResourceType } from './schema.ts';
+import { everything, type ResourceMapping, type View, versionOf, withMeta } from './view.ts';
 
 /** A query for resources, see RFC 7644, section 3.4.2. */
 export interface ListQuery {
@@ -24,7 +24,7 @@ export interface ListQuery {
 export const pageSize = { usual: 100, most: 500 } as const;
 
 /** Maximum number of members that all groups of a page have together. Groups beyond it are on the next page. */
-const mostMembers = 20_000;
+const maxMembersPerPage = 20_000;
 
 /** Reads the parameters of a query, from a URL or a body. */
 export function readListQuery(type: ResourceType, given: JsonObject): ListQuery {
@@ -33,10 +33,10 @@ export function readListQuery(type: ResourceType, given: JsonObject): ListQuery 
   if (filter !== undefined) checkFilter(type, filter);
   const sortBy = text('sortBy') === '' ? undefined : parsePath(text('sortBy'));
   if (sortBy !== undefined && attributeOf(type, sortBy.name) === undefined)
-    throw wrong('invalidPath', `a ${type.name} has no attribute \`${sortBy.name}\` to sort by`);
+    throw badRequest('invalidPath', `a ${type.name} has no attribute \`${sortBy.name}\` to sort by`);
   const order = text('sortOrder').toLowerCase();
   if (!['', 'ascending', 'descending'].includes(order))
-    throw wrong('invalidValue', '`sortOrder` must be ascending or descending');
+    throw badRequest('invalidValue', '`sortOrder` must be ascending or descending');
   return {
     ...(filter === undefined ? {} : { filter }),
     ...(sortBy === undefined ? {} : { sortBy }),
@@ -51,12 +51,12 @@ function numberIn(given: JsonObject, name: string, usual: number): number {
   const value: Json | undefined = given[name];
   if (value === undefined || value === null || value === '') return usual;
   if (/^-?\d{1,9}$/.test(String(value))) return Number(value);
-  throw wrong('invalidValue', `\`${name}\` must be a whole number`);
+  throw badRequest('invalidValue', `\`${name}\` must be a whole number`);
 }
 
 /** Returns one page of the resources that match a query. */
 export async function listResources<O extends StoredObject>(
-  resources: Resources<O>,
+  resources: ResourceMapping<O>,
   view: View,
   query: ListQuery,
 ): Promise<JsonObject> {
@@ -64,7 +64,7 @@ export async function listResources<O extends StoredObject>(
   const page = found.slice(query.startIndex - 1, query.startIndex - 1 + query.count);
   const shown = await runInSlices(renderInSteps(resources, view, page, query.projection));
   return {
-    schemas: [messages.list],
+    schemas: [messageUrns.list],
     totalResults: found.length,
     startIndex: query.startIndex,
     itemsPerPage: shown.length,
@@ -73,7 +73,7 @@ export async function listResources<O extends StoredObject>(
 }
 
 function* findInSteps<O extends StoredObject>(
-  resources: Resources<O>,
+  resources: ResourceMapping<O>,
   view: View,
   { filter, sortBy, isDescending }: ListQuery,
 ): Generator<undefined, readonly O[]> {
@@ -106,7 +106,7 @@ function compare(a: Key, b: Key): number {
 }
 
 function* renderInSteps<O extends StoredObject>(
-  resources: Resources<O>,
+  resources: ResourceMapping<O>,
   view: View,
   page: readonly O[],
   projection: Projection,
@@ -119,7 +119,7 @@ function* renderInSteps<O extends StoredObject>(
     const { members: listed } = resource;
     members += Array.isArray(listed) ? listed.length : 0;
     // The next page begins with this group. A single group that is above the limit is shown nevertheless.
-    if (members > mostMembers && shown.length > 0) break;
+    if (members > maxMembersPerPage && shown.length > 0) break;
     shown.push(resource);
   }
   return shown;
@@ -127,7 +127,7 @@ function* renderInSteps<O extends StoredObject>(
 
 /** Returns a resource as an answer shows it. */
 export function showResource<O extends StoredObject>(
-  resources: Resources<O>,
+  resources: ResourceMapping<O>,
   view: View,
   object: O,
   projection: Projection,

@@ -1,6 +1,6 @@
-import { isObject, type Json, type JsonObject, membersOf } from '../../../lib/json.ts';
-import type { AttributePath, Comparison, Filter, Literal } from './filter.ts';
-import { wrong } from './refusal.ts';
+import { asObjectOrEmpty, isObject, type Json, type JsonObject } from '../../../lib/json.ts';
+import type { AttributePath, ComparisonOperator, Filter, Literal } from './filter.ts';
+import { badRequest } from './refusal.ts';
 import { type Attribute, attributeOf, isIgnored, type ResourceType, subAttributeOf } from './schema.ts';
 
 /** Checks that a filter is valid for a type of resources. Throws `invalidFilter`. */
@@ -8,11 +8,11 @@ export function checkFilter(type: ResourceType, filter: Filter): void {
   eachPath(filter, (path, op) => {
     const attribute = lookUp(type, path);
     if (attribute?.type === 'boolean' && op !== undefined && ['gt', 'ge', 'lt', 'le', 'co', 'sw', 'ew'].includes(op))
-      throw wrong('invalidFilter', `\`${attribute.name}\` is true or false: compare it with eq or ne`);
+      throw badRequest('invalidFilter', `\`${attribute.name}\` is true or false: compare it with eq or ne`);
   });
 }
 
-function eachPath(filter: Filter, visit: (path: AttributePath, op?: Comparison) => void): void {
+function eachPath(filter: Filter, visit: (path: AttributePath, op?: ComparisonOperator) => void): void {
   switch (filter.op) {
     case 'and':
     case 'or':
@@ -48,9 +48,9 @@ export function attributesIn(type: ResourceType, filter: Filter): ReadonlySet<st
  * Returns the value that an attribute must equal for the filter to match, `undefined` when the filter does not require
  * one value.
  */
-export function equalityIn(type: ResourceType, filter: Filter, name: string): string | undefined {
+export function requiredValueOf(type: ResourceType, filter: Filter, name: string): string | undefined {
   if (filter.op === 'and')
-    return filter.filters.map((part) => equalityIn(type, part, name)).find((it) => it !== undefined);
+    return filter.filters.map((part) => requiredValueOf(type, part, name)).find((it) => it !== undefined);
   if (filter.op !== 'eq' || filter.path.sub !== undefined || typeof filter.value !== 'string') return undefined;
   return attributeOf(type, filter.path.name)?.name === name ? filter.value : undefined;
 }
@@ -65,13 +65,16 @@ function lookUp(type: ResourceType, { schema, name, sub }: AttributePath): Attri
   const attribute = attributeOf(type, name);
   const found = attribute === undefined || sub === undefined ? attribute : subAttributeOf(attribute, sub);
   if (found === undefined)
-    throw wrong('invalidFilter', `a ${type.name} has no attribute \`${sub === undefined ? name : `${name}.${sub}`}\``);
+    throw badRequest(
+      'invalidFilter',
+      `a ${type.name} has no attribute \`${sub === undefined ? name : `${name}.${sub}`}\``,
+    );
   return found;
 }
 
 /** Returns whether a resource matches a filter, which `checkFilter` has accepted. */
 export function matches(type: ResourceType, filter: Filter, resource: JsonObject): boolean {
-  return passes(filter, (path) => {
+  return evaluateFilter(filter, (path) => {
     const attribute = attributeOf(type, path.name);
     if (attribute === undefined || isIgnored(type, path.name)) return { values: [] };
     return { attribute, values: valuesIn(resource[attribute.name]) };
@@ -80,25 +83,25 @@ export function matches(type: ResourceType, filter: Filter, resource: JsonObject
 
 /** Returns whether one value of a multi-valued attribute matches a filter on its sub-attributes. */
 export function valueMatches(attribute: Attribute, filter: Filter, value: Json): boolean {
-  return passes(filter, ({ name }) => {
+  return evaluateFilter(filter, ({ name }) => {
     const sub = subAttributeOf(attribute, name);
-    return sub === undefined ? { values: [] } : { attribute: sub, values: valuesIn(membersOf(value)[sub.name]) };
+    return sub === undefined ? { values: [] } : { attribute: sub, values: valuesIn(asObjectOrEmpty(value)[sub.name]) };
   });
 }
 
-interface Found {
+interface AttributeValues {
   readonly attribute?: Attribute;
   readonly values: readonly Json[];
 }
 
-function passes(filter: Filter, find: (path: AttributePath) => Found): boolean {
+function evaluateFilter(filter: Filter, find: (path: AttributePath) => AttributeValues): boolean {
   switch (filter.op) {
     case 'and':
-      return filter.filters.every((part) => passes(part, find));
+      return filter.filters.every((part) => evaluateFilter(part, find));
     case 'or':
-      return filter.filters.some((part) => passes(part, find));
+      return filter.filters.some((part) => evaluateFilter(part, find));
     case 'not':
-      return !passes(filter.filter, find);
+      return !evaluateFilter(filter.filter, find);
     case 'values': {
       const { attribute, values } = find(filter.path);
       return attribute !== undefined && values.some((value) => valueMatches(attribute, filter.filter, value));
@@ -106,14 +109,14 @@ function passes(filter: Filter, find: (path: AttributePath) => Found): boolean {
     case 'present':
       return isPresent(filter.path, find(filter.path));
     default:
-      return compares(filter, scalars(filter.path, find(filter.path)));
+      return evaluateComparison(filter, comparableValues(filter.path, find(filter.path)));
   }
 }
 
 /** Returns whether an attribute is present. A complex value is present when any of its sub-attributes is. */
-function isPresent(path: AttributePath, found: Found): boolean {
+function isPresent(path: AttributePath, found: AttributeValues): boolean {
   const isWhole = found.attribute?.type === 'complex' && path.sub === undefined;
-  const { values } = isWhole ? found : scalars(path, found);
+  const { values } = isWhole ? found : comparableValues(path, found);
   return values.some((value) => value !== null && value !== '' && (!isObject(value) || Object.keys(value).length > 0));
 }
 
@@ -121,20 +124,20 @@ function isPresent(path: AttributePath, found: Found): boolean {
  * Returns the values to compare. For complex values, these are the values of the named sub-attribute, by default
  * `value`.
  */
-function scalars({ sub }: AttributePath, { attribute, values }: Found): Found {
+function comparableValues({ sub }: AttributePath, { attribute, values }: AttributeValues): AttributeValues {
   if (attribute?.type !== 'complex') return { ...(attribute && { attribute }), values };
   const inner = subAttributeOf(attribute, sub ?? 'value');
   if (inner === undefined) return { values: [] };
-  return { attribute: inner, values: values.flatMap((value) => valuesIn(membersOf(value)[inner.name])) };
+  return { attribute: inner, values: values.flatMap((value) => valuesIn(asObjectOrEmpty(value)[inner.name])) };
 }
 
-function compares(
-  { op, value }: { readonly op: Comparison; readonly value: Literal },
-  { attribute, values }: Found,
+function evaluateComparison(
+  { op, value }: { readonly op: ComparisonOperator; readonly value: Literal },
+  { attribute, values }: AttributeValues,
 ): boolean {
   if (value === null) return op === 'eq' ? values.length === 0 : op === 'ne' && values.length > 0;
   const expected = comparable(value, attribute);
-  const test = (one: Json) => tests[op](comparable(one, attribute), expected);
+  const test = (one: Json) => comparators[op](comparable(one, attribute), expected);
   return op === 'ne' ? !values.some((one) => comparable(one, attribute) === expected) : values.some(test);
 }
 
@@ -149,7 +152,7 @@ function comparable(value: Json, attribute: Attribute | undefined): Comparable {
   return attribute?.caseExact === true ? text : text.toLowerCase();
 }
 
-const tests: Readonly<Record<Comparison, (one: Comparable, expected: Comparable) => boolean>> = {
+const comparators: Readonly<Record<ComparisonOperator, (one: Comparable, expected: Comparable) => boolean>> = {
   eq: (one, expected) => one === expected,
   ne: (one, expected) => one !== expected,
   co: (one, expected) => String(one).includes(String(expected)),
@@ -168,7 +171,7 @@ export function sortValueOf(type: ResourceType, path: AttributePath, resource: J
   const values = valuesIn(resource[attribute.name]);
   const primary = values.find((value) => isObject(value) && value['primary'] === true) ?? values[0];
   if (primary === undefined) return undefined;
-  const { attribute: inner, values: found } = scalars(path, { attribute, values: [primary] });
+  const { attribute: inner, values: found } = comparableValues(path, { attribute, values: [primary] });
   const [first] = found;
   return first === undefined || first === null ? undefined : comparable(first, inner);
 }

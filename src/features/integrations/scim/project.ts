@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../../lib/json.ts';
 import { type AttributePath, parsePath } from './filter.ts';
-import { ScimRefusal, wrong } from './refusal.ts';
+import { badRequest, ScimRefusal } from './refusal.ts';
 import { attributeOf, type ResourceType, subAttributeOf } from './schema.ts';
 
 /** Selection of the attributes that an answer contains. */
@@ -11,21 +11,21 @@ export interface Projection {
   readonly excluded?: readonly AttributePath[];
 }
 
-const most = 100;
+const maxAttributes = 100;
 
 /** Reads lists of attributes, separated by commas as in a query. Throws when both lists are given. */
 export function readProjection(attributes: Json | undefined, excluded: Json | undefined): Projection {
   const [only, but] = [pathsOf(attributes), pathsOf(excluded)];
   if (only !== undefined && but !== undefined)
-    throw wrong('invalidValue', 'give either `attributes` or `excludedAttributes`, not both');
+    throw badRequest('invalidValue', 'give either `attributes` or `excludedAttributes`, not both');
   return { ...(only === undefined ? {} : { attributes: only }), ...(but === undefined ? {} : { excluded: but }) };
 }
 
 function pathsOf(value: Json | undefined): readonly AttributePath[] | undefined {
   const names = Array.isArray(value) ? value : typeof value === 'string' ? value.split(',') : [];
   const texts = names.flatMap((name: Json) => (typeof name === 'string' && name.trim() !== '' ? [name.trim()] : []));
-  if (texts.length > most)
-    throw new ScimRefusal(400, `more than ${most} attributes are named`, { scimType: 'tooMany' });
+  if (texts.length > maxAttributes)
+    throw new ScimRefusal(400, `more than ${maxAttributes} attributes are named`, { scimType: 'tooMany' });
   return texts.length === 0 ? undefined : texts.map(parsePath);
 }
 

@@ -1,12 +1,12 @@
 import { isObject, type Json, type JsonObject } from '../../../lib/json.ts';
-import { wrong } from './refusal.ts';
+import { badRequest } from './refusal.ts';
 import { type Attribute, attributeOf, isIgnored, type ResourceType, subAttributeOf } from './schema.ts';
 
 /** Maximum number of values of an attribute of a user, and maximum length of a text, in characters. */
-const most = { values: 100, characters: 1024 };
+const limits = { values: 100, characters: 1024 };
 
 /** Maximum number of members that one request may name. */
-const mostMembers = 20_000;
+const maxMembers = 20_000;
 
 /**
  * Reads a resource that a provider sends, and returns it with the names and types of its schema. Read-only attributes,
@@ -26,14 +26,14 @@ export function readValue(attribute: Attribute, value: Json, path: string): Json
   if (attribute.multiValued !== true) return readSingle(attribute, value, path);
   // Some providers send a single value instead of a list.
   const list = Array.isArray(value) ? value : [value];
-  boundValues(attribute, list.length, path);
+  checkValueCount(attribute, list.length, path);
   return list.map((item: Json) => readSingle(attribute, item, path));
 }
 
 /** Throws `tooMany` when an attribute would have more values than allowed. */
-export function boundValues(attribute: Attribute, count: number, path: string): void {
-  const limit = attribute.name === 'members' ? mostMembers : most.values;
-  if (count > limit) throw wrong('tooMany', `\`${path}\` has ${count} values; the maximum at once is ${limit}`);
+export function checkValueCount(attribute: Attribute, count: number, path: string): void {
+  const limit = attribute.name === 'members' ? maxMembers : limits.values;
+  if (count > limit) throw badRequest('tooMany', `\`${path}\` has ${count} values; the maximum at once is ${limit}`);
 }
 
 function readSingle(attribute: Attribute, value: Json, path: string): Json {
@@ -43,9 +43,9 @@ function readSingle(attribute: Attribute, value: Json, path: string): Json {
     case 'complex':
       return readComplex(attribute, value, path);
     default:
-      if (typeof value !== 'string') throw wrong('invalidValue', `\`${path}\` must be a text`);
-      if (value.length > most.characters)
-        throw wrong('invalidValue', `\`${path}\` has more than ${most.characters} characters`);
+      if (typeof value !== 'string') throw badRequest('invalidValue', `\`${path}\` must be a text`);
+      if (value.length > limits.characters)
+        throw badRequest('invalidValue', `\`${path}\` has more than ${limits.characters} characters`);
       return value;
   }
 }
@@ -54,13 +54,13 @@ function readSingle(attribute: Attribute, value: Json, path: string): Json {
 function readBoolean(value: Json, path: string): boolean {
   if (typeof value === 'boolean') return value;
   if (typeof value === 'string' && /^(true|false)$/i.test(value)) return value.toLowerCase() === 'true';
-  throw wrong('invalidValue', `\`${path}\` must be true or false`);
+  throw badRequest('invalidValue', `\`${path}\` must be true or false`);
 }
 
 function readComplex(attribute: Attribute, value: Json, path: string): JsonObject {
   // For an attribute with sub-attributes, some providers send only its bare `value`.
   const whole = typeof value === 'string' && subAttributeOf(attribute, 'value') !== undefined ? { value } : value;
-  if (!isObject(whole)) throw wrong('invalidValue', `\`${path}\` must be an object`);
+  if (!isObject(whole)) throw badRequest('invalidValue', `\`${path}\` must be an object`);
   return Object.fromEntries(
     Object.entries(whole as JsonObject).flatMap(([name, item]): readonly (readonly [string, Json])[] => {
       const sub = subAttributeOf(attribute, name);

@@ -29,11 +29,11 @@ export class ScimRefusal extends Error {
 }
 
 /** Returns the refusal of an invalid request, with status 400. */
-export function wrong(scimType: ScimType, message: string): ScimRefusal {
+export function badRequest(scimType: ScimType, message: string): ScimRefusal {
   return new ScimRefusal(400, message, { scimType });
 }
 
 /** Returns the refusal for a resource that does not exist, with status 404. */
-export function missing(type: string, id: string): ScimRefusal {
+export function notFound(type: string, id: string): ScimRefusal {
   return new ScimRefusal(404, `${type} ${id.slice(0, 100)} not found`);
 }

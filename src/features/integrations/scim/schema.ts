@@ -30,7 +30,7 @@ export interface ResourceType {
 const core = 'urn:ietf:params:scim:schemas:core:2.0';
 
 /** URNs of the SCIM messages. */
-export const messages = {
+export const messageUrns = {
   list: 'urn:ietf:params:scim:api:messages:2.0:ListResponse',
   search: 'urn:ietf:params:scim:api:messages:2.0:SearchRequest',
   patch: 'urn:ietf:params:scim:api:messages:2.0:PatchOp',

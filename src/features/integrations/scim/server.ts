@@ -1,17 +1,17 @@
 import type { Engine } from '../../../commit/engine.ts';
-import { type JsonObject, membersOf } from '../../../lib/json.ts';
+import { asObjectOrEmpty, type JsonObject } from '../../../lib/json.ts';
 import { HeddleError, Unavailable } from '../../../model/errors.ts';
 import type { StoredObject } from '../../../model/state/object.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import type { FindingCode, ProvisioningChange } from '../provisioning/change.ts';
-import { type Provisioned, provision } from '../provisioning/provision.ts';
+import { type ProvisioningResult, provision } from '../provisioning/provision.ts';
 import { syncLogsOf } from '../provisioning/report.ts';
 import { type ListQuery, listResources, showResource } from './list.ts';
 import { readPatch } from './patch.ts';
 import type { Projection } from './project.ts';
-import { missing, ScimRefusal, type ScimType } from './refusal.ts';
+import { notFound, ScimRefusal, type ScimType } from './refusal.ts';
 import type { SyncRecorder } from './sync-recorder.ts';
-import { everything, type Resources, type View, versionOf } from './view.ts';
+import { everything, type ResourceMapping, type View, versionOf } from './view.ts';
 
 /** A request of an identity provider whose token identified an integration. */
 export interface ScimCall {
@@ -27,7 +27,7 @@ export interface ScimCall {
 export type IfMatch = readonly string[] | undefined;
 
 /** A resource as an answer shows it, with its ETag. */
-export interface Shown {
+export interface ShownResource {
   readonly id: string;
   readonly resource: JsonObject;
   readonly version?: string;
@@ -36,13 +36,13 @@ export interface Shown {
 /** Operations of providers on resources of one type. */
 export interface ScimEndpoint {
   list(call: ScimCall, query: ListQuery): Promise<JsonObject>;
-  read(call: ScimCall, id: string, projection: Projection): Promise<Shown>;
-  create(call: ScimCall, body: JsonObject, projection: Projection): Promise<Shown>;
-  replace(call: ScimCall, id: string, body: JsonObject, options: WriteOptions): Promise<Shown>;
+  read(call: ScimCall, id: string, projection: Projection): Promise<ShownResource>;
+  create(call: ScimCall, body: JsonObject, projection: Projection): Promise<ShownResource>;
+  replace(call: ScimCall, id: string, body: JsonObject, options: WriteOptions): Promise<ShownResource>;
   /**
    * Returns `undefined` when the resource may be too large to be returned without an explicit selection of attributes.
    */
-  patch(call: ScimCall, id: string, body: JsonObject, options: WriteOptions): Promise<Shown | undefined>;
+  patch(call: ScimCall, id: string, body: JsonObject, options: WriteOptions): Promise<ShownResource | undefined>;
   remove(call: ScimCall, id: string, ifMatch: IfMatch): Promise<void>;
 }
 
@@ -55,18 +55,18 @@ export interface WriteOptions {
 /** Creates the operations by which providers read and change resources of one type. */
 export function createEndpoint<O extends StoredObject>(
   engine: Engine,
-  resources: Resources<O>,
+  resources: ResourceMapping<O>,
   recorder: SyncRecorder,
 ): ScimEndpoint {
-  const viewNow = async (call: ScimCall) => viewOf(call, await engine.snapshots.at(call.account, call.revision));
+  const viewNow = async (call: ScimCall) => viewOf(call, await engine.snapshots.atLeast(call.account, call.revision));
   const required = (view: View, id: string): O => {
     const object = resources.find(view, id);
-    if (object === undefined) throw missing(resources.type.name, id);
+    if (object === undefined) throw notFound(resources.type.name, id);
     return object;
   };
-  const show = (view: View, object: O, projection: Projection): Shown => {
+  const show = (view: View, object: O, projection: Projection): ShownResource => {
     const resource = showResource(resources, view, object, projection);
-    const { version } = membersOf(resource['meta']);
+    const { version } = asObjectOrEmpty(resource['meta']);
     return { id: object.id, resource, ...(typeof version === 'string' ? { version } : {}) };
   };
   const write = createWriter(engine, recorder);
@@ -117,7 +117,7 @@ function viewOf({ integration, base }: ScimCall, state: Snapshot): View {
   return { state, integration, base };
 }
 
-type Write = (call: ScimCall, change: (view: View) => ProvisioningChange) => Promise<Provisioned>;
+type Write = (call: ScimCall, change: (view: View) => ProvisioningChange) => Promise<ProvisioningResult>;
 
 /**
  * Creates the function that commits changes. Refusals are also written to the log of the integration, for users who
@@ -136,14 +136,14 @@ function createWriter(engine: Engine, recorder: SyncRecorder): Write {
     });
     recorder.note(account, integration, syncLogsOf(made, engine.now()));
     const { waiting } = made;
-    if (waiting !== undefined) throw waitsFor(waiting.id, waiting.guards);
+    if (waiting !== undefined) throw approvalRefusal(waiting.id, waiting.guards);
     return made;
   };
 }
 
 function requireVersion<O extends StoredObject>(
   view: View,
-  resources: Resources<O>,
+  resources: ResourceMapping<O>,
   object: O,
   ifMatch: IfMatch,
 ): void {
@@ -172,7 +172,10 @@ const refusals: Partial<Record<FindingCode, { readonly status: number; readonly 
 };
 
 /** Throws when a finding refuses the request. A request is carried out completely or not at all. */
-function refuseFindings({ findings, outside }: Pick<Provisioned, 'findings' | 'outside'>, prefixes: string): void {
+function refuseFindings(
+  { findings, outside }: Pick<ProvisioningResult, 'findings' | 'outside'>,
+  prefixes: string,
+): void {
   const refused = findings.flatMap(({ code, message }) => {
     const how = refusals[code];
     return how === undefined ? [] : [{ ...how, message }];
@@ -198,12 +201,12 @@ function prefixesOf(state: Snapshot, integration: string): string {
 }
 
 /** Value of `Retry-After` for a change that waits for an approval, in seconds. */
-const approvalSeconds = 300;
+const approvalRetrySeconds = 300;
 
-function waitsFor(plan: string, guards: readonly { readonly message: string }[]): ScimRefusal {
+function approvalRefusal(plan: string, guards: readonly { readonly message: string }[]): ScimRefusal {
   return new ScimRefusal(
     503,
     `nothing was changed, because the change ${guards.map(({ message }) => message).join('; ')}. It needs an approval of the plan ${plan}; send the request again after the approval to carry it out`,
-    { retryAfter: approvalSeconds },
+    { retryAfter: approvalRetrySeconds },
   );
 }

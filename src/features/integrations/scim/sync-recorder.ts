@@ -16,10 +16,10 @@ export interface SyncRecorder {
  * integration in one write.
  */
 const gatherMs = 1000;
-const most = 1000;
+const maxEntries = 1000;
 
 /** Entries of one integration that are to be written. */
-interface Noted {
+interface PendingEntries {
   readonly entries: readonly SyncLog[];
   readonly isSynced: boolean;
 }
@@ -29,7 +29,7 @@ interface Noted {
  * not written are lost, but the audit events of the same changes are stored.
  */
 export function createSyncRecorder(engine: Engine): SyncRecorder {
-  let pending = new Map<string, Map<string, Noted>>();
+  let pending = new Map<string, Map<string, PendingEntries>>();
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
   const write = async (noted: typeof pending): Promise<void> => {
@@ -38,7 +38,9 @@ export function createSyncRecorder(engine: Engine): SyncRecorder {
         await (isSynced
           ? recordSync(engine, account, integration, entries)
           : addSyncLogs(engine.database, account, integration, entries)
-        ).catch((error) => engine.failed(`the log of the integration ${integration} could not be written`, error));
+        ).catch((error) =>
+          engine.reportFailure(`the log of the integration ${integration} could not be written`, error),
+        );
   };
   const flush = (): Promise<void> => {
     timer = undefined;
@@ -47,12 +49,12 @@ export function createSyncRecorder(engine: Engine): SyncRecorder {
     writing = writing.then(() => write(noted));
     return writing;
   };
-  const add = (account: string, integration: string, more: Noted): void => {
-    const integrations = pending.get(account) ?? new Map<string, Noted>();
+  const add = (account: string, integration: string, more: PendingEntries): void => {
+    const integrations = pending.get(account) ?? new Map<string, PendingEntries>();
     pending.set(account, integrations);
     const { entries, isSynced } = integrations.get(integration) ?? { entries: [], isSynced: false };
     integrations.set(integration, {
-      entries: [...entries, ...more.entries].slice(-most),
+      entries: [...entries, ...more.entries].slice(-maxEntries),
       isSynced: isSynced || more.isSynced,
     });
     timer ??= setTimeout(() => void flush(), gatherMs).unref();

@@ -1,6 +1,6 @@
 import type { Engine } from '../../../commit/engine.ts';
 import { findEntries } from '../../../db/accounts/find-entries.ts';
-import { batchLookUps } from '../../../db/batch-look-ups.ts';
+import { createBatchedLookUp } from '../../../db/batch-look-ups.ts';
 import { sha256Base64 } from '../../../lib/node-pure.ts';
 import { isWellFormedToken } from '../../../lib/token.ts';
 import { scimTokenEntry } from '../../../model/declare/provided.ts';
@@ -18,7 +18,7 @@ export function createScimAuthenticator({
   database,
   snapshots,
 }: Pick<Engine, 'database' | 'snapshots'>): ScimAuthenticator {
-  const find = batchLookUps((hashes) => findEntries(database, scimTokenEntry, hashes));
+  const find = createBatchedLookUp((hashes) => findEntries(database, scimTokenEntry, hashes));
   return async (header) => {
     const [scheme = '', token = '', ...rest] = (header ?? '').trim().split(/\s+/);
     const isToken = scheme.toLowerCase() === 'bearer' && rest.length === 0 && isWellFormedToken(tokenPrefix, token);
@@ -27,7 +27,7 @@ export function createScimAuthenticator({
     const found = await find(hash);
     if (found === undefined) throw unauthenticated('the token is not known; it may have been renewed');
     const { account, subject, revision } = found;
-    const integration = (await snapshots.at(account, revision)).find('ScimIntegration', subject);
+    const integration = (await snapshots.atLeast(account, revision)).find('ScimIntegration', subject);
     if (integration?.derived.token_hash !== hash)
       throw unauthenticated('the token is not known; it may have been renewed');
     if (integration.spec.enabled === false)

@@ -1,16 +1,16 @@
-import { type JsonObject, membersOf } from '../../../lib/json.ts';
+import { asObjectOrEmpty, type JsonObject } from '../../../lib/json.ts';
 import { providedIndex, providedValue } from '../../../model/declare/provided.ts';
 import type { Stored } from '../../../model/state/stored.ts';
 import { noChange, type ProvidedUser } from '../provisioning/change.ts';
-import { equalityIn, valuesIn } from './match.ts';
+import { requiredValueOf, valuesIn } from './match.ts';
 import { applySteps } from './patch.ts';
 import { readResource } from './read-resource.ts';
-import { wrong } from './refusal.ts';
+import { badRequest } from './refusal.ts';
 import { userType } from './schema.ts';
-import type { Needs, Resources, View } from './view.ts';
+import type { Needs, ResourceMapping, View } from './view.ts';
 
 /** Users as SCIM resources. */
-export const users: Resources<Stored<'User'>> = {
+export const users: ResourceMapping<Stored<'User'>> = {
   type: userType,
   isLarge: false,
   find(view, id) {
@@ -19,12 +19,12 @@ export const users: Resources<Stored<'User'>> = {
   },
   all: (view) => view.state.ofKind('User').filter((user) => isPresent(view, user)),
   candidates(view, filter) {
-    const id = equalityIn(userType, filter, 'id');
+    const id = requiredValueOf(userType, filter, 'id');
     if (id !== undefined) return [this.find(view, id) ?? []].flat();
-    const login = equalityIn(userType, filter, 'userName');
-    const external = equalityIn(userType, filter, 'externalId');
-    if (login !== undefined) return indexed(view, 'login', login);
-    return external === undefined ? undefined : indexed(view, 'id', external);
+    const login = requiredValueOf(userType, filter, 'userName');
+    const external = requiredValueOf(userType, filter, 'externalId');
+    if (login !== undefined) return findByIdentifier(view, 'login', login);
+    return external === undefined ? undefined : findByIdentifier(view, 'id', external);
   },
   render,
   create: (_, key, given) => ({ ...noChange, users: [userOf(key, readResource(userType, given))] }),
@@ -40,7 +40,7 @@ export const users: Resources<Stored<'User'>> = {
   remove: ({ id }) => ({ ...noChange, goneUsers: [id] }),
 };
 
-function indexed(view: View, what: 'id' | 'login', value: string): readonly Stored<'User'>[] {
+function findByIdentifier(view: View, what: 'id' | 'login', value: string): readonly Stored<'User'>[] {
   const found = view.state.lookUp('User', providedIndex, providedValue(view.integration, what, value));
   return found.filter((user) => isPresent(view, user));
 }
@@ -81,7 +81,7 @@ function groupsOf(view: View, { spec }: Stored<'User'>): readonly JsonObject[] {
 /** Converts a resource to the data of a person. */
 function userOf(key: string, resource: JsonObject): ProvidedUser {
   const login = textIn(resource, 'userName')?.trim() ?? '';
-  if (login === '') throw wrong('invalidValue', '`userName` is required');
+  if (login === '') throw badRequest('invalidValue', '`userName` is required');
   const { name, displayName, emails, active } = resource;
   const external = textIn(resource, 'externalId');
   const address = addressIn(resource, login);
@@ -100,7 +100,7 @@ function userOf(key: string, resource: JsonObject): ProvidedUser {
 
 /** Returns the name to show. Some providers send an empty display name. */
 function nameIn(resource: JsonObject, login: string): string {
-  const { formatted, givenName, familyName } = membersOf(resource['name']);
+  const { formatted, givenName, familyName } = asObjectOrEmpty(resource['name']);
   const parts = [givenName, familyName].filter((part) => typeof part === 'string' && part.trim() !== '').join(' ');
   const names = [resource['displayName'], formatted, parts, login];
   return String(names.find((name) => typeof name === 'string' && name.trim() !== '') ?? login).trim();
@@ -112,7 +112,7 @@ function nameIn(resource: JsonObject, login: string): string {
  */
 function addressIn(resource: JsonObject, login: string): string | undefined {
   const emails = valuesIn(resource['emails'])
-    .map(membersOf)
+    .map(asObjectOrEmpty)
     .filter(({ value }) => typeof value === 'string' && value !== '');
   const found =
     emails.find(({ primary }) => primary === true) ?? emails.find(({ type }) => type === 'work') ?? emails[0];

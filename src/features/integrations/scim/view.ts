@@ -20,7 +20,7 @@ export interface View {
 export type Needs = (name: string) => boolean;
 
 /** Mapping between objects of one kind and SCIM resources. */
-export interface Resources<O extends StoredObject = StoredObject> {
+export interface ResourceMapping<O extends StoredObject = StoredObject> {
   readonly type: ResourceType;
   /** Whether resources may be so large that the answer to a change leaves them out. */
   readonly isLarge: boolean;

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../lib/json.ts';
 import type { OutboundAnswer, OutboundRequest } from '../../../outbound/client.ts';
 import { OutboundFailure } from '../../../outbound/failure.ts';
 import type { Outbound } from '../../../outbound/outbound.ts';
-import { verdictAbout, verdictOf } from '../deliveries/answer.ts';
+import { verdictOf, verdictOfRequest } from '../deliveries/answer.ts';
 import type { Verdict } from '../deliveries/target.ts';
 
 /** A signed request, as AWS clients pass it to their request handler. */
@@ -29,7 +29,7 @@ interface Exchange {
 }
 
 /** Maximum size of an answer, in bytes. Answers are short. */
-const mostAnswered = 4 * 1024 * 1024;
+const maxResponseBytes = 4 * 1024 * 1024;
 
 /** Prepares one request. The AWS client signs the request and parses the answer, but opens no connection itself. */
 export function openExchange(outbound: Pick<Outbound, 'send'>, timeoutMs: number): Exchange {
@@ -42,7 +42,7 @@ export function openExchange(outbound: Pick<Outbound, 'send'>, timeoutMs: number
         const url = urlOf(request);
         host = url.host;
         answer = await outbound.send('streaming', {
-          ...{ url, namedBy: 'user', method: methodOf(request), timeoutMs, maxBytes: mostAnswered },
+          ...{ url, namedBy: 'user', method: methodOf(request), timeoutMs, maxBytes: maxResponseBytes },
           headers: headersOf(request),
           ...(request.body === undefined ? {} : { body: request.body }),
         });
@@ -51,7 +51,7 @@ export function openExchange(outbound: Pick<Outbound, 'send'>, timeoutMs: number
       },
     },
     verdictOf: (work, now) =>
-      verdictAbout(async () => {
+      verdictOfRequest(async () => {
         try {
           return await work();
         } catch (error) {
@@ -88,7 +88,7 @@ export function awsClientOptions(service: 's3' | 'firehose', settings: JsonObjec
 function urlOf({ protocol, hostname, port, path, query = {} }: AwsRequest): URL {
   const parameters = Object.entries(query)
     .flatMap(([name, value]) =>
-      [value].flat().map((one) => (one === null ? escaped(name) : `${escaped(name)}=${escaped(one)}`)),
+      [value].flat().map((one) => (one === null ? escapeUri(name) : `${escapeUri(name)}=${escapeUri(one)}`)),
     )
     .join('&');
   const address = `${protocol}//${hostname}${port === undefined ? '' : `:${port}`}${path}`;
@@ -96,7 +96,7 @@ function urlOf({ protocol, hostname, port, path, query = {} }: AwsRequest): URL 
 }
 
 /** Escapes a text as AWS signatures require. */
-function escaped(text: string): string {
+function escapeUri(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
@@ -109,10 +109,10 @@ function methodOf({ method }: AwsRequest): NonNullable<OutboundRequest['method']
  * Headers that are not passed on. The body is sent immediately, so `Expect` has no use, and the outbound client sets
  * its own `User-Agent`.
  */
-const notSent: readonly string[] = ['expect', 'user-agent'];
+const droppedHeaders: readonly string[] = ['expect', 'user-agent'];
 
 function headersOf({ headers }: AwsRequest): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !notSent.includes(name.toLowerCase())));
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !droppedHeaders.includes(name.toLowerCase())));
 }
 
 function textHeaders(headers: OutboundAnswer['headers']): Readonly<Record<string, string>> {
@@ -124,7 +124,7 @@ function textHeaders(headers: OutboundAnswer['headers']): Readonly<Record<string
 }
 
 /** Error codes of conditions that pass without a change of settings. */
-const passing: ReadonlySet<string> = new Set([
+const transientCodes: ReadonlySet<string> = new Set([
   ...['BadDigest', 'IncompleteBody', 'InternalFailure', 'LimitExceededException', 'OperationAborted', 'RequestTimeout'],
   ...['ServiceUnavailable', 'ServiceUnavailableException', 'SlowDown', 'Throttling', 'ThrottlingException'],
 ]);
@@ -164,7 +164,7 @@ function verdictOfError(code: string, answer: OutboundAnswer, host: string, now:
     return verdict;
   const said = `${host} answers ${status} ${code}`;
   if (verdict.outcome === 'retry') return { ...verdict, reason: said };
-  if (passing.has(code)) return { outcome: 'retry', reason: said };
+  if (transientCodes.has(code)) return { outcome: 'retry', reason: said };
   if (verdict.outcome === 'refused' && !isAboutSettings(code)) return { outcome: 'refused', reason: said };
   return { outcome: 'pause', reason: `${said}; ${adviceFor(code)}` };
 }

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { JsonObject } from '../../../lib/json.ts';
-import { verdictAbout, verdictOf } from '../deliveries/answer.ts';
+import { verdictOf, verdictOfRequest } from '../deliveries/answer.ts';
 import { eventBody } from '../deliveries/events.ts';
 import type { Channel, DeliveryEvent, Target } from '../deliveries/target.ts';
 import { countWithin } from './limits.ts';
@@ -9,8 +9,8 @@ import type { StreamOptions } from './options.ts';
 
 const compress = promisify(gzip);
 
-const usualTimeoutMs = 30_000;
-const mostAnswered = 256 * 1024;
+const defaultTimeoutMs = 30_000;
+const maxResponseBytes = 256 * 1024;
 
 /**
  * Limits of the Datadog intake for one request, before compression. The brackets of the list count towards the bytes.
@@ -20,17 +20,17 @@ const limits = { entries: 1000, bytes: 5_000_000 - 2, entryBytes: 1_000_000 };
 /**
  * Age above which events are sent with the current time, in milliseconds. The intake drops events older than 18 hours.
  */
-const oldestMs = 17 * 3_600_000;
+const maxAgeMs = 17 * 3_600_000;
 
 /** Creates a target that sends events to the Datadog log intake (version 2), compressed. */
 export function openDatadog({ account, settings = {} }: Channel, options: StreamOptions): Target {
-  const { outbound, now, timeoutMs = usualTimeoutMs } = options;
+  const { outbound, now, timeoutMs = defaultTimeoutMs } = options;
   const url = intakeOf(settings);
   const { api_key: key } = settings;
   const write = (event: DeliveryEvent) => JSON.stringify(entryOf(account, event, now()));
   return {
     window: { events: limits.entries, bytes: limits.bytes },
-    take: (waiting) => countWithin(sizesOf(waiting, write), limits),
+    chooseBatchSize: (waiting) => countWithin(sizesOf(waiting, write), limits),
     async deliver(events) {
       const entries = events.map(write);
       if (entries.length === 1 && Buffer.byteLength(entries[0] ?? '') > limits.entryBytes)
@@ -39,9 +39,9 @@ export function openDatadog({ account, settings = {} }: Channel, options: Stream
           reason: `the entry is larger than the ${limits.entryBytes} bytes that Datadog accepts`,
         };
       const body = await compress(`[${entries.join(',')}]`);
-      return verdictAbout(async () => {
+      return verdictOfRequest(async () => {
         const answer = await outbound.send('streaming', {
-          ...{ url, namedBy: 'user', method: 'POST', body, timeoutMs, maxBytes: mostAnswered },
+          ...{ url, namedBy: 'user', method: 'POST', body, timeoutMs, maxBytes: maxResponseBytes },
           headers: { 'content-type': 'application/json', 'content-encoding': 'gzip', 'dd-api-key': String(key) },
         });
         return verdictOf(answer, url.host, now());
@@ -61,7 +61,7 @@ function* sizesOf(events: readonly DeliveryEvent[], write: (event: DeliveryEvent
 function entryOf(account: string, event: DeliveryEvent, now: number): JsonObject {
   const { at, code, activity, target } = event;
   const { timestamp, ...attributes } = eventBody(account, event);
-  const isOld = now - Date.parse(at) > oldestMs;
+  const isOld = now - Date.parse(at) > maxAgeMs;
   const times = isOld ? { timestamp: new Date(now).toISOString(), original_timestamp: at } : { timestamp: at };
   const message = `${activity}: ${target.name === '' ? target.id : target.name}`;
   return {

@@ -4,7 +4,7 @@ import { awsClientOptions, openExchange } from './aws.ts';
 import { countWithin } from './limits.ts';
 import type { StreamOptions } from './options.ts';
 
-const usualTimeoutMs = 30_000;
+const defaultTimeoutMs = 30_000;
 
 /** Limits of one request, before the records are encoded for transport. */
 const limits = { entries: 500, bytes: 4_000_000, entryBytes: 1_000_000 };
@@ -14,10 +14,10 @@ const limits = { entries: 500, bytes: 4_000_000, entryBytes: 1_000_000 };
  * stream rejects are sent again.
  */
 export function openFirehose({ account, settings = {} }: Channel, options: StreamOptions): Target {
-  const { now, timeoutMs = usualTimeoutMs } = options;
+  const { now, timeoutMs = defaultTimeoutMs } = options;
   const recordOf = (event: DeliveryEvent) => Buffer.from(`${JSON.stringify(eventBody(account, event))}\n`);
   return {
-    take: (waiting) => countWithin(sizesOf(waiting, recordOf), limits),
+    chooseBatchSize: (waiting) => countWithin(sizesOf(waiting, recordOf), limits),
     async deliver(events) {
       const Records = events.map((event) => ({ Data: recordOf(event) }));
       if (Records.length === 1 && (Records[0]?.Data.length ?? 0) > limits.entryBytes)

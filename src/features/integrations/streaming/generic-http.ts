@@ -1,33 +1,33 @@
 import { asObject, isObject, type JsonObject, parseJson } from '../../../lib/json.ts';
 import { type EventValues, parseEventTemplate } from '../../../model/declare/event-template.ts';
-import { verdictAbout, verdictOf } from '../deliveries/answer.ts';
+import { verdictOf, verdictOfRequest } from '../deliveries/answer.ts';
 import { eventBody, eventName, requestHeader } from '../deliveries/events.ts';
 import type { Channel, DeliveryEvent, Target } from '../deliveries/target.ts';
 import { countWithin } from './limits.ts';
 import { deliveryId, type StreamOptions, unusableTarget } from './options.ts';
 
-const usualTimeoutMs = 15_000;
+const defaultTimeoutMs = 15_000;
 /** Maximum size of an answer, in bytes. Only the status of an answer matters. */
-const mostAnswered = 256 * 1024;
-const mostBytes = 5_000_000;
+const maxResponseBytes = 256 * 1024;
+const maxRequestBytes = 5_000_000;
 
 /** Creates a target that posts events as JSON: one by one, or as lists when `batch` sets their length. */
 export function openGenericHttp({ account, settings = {} }: Channel, options: StreamOptions): Target {
-  const { outbound, now, timeoutMs = usualTimeoutMs } = options;
+  const { outbound, now, timeoutMs = defaultTimeoutMs } = options;
   const url = new URL(String(settings['url']));
   const headers = headersOf(settings);
   const write = writerOf(account, settings);
   if ('fault' in write) return unusableTarget(write.fault);
   const { batch } = settings;
   const entries = batch === undefined ? 1 : Number(batch);
-  const limits = { entries, bytes: mostBytes, entryBytes: mostBytes };
+  const limits = { entries, bytes: maxRequestBytes, entryBytes: maxRequestBytes };
   return {
-    take: (waiting) => (entries === 1 ? 1 : countWithin(sizesOf(waiting, write.text), limits)),
+    chooseBatchSize: (waiting) => (entries === 1 ? 1 : countWithin(sizesOf(waiting, write.text), limits)),
     deliver: (events) =>
-      verdictAbout(async () => {
+      verdictOfRequest(async () => {
         const texts = events.map(write.text);
         const answer = await outbound.send('streaming', {
-          ...{ url, namedBy: 'user', method: 'POST', timeoutMs, maxBytes: mostAnswered },
+          ...{ url, namedBy: 'user', method: 'POST', timeoutMs, maxBytes: maxResponseBytes },
           headers: {
             'content-type': 'application/json',
             'idempotency-key': deliveryId(account, events),

@@ -18,7 +18,10 @@ export interface StreamOptions {
  * paused.
  */
 export function unusableTarget(reason: string): Target {
-  return { take: () => 1, deliver: async () => ({ outcome: 'pause', reason: `${reason}; correct the settings` }) };
+  return {
+    chooseBatchSize: () => 1,
+    deliver: async () => ({ outcome: 'pause', reason: `${reason}; correct the settings` }),
+  };
 }
 
 /**

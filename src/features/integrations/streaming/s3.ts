@@ -8,8 +8,8 @@ import type { StreamOptions } from './options.ts';
 
 const compress = promisify(gzip);
 
-const usualTimeoutMs = 60_000;
-const usualGatherMs = 60_000;
+const defaultTimeoutMs = 60_000;
+const defaultGatherMs = 60_000;
 
 /** Limits of one S3 object, before compression. */
 const limits = { entries: 10_000, bytes: 5_000_000, entryBytes: 5_000_000 };
@@ -21,12 +21,12 @@ const limits = { entries: 10_000, bytes: 5_000_000, entryBytes: 5_000_000 };
  */
 export function openS3(channel: Channel, options: StreamOptions): Target {
   const { account, settings = {} } = channel;
-  const { now, timeoutMs = usualTimeoutMs, gatherMs = usualGatherMs } = options;
+  const { now, timeoutMs = defaultTimeoutMs, gatherMs = defaultGatherMs } = options;
   const lineOf = (event: DeliveryEvent) => `${JSON.stringify(eventBody(account, event))}\n`;
   return {
     window: { events: limits.entries, bytes: limits.bytes },
     repeatsBatches: true,
-    take(waiting, isAll) {
+    chooseBatchSize(waiting, isAll) {
       const count = countWithin(sizesOf(waiting, lineOf), limits);
       const age = now() - Date.parse(waiting[0]?.at ?? '');
       const isDue = !isAll || count < waiting.length || count >= limits.entries || !(age < gatherMs);

@@ -2,16 +2,16 @@ import type { KeyObject } from 'node:crypto';
 import type { PlanEnvironment } from '../../../model/declare/plan-environment.ts';
 import { Unauthenticated } from '../../../model/errors.ts';
 import type { Vault } from '../../../model/schema/sealing.ts';
-import { equalHash, type KeyPair, makeKeyPair, readPrivateKey, sharedHash } from './keys.ts';
+import { isEqualHash, type KeyPair, makeKeyPair, readPrivateKey, sharedHash } from './keys.ts';
 import { tunnelText } from './proof-text.ts';
-import { openValue, sealValue, type Ticket } from './sealed.ts';
+import { openValue, type SealedTextType, sealValue } from './sealed.ts';
 
-const ticket: Ticket = { prefix: 'nbc_', purpose: 'challenge' };
+const sealedTextType: SealedTextType = { prefix: 'nbc_', purpose: 'challenge' };
 const lifetimeMs = 120_000;
 /** Time for which challenges are made with one key pair, in milliseconds. */
-const keyMs = 60_000;
+const keyPairLifetimeMs = 60_000;
 /** Maximum number of opened challenges that are cached for checking answers. */
-const mostOpened = 16;
+const maxOpenedChallenges = 16;
 
 /** A challenge. A machine proves by its answer that it holds the private key of a tunnel. */
 export interface Challenge {
@@ -58,15 +58,15 @@ export function createChallenges({ vault }: PlanEnvironment): Challenges {
   const openOnce = (challenge: string): Opened | undefined => {
     const found = opened.get(challenge) ?? open(vault, challenge);
     if (found !== undefined) opened.set(challenge, found);
-    if (opened.size > mostOpened) opened.delete(opened.keys().next().value ?? '');
+    if (opened.size > maxOpenedChallenges) opened.delete(opened.keys().next().value ?? '');
     return found;
   };
   return {
     make(now) {
-      if (own === undefined || own.until <= now) own = { pair: makeKeyPair('X25519'), until: now + keyMs };
+      if (own === undefined || own.until <= now) own = { pair: makeKeyPair('X25519'), until: now + keyPairLifetimeMs };
       const expires_at = new Date(Math.floor(now / 1000) * 1000 + lifetimeMs).toISOString();
       if (last?.expires_at !== expires_at || last.public_key !== own.pair.publicKey) {
-        const challenge = sealValue(vault, ticket, { ...own.pair, until: expires_at });
+        const challenge = sealValue(vault, sealedTextType, { ...own.pair, until: expires_at });
         last = { challenge, public_key: own.pair.publicKey, expires_at };
       }
       return { ...last, server_time: new Date(now).toISOString() };
@@ -80,14 +80,14 @@ export function createChallenges({ vault }: PlanEnvironment): Challenges {
           `the challenge expired at ${made.until}, and it is now ${new Date(now).toISOString()}; request a new one`,
         );
       const expected = sharedHash(tunnelText(challenge, keys.signing), made.key, keys.tunnel);
-      if (expected === undefined || !equalHash(expected, mac))
+      if (expected === undefined || !isEqualHash(expected, mac))
         throw new Unauthenticated('the answer to the challenge does not match the tunnel key');
     },
   };
 }
 
 function open(vault: Vault, challenge: string): Opened | undefined {
-  const made = openValue(vault, ticket, challenge);
+  const made = openValue(vault, sealedTextType, challenge);
   if (made === undefined) return undefined;
   const pair = { publicKey: String(made['publicKey']), privateKey: String(made['privateKey']) };
   return { until: String(made['until']), key: readPrivateKey('X25519', pair) };

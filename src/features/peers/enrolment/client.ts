@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { JsonObject } from '../../../lib/json.ts';
-import { tunnelSpelling } from '../../../lib/public-key.ts';
+import { toStandardBase64 } from '../../../lib/public-key.ts';
 import { type KeyPair, makeKeyPair, readPrivateKey, sharedHash, signText } from './keys.ts';
 import { proofText, tunnelText, writeProof } from './proof-text.ts';
 
@@ -17,7 +17,7 @@ export function makeMachineKeys(): MachineKeys {
 
 /** Returns the public key of the tunnel in the spelling of WireGuard (base64). */
 export function tunnelKeyOf({ tunnel }: MachineKeys): string {
-  return tunnelSpelling(tunnel.publicKey);
+  return toStandardBase64(tunnel.publicKey);
 }
 
 /** Returns the header with the proof of a request. By default, it has the current time and a new nonce. */
@@ -32,7 +32,7 @@ export function proofFor(
 }
 
 /** Returns the answer to a challenge. Throws when the challenge contains no usable key. */
-export function answerTo(
+export function answerChallenge(
   keys: MachineKeys,
   { challenge, public_key }: { readonly challenge: string; readonly public_key: string },
 ): JsonObject {

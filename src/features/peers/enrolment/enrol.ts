@@ -3,7 +3,7 @@ import type { FoundEntry } from '../../../db/accounts/find-entries.ts';
 import { isObject, type Json, type JsonObject } from '../../../lib/json.ts';
 import { canonicalDomain } from '../../../lib/net/domain.ts';
 import { sha256Base64 } from '../../../lib/node-pure.ts';
-import { readPublicKey, tunnelSpelling } from '../../../lib/public-key.ts';
+import { readPublicKey, toStandardBase64 } from '../../../lib/public-key.ts';
 import { InvalidInput, Unauthenticated } from '../../../model/errors.ts';
 import type { Problem } from '../../../model/problem.ts';
 import type { PeeringOptions } from '../peering.ts';
@@ -28,20 +28,20 @@ export interface EnrolRequest {
 }
 
 /** An enrolled peer and its account. */
-export interface Joined extends Enrolled {
+export interface EnrolResult extends Enrolled {
   readonly account: string;
 }
 
 /** Enrols a machine. Throws the reason when the machine is refused. */
-export async function enrol({ engine, now }: PeeringOptions, request: EnrolRequest): Promise<Joined> {
+export async function enrol({ engine, now }: PeeringOptions, request: EnrolRequest): Promise<EnrolResult> {
   const { proof } = request;
   const body = readBody(request.body, proof.key, now());
   request.checkTunnel(body.answer, { tunnel: body.tunnel, signing: proof.key });
-  const { account, authorizer } = await authorizerOf(request, body.setupKey);
+  const { account, authorizer } = await findAuthorizer(request, body.setupKey);
   await request.useNonce(account);
   const enrolled = await enrolPeer(engine, {
     ...{ account, authorizer, name: body.name, hostname: body.hostname },
-    tunnelKey: tunnelSpelling(body.tunnel),
+    tunnelKey: toStandardBase64(body.tunnel),
     signingKey: proof.key,
     extraLabels: body.labels,
     place: request.place,
@@ -50,7 +50,7 @@ export async function enrol({ engine, now }: PeeringOptions, request: EnrolReque
   return { ...enrolled, account };
 }
 
-async function authorizerOf(
+async function findAuthorizer(
   { call, findKey }: EnrolRequest,
   setupKey: string | undefined,
 ): Promise<{ readonly account: string; readonly authorizer: Authorizer }> {
@@ -113,9 +113,9 @@ function isAbsent(value: Json | undefined): value is null | undefined {
   return value === undefined || value === null;
 }
 
-type Fault = (path: string, message: string) => void;
+type AddFault = (path: string, message: string) => void;
 
-function textIn(body: JsonObject, name: string, longest: number, fault: Fault): string {
+function textIn(body: JsonObject, name: string, longest: number, fault: AddFault): string {
   const value = body[name];
   if (typeof value === 'string' && value.trim() !== '' && value.length <= longest) return value;
   fault(`/${name}`, `\`${name}\` must be a text of 1 to ${longest} characters`);
@@ -128,13 +128,12 @@ function readAnswer(value: Json | undefined): EnrolmentBody['answer'] | undefine
   return typeof challenge === 'string' && typeof mac === 'string' ? { challenge, mac } : undefined;
 }
 
-const mostLabels = 32;
+const maxLabels = 32;
 
-function readLabels(value: Json, fault: Fault): readonly string[] {
+function readLabels(value: Json, fault: AddFault): readonly string[] {
   const list = Array.isArray(value) ? value : [value];
-  if (list.length > mostLabels)
-    fault('/extra_dns_labels', `\`extra_dns_labels\` must not have more than ${mostLabels}`);
-  const labels = list.slice(0, mostLabels).map((item: Json, at) => {
+  if (list.length > maxLabels) fault('/extra_dns_labels', `\`extra_dns_labels\` must not have more than ${maxLabels}`);
+  const labels = list.slice(0, maxLabels).map((item: Json, at) => {
     const label = typeof item === 'string' ? canonicalDomain(item) : undefined;
     if (label === undefined || label.includes('.') || label.length > 63)
       fault(`/extra_dns_labels/${at}`, '`extra_dns_labels` must be DNS labels: letters, digits and hyphens, no dots');

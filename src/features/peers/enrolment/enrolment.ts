@@ -4,13 +4,13 @@ import { planEdits } from '../../../commit/edits.ts';
 import type { Engine } from '../../../commit/engine.ts';
 import type { JsonObject } from '../../../lib/json.ts';
 import type { Actor } from '../../../model/declare/actor.ts';
-import { isClaim } from '../../../model/declare/peer-claims.ts';
+import { isReservedPeer } from '../../../model/declare/peer-claims.ts';
 import { wireId } from '../../../model/declare/wire-id.ts';
 import { Conflict, NotAllowed, Unauthenticated } from '../../../model/errors.ts';
 import { canonicalSpec } from '../../../model/schema/normalize.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import type { Stored } from '../../../model/state/stored.ts';
-import { refusalOf } from '../../../objects/objects.ts';
+import { errorForProblems } from '../../../objects/objects.ts';
 import type { Edit } from '../../../plan/finish.ts';
 
 /** The setup key or user that authorizes a new peer, and the revision at which it was found. */
@@ -59,7 +59,7 @@ export async function enrolPeer(engine: Engine, request: EnrolmentRequest): Prom
       return planEdits(engine, state, edits.edits, edits.now);
     },
     // The peer and everything that it reported are stored by one commit, or not at all.
-    observe: () => [
+    peerUpdates: () => [
       {
         ...{ peer: id, place },
         ...(authorizer.way === 'user' ? { signedIn: true } : {}),
@@ -67,8 +67,8 @@ export async function enrolPeer(engine: Engine, request: EnrolmentRequest): Prom
       },
     ],
   });
-  if (!committed.ok) throw refusalOf(committed.problems);
-  engine.presence.wrote(account);
+  if (!committed.ok) throw errorForProblems(committed.problems);
+  engine.presence.reportWrite(account);
   const peer = committed.after.find('Peer', id);
   if (peer === undefined) throw new Error(`the peer ${id} was gone before its enrolment could be answered`);
   return { peer, state: committed.after };
@@ -77,7 +77,7 @@ export async function enrolPeer(engine: Engine, request: EnrolmentRequest): Prom
 /** Returns the actor of an enrolment. With a setup key, the key itself is the actor. */
 async function actorOf({ registry, snapshots }: Engine, { account, authorizer }: EnrolmentRequest): Promise<Actor> {
   if (authorizer.way === 'user') return authorizer.actor;
-  const name = (await snapshots.at(account, authorizer.revision)).get(authorizer.id)?.name ?? 'setup key';
+  const name = (await snapshots.atLeast(account, authorizer.revision)).get(authorizer.id)?.name ?? 'setup key';
   return { type: 'system', id: String(wireId(registry.get('SetupKey'), authorizer.id)), name };
 }
 
@@ -92,24 +92,25 @@ function editsFor(engine: Engine, state: Snapshot, request: EnrolmentRequest, id
   const now = engine.now();
   const { tunnelKey, extraLabels, authorizer } = request;
   const kind = engine.registry.get('Peer');
-  const claim = state.holderOf('Peer', 'wg_pub_key', tunnelKey);
-  const isTaken = state.holderOf('ProxyPeer', 'wg_pub_key', tunnelKey) !== undefined;
-  if (isTaken || (claim !== undefined && !isClaim(claim)))
+  const claim = state.findByUnique('Peer', 'wg_pub_key', tunnelKey);
+  const isTaken = state.findByUnique('ProxyPeer', 'wg_pub_key', tunnelKey) !== undefined;
+  if (isTaken || (claim !== undefined && !isReservedPeer(claim)))
     throw new Conflict('taken', 'a peer with this key already exists; log in, or enrol with a new key pair');
   const isMaker = authorizer.way === 'user' && claim?.derived.made_by === authorizer.actor.id;
   // An actor who manages the account from another one is not a user of it. Such an actor can only complete the
   // temporary peer that it requested before.
   if (isMaker && claim !== undefined && authorizer.actor.granted !== undefined)
-    return { id: claim.id, edits: [fulfilled(claim, request, now)], now };
-  const by = authorizer.way === 'user' ? byUser(state, authorizer.actor) : byKey(engine, state, request);
-  if (extraLabels.length > 0 && !by.mayNameItself)
+    return { id: claim.id, edits: [completeTemporaryPeer(claim, request, now)], now };
+  const by =
+    authorizer.way === 'user' ? authorizeByUser(state, authorizer.actor) : authorizeBySetupKey(engine, state, request);
+  if (extraLabels.length > 0 && !by.mayUseExtraLabels)
     throw new NotAllowed('extra DNS labels need a setup key that allows them (`allow_extra_dns_labels`)');
-  if (isMaker && claim !== undefined) return { id: claim.id, edits: [fulfilled(claim, request, now)], now };
-  const foreign = extraLabels.find((label) => state.holderOf(kind.name, 'dns_label', label) !== undefined);
+  if (isMaker && claim !== undefined) return { id: claim.id, edits: [completeTemporaryPeer(claim, request, now)], now };
+  const foreign = extraLabels.find((label) => state.findByUnique(kind.name, 'dns_label', label) !== undefined);
   // Several peers may share an extra label, but an extra label must not be another peer's own label.
   if (foreign !== undefined)
     throw new Conflict('taken', `a peer with the label \`${foreign}\` already exists; choose another extra DNS label`);
-  const waits = wantsApproval(state);
+  const waits = requiresApproval(state);
   const spec = canonicalSpec(kind, {
     name: request.name,
     hostname: request.hostname,
@@ -130,7 +131,7 @@ function editsFor(engine: Engine, state: Snapshot, request: EnrolmentRequest, id
 }
 
 /** Completes the temporary peer that was reserved for this key: it has a machine now. */
-function fulfilled(before: Stored<'Peer'>, { signingKey, place }: EnrolmentRequest, now: string): Edit {
+function completeTemporaryPeer(before: Stored<'Peer'>, { signingKey, place }: EnrolmentRequest, now: string): Edit {
   const spec = { ...before.spec, signing_key: signingKey };
   return {
     before,
@@ -140,14 +141,14 @@ function fulfilled(before: Stored<'Peer'>, { signingKey, place }: EnrolmentReque
 }
 
 /** Consequences of the authorization by a user or a setup key. */
-interface Terms {
+interface AuthorizationTerms {
   readonly spec: JsonObject;
   readonly derived: JsonObject;
   readonly given: JsonObject;
-  readonly mayNameItself: boolean;
+  readonly mayUseExtraLabels: boolean;
 }
 
-function byUser(state: Snapshot, { id, granted }: Actor): Terms {
+function authorizeByUser(state: Snapshot, { id, granted }: Actor): AuthorizationTerms {
   const user = state.find('User', id);
   if (user === undefined && granted !== undefined)
     throw new NotAllowed(
@@ -161,7 +162,7 @@ function byUser(state: Snapshot, { id, granted }: Actor): Terms {
     spec: { user_id: id, login_expiration_enabled: true, inactivity_expiration_enabled: true, ephemeral: false },
     derived: { enrolled_by: 'user' },
     given: { groups: user.spec.auto_groups ?? [] },
-    mayNameItself: false,
+    mayUseExtraLabels: false,
   };
 }
 
@@ -171,7 +172,7 @@ const refusals: Readonly<Record<string, string>> = {
   overused: 'the setup key has reached its usage limit; ask an administrator for another one',
 };
 
-function byKey(engine: Engine, state: Snapshot, { authorizer }: EnrolmentRequest): Terms {
+function authorizeBySetupKey(engine: Engine, state: Snapshot, { authorizer }: EnrolmentRequest): AuthorizationTerms {
   const kind = engine.registry.get('SetupKey');
   const key = authorizer.way === 'setup_key' ? state.find('SetupKey', authorizer.id) : undefined;
   if (authorizer.way !== 'setup_key' || key === undefined) throw new Unauthenticated('setup key invalid');
@@ -180,7 +181,7 @@ function byKey(engine: Engine, state: Snapshot, { authorizer }: EnrolmentRequest
   if (former === undefined && key.derived.key_hash !== authorizer.hash) throw new Unauthenticated('setup key invalid');
   // A replaced value of a setup key stays valid only until its own expiry.
   const hasEnded = former !== undefined && former.expires <= now;
-  const standing = hasEnded ? 'expired' : kind.computed['state']?.value(key, state.seen({ now, viewer: '' }));
+  const standing = hasEnded ? 'expired' : kind.computed['state']?.value(key, state.viewedAs({ now, viewer: '' }));
   if (standing !== 'valid') throw new NotAllowed(refusals[String(standing)] ?? 'the setup key cannot enrol peers');
   return {
     spec: {
@@ -190,11 +191,11 @@ function byKey(engine: Engine, state: Snapshot, { authorizer }: EnrolmentRequest
     },
     derived: { enrolled_by: 'setup_key', setup_key: key.id, setup_key_name: key.name },
     given: { groups: key.spec.auto_groups ?? [], setup_key: key.id },
-    mayNameItself: key.spec.allow_extra_dns_labels === true,
+    mayUseExtraLabels: key.spec.allow_extra_dns_labels === true,
   };
 }
 
 /** Returns whether new peers of the account need an approval. */
-function wantsApproval(state: Snapshot): boolean {
+function requiresApproval(state: Snapshot): boolean {
   return extraSettingsOf(state).peer_approval_enabled === true;
 }

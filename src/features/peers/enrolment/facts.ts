@@ -5,13 +5,13 @@ import type { Problem } from '../../../model/problem.ts';
 import { certificateText } from './proof-text.ts';
 
 /** Function that reads one member. Returns the value to store, or adds a fault and returns `undefined`. */
-type Read = (value: Json, path: string, faults: Faults) => Json | undefined;
+type FactReader = (value: Json, path: string, faults: AddFault) => Json | undefined;
 
 /** Adds a fault. */
-type Faults = (path: string, message: string) => undefined;
+type AddFault = (path: string, message: string) => undefined;
 
 const text =
-  (longest: number): Read =>
+  (longest: number): FactReader =>
   (value, path, fault) => {
     if (typeof value !== 'string') return fault(path, 'must be a text');
     if (value.length > longest) return fault(path, `must not be longer than ${longest} characters`);
@@ -20,10 +20,11 @@ const text =
     return value;
   };
 
-const flag: Read = (value, path, fault) => (typeof value === 'boolean' ? value : fault(path, 'must be true or false'));
+const flag: FactReader = (value, path, fault) =>
+  typeof value === 'boolean' ? value : fault(path, 'must be true or false');
 
 const list =
-  (longest: number, read: Read): Read =>
+  (longest: number, read: FactReader): FactReader =>
   (value, path, fault) => {
     if (!Array.isArray(value)) return fault(path, 'must be a list');
     if (value.length > longest) return fault(path, `must not have more than ${longest} entries`);
@@ -34,7 +35,7 @@ const list =
   };
 
 const members =
-  (fields: Readonly<Record<string, Read>>, required: readonly string[] = []): Read =>
+  (fields: Readonly<Record<string, FactReader>>, required: readonly string[] = []): FactReader =>
   (value, path, fault) => {
     if (!isObject(value)) return fault(path, 'must be an object');
     // An object in a JSON body contains only JSON.
@@ -50,7 +51,7 @@ const members =
     return Object.fromEntries(kept);
   };
 
-const interfaceAddress: Read = (value, path, fault) => {
+const interfaceAddress: FactReader = (value, path, fault) => {
   const [address = '', prefix, more] = typeof value === 'string' ? value.split('/') : [];
   const parsed = parseAddress(address);
   if (parsed === undefined || more !== undefined || (prefix !== undefined && !isPrefix(prefix, parsed.family)))
@@ -62,7 +63,7 @@ function isPrefix(prefix: string, family: 4 | 6): boolean {
   return parseCidr(`${family === 4 ? '0.0.0.0' : '::'}/${prefix}`).ok || parseCidr(`0.0.0.0/${prefix}`).ok;
 }
 
-const mac: Read = (value, path, fault) =>
+const mac: FactReader = (value, path, fault) =>
   typeof value === 'string' && /^([\da-f]{2}(:|$)){6}$/i.test(value)
     ? value.toLowerCase()
     : fault(path, 'must be a hardware address such as 02:42:0a:14:00:07');
@@ -73,7 +74,7 @@ const localFlags = [
   ...['block_inbound', 'lazy_connection_enabled'],
 ];
 
-const fields: Readonly<Record<string, Read>> = {
+const fields: Readonly<Record<string, FactReader>> = {
   system: (value, path, fault) =>
     typeof value === 'string' && /^[a-z\d_-]{1,32}$/.test(value)
       ? value
@@ -101,7 +102,7 @@ export type FactsResult =
  */
 export function readFacts(given: Json, key: string, now: number, path = ''): FactsResult {
   const problems: Problem[] = [];
-  const fault: Faults = (at, message) => {
+  const fault: AddFault = (at, message) => {
     const what = at === '' ? 'the facts' : `\`${at.slice(1)}\``;
     problems.push({ code: 'fact_invalid', path: at, message: `${what}: ${message}` });
     return undefined;
@@ -146,7 +147,7 @@ function checkCertificate({ chain, signature }: CertificateClaim, key: string, n
   if (leaf === undefined || read.includes(undefined)) return 'the chain must be X.509 certificates in PEM';
   if (leaf.validFromDate.getTime() > now) return `the certificate is valid from ${leaf.validFromDate.toISOString()}`;
   if (leaf.validToDate.getTime() < now) return `the certificate was valid until ${leaf.validToDate.toISOString()}`;
-  if (!isHeld(leaf, key, signature)) return 'the signature was not made with the key of the certificate';
+  if (!isSignedByCertificate(leaf, key, signature)) return 'the signature was not made with the key of the certificate';
   return undefined;
 }
 
@@ -159,7 +160,7 @@ function readCertificate(text: string): X509Certificate | undefined {
   }
 }
 
-function isHeld({ publicKey }: X509Certificate, key: string, signature: string): boolean {
+function isSignedByCertificate({ publicKey }: X509Certificate, key: string, signature: string): boolean {
   const digest = ['ed25519', 'ed448'].includes(publicKey.asymmetricKeyType ?? '') ? null : 'sha256';
   try {
     return verify(digest, Buffer.from(certificateText(key)), publicKey, Buffer.from(signature, 'base64'));

@@ -6,20 +6,20 @@ import { Unauthenticated } from '../../../model/errors.ts';
 import type { Proof } from './proof.ts';
 
 /** Protects accounts against requests of strangers. Concurrent requests share queries. */
-export interface Guard {
+export interface AgentGuard {
   /** Returns the directory entry of a value, `undefined` when there is none. */
-  find(kind: string, value: string): Promise<FoundEntry | undefined>;
+  findEntry(kind: string, value: string): Promise<FoundEntry | undefined>;
   /** Marks a proof as used. Throws `Unauthenticated` when it was used before, on any server. */
-  use(account: string, proof: Proof): Promise<void>;
+  useNonce(account: string, proof: Proof): Promise<void>;
   /**
-   * Does the same as `use` for a proof of a request that is only answered after a commit. The nonce reaches the disk
+   * Does the same as `useNonce` for a proof of a request that is only answered after a commit. The nonce reaches the disk
    * with that commit, so there is no second wait for the disk.
    */
-  useBefore(account: string, proof: Proof): Promise<void>;
+  useNonceBeforeCommit(account: string, proof: Proof): Promise<void>;
 }
 
 /** Creates the guard. */
-export function createGuard(database: Database): Guard {
+export function createAgentGuard(database: Database): AgentGuard {
   const find = createBatcher<string, string, FoundEntry | undefined>(async (kind, values) => {
     const found = await findEntries(database, kind, values);
     return (value) => found.get(value);
@@ -36,7 +36,7 @@ export function createGuard(database: Database): Guard {
       throw new Unauthenticated('the proof was used before; sign every request with a new nonce');
     };
   };
-  return { find, use: claimBy('lasting'), useBefore: claimBy('before a commit') };
+  return { findEntry: find, useNonce: claimBy('lasting'), useNonceBeforeCommit: claimBy('before a commit') };
 }
 
 function nameOf({ key, nonce }: Proof): string {

@@ -1,16 +1,16 @@
-import { derive, planEdits } from '../../../commit/edits.ts';
+import { editDerivedFacts, planEdits } from '../../../commit/edits.ts';
 import type { Call, Engine } from '../../../commit/engine.ts';
 import { NotAllowed } from '../../../model/errors.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import type { Stored } from '../../../model/state/stored.ts';
-import { refusalOf } from '../../../objects/objects.ts';
+import { errorForProblems } from '../../../objects/objects.ts';
 import type { Enrolled } from './enrolment.ts';
 
 /**
  * Throws `NotAllowed` for a peer whose user is blocked or waits for an approval: such users cannot use the network by
  * their machines either.
  */
-export function requireUserIn(state: Snapshot, peer: Stored<'Peer'>): void {
+export function requireActiveUser(state: Snapshot, peer: Stored<'Peer'>): void {
   const user = state.find('User', peer.spec.user_id ?? '');
   if (user?.derived.pending_approval === true) throw new NotAllowed('the user of the peer is pending approval');
   if (user?.spec.is_blocked === true) throw new NotAllowed('the user of the peer is blocked');
@@ -34,7 +34,7 @@ export async function signInPeer(engine: Engine, { peer, state }: Enrolled, call
     revision: state.revision,
     propose: (now) => planSignIn(engine, now, peer.id),
   });
-  if (!committed.ok) throw refusalOf(committed.problems);
+  if (!committed.ok) throw errorForProblems(committed.problems);
   return { peer: committed.after.find('Peer', peer.id) ?? peer, state: committed.after };
 }
 
@@ -43,6 +43,6 @@ export function planSignIn(engine: Engine, state: Snapshot, id: string) {
   const peer = state.find('Peer', id);
   const signedIn = { login_expired: undefined, expiry_reason: undefined };
   if (peer === undefined) return planEdits(engine, state, []);
-  requireUserIn(state, peer);
-  return planEdits(engine, state, [derive(engine, peer, signedIn)]);
+  requireActiveUser(state, peer);
+  return planEdits(engine, state, [editDerivedFacts(engine, peer, signedIn)]);
 }

@@ -4,7 +4,7 @@ import { isSigned } from './keys.ts';
 import { type ProofClaims, type ProvenRequest, proofText } from './proof-text.ts';
 
 /** Maximum difference between the clocks of a peer and the server, in milliseconds. */
-const mostSkewMs = 60_000;
+const maxClockSkewMs = 60_000;
 
 /** A proof that is valid except for its nonce. The caller must check that the nonce was not used before. */
 export interface Proof extends ProofClaims {
@@ -18,7 +18,7 @@ export function checkProof(header: string | undefined, request: ProvenRequest, n
   const at = Date.parse(time);
   if (Number.isNaN(at)) throw new Unauthenticated('the time of the proof is not valid; write it as ISO 8601 in UTC');
   const off = at - now;
-  if (Math.abs(off) > mostSkewMs) {
+  if (Math.abs(off) > maxClockSkewMs) {
     const seconds = Math.round(Math.abs(off) / 1000);
     throw new Unauthenticated(
       `the proof is from ${time}, ${seconds} s ${off > 0 ? 'ahead of' : 'behind'} the clock of the server (${new Date(now).toISOString()}); set the clock of the machine`,
@@ -26,7 +26,7 @@ export function checkProof(header: string | undefined, request: ProvenRequest, n
   }
   if (!isSigned(proofText({ key, time, nonce }, request), key, signature))
     throw new Unauthenticated('the proof does not match: it signs another request, or was signed with another key');
-  return { key, time, nonce, expires: new Date(at + 2 * mostSkewMs).toISOString() };
+  return { key, time, nonce, expires: new Date(at + 2 * maxClockSkewMs).toISOString() };
 }
 
 function readHeader(header: string | undefined): ProofClaims & { readonly signature: string } {

@@ -1,8 +1,8 @@
 import type { PlanEnvironment } from '../../../model/declare/plan-environment.ts';
 import { Unauthenticated } from '../../../model/errors.ts';
-import { openValue, sealValue, type Ticket } from './sealed.ts';
+import { openValue, type SealedTextType, sealValue } from './sealed.ts';
 
-const ticket: Ticket = { prefix: 'nba_', purpose: 'session' };
+const sealedTextType: SealedTextType = { prefix: 'nba_', purpose: 'session' };
 const lifetimeMs = 3_600_000;
 
 /** Content of a session. It is useless without the signing key that it is bound to. */
@@ -23,14 +23,14 @@ export interface IssuedSession {
 export function issueSession({ vault, random }: PlanEnvironment, session: Session, now: number): IssuedSession {
   const expires_at = new Date(now + lifetimeMs).toISOString();
   const id = Buffer.from(random(8)).toString('base64url');
-  return { token: sealValue(vault, ticket, { ...session, id, until: expires_at }), expires_at };
+  return { token: sealValue(vault, sealedTextType, { ...session, id, until: expires_at }), expires_at };
 }
 
 /** Reads the session of an `Authorization: Peer …` header. Throws `Unauthenticated`. */
 export function readSession({ vault }: PlanEnvironment, header: string | undefined, now: number): Session {
   const [, token = ''] = /^peer +(\S+)$/i.exec((header ?? '').trim()) ?? [];
   if (token === '') throw new Unauthenticated('no session: log in, and send `Authorization: Peer <token>`');
-  const session = openValue(vault, ticket, token);
+  const session = openValue(vault, sealedTextType, token);
   if (session === undefined) throw new Unauthenticated('the session was not issued by this server; log in again');
   if (Date.parse(String(session['until'])) < now)
     throw new Unauthenticated(`the session ended at ${String(session['until'])}; log in again`);

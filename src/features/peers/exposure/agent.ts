@@ -30,7 +30,13 @@ export function readExposure(body: JsonObject): Exposure {
       fault(`/${member}`, `\`${member}\` must be a text of 1 to 255 characters`);
   if (problems.length > 0 || mode === undefined)
     throw new InvalidInput(problems[0]?.message ?? 'the input is wrong', { problems });
-  return { mode, port: Number(port), auth: authOf(secrets), ...textAs('name', name), ...textAs('cluster', cluster) };
+  return {
+    mode,
+    port: Number(port),
+    auth: authOf(secrets),
+    ...asMember('name', name),
+    ...asMember('cluster', cluster),
+  };
 }
 
 /** Returns a DNS name in its canonical form, `undefined` when it is absent, `wrong` when it is invalid. */
@@ -43,7 +49,7 @@ function read(
   return text !== undefined && fits(text) ? { text } : 'wrong';
 }
 
-function textAs(member: 'name' | 'cluster', found: ReturnType<typeof read>): Pick<Exposure, 'name' | 'cluster'> {
+function asMember(member: 'name' | 'cluster', found: ReturnType<typeof read>): Pick<Exposure, 'name' | 'cluster'> {
   return typeof found === 'object' ? { [member]: found.text } : {};
 }
 

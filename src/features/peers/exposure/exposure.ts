@@ -6,17 +6,17 @@ import type { JsonObject } from '../../../lib/json.ts';
 import type { Actor } from '../../../model/declare/actor.ts';
 import type { ServiceMode } from '../../../model/declare/service-words.ts';
 import { Conflict, InvalidInput, NotAllowed, NotFound } from '../../../model/errors.ts';
-import { originOf } from '../../../model/state/object.ts';
+import { derivedFromId } from '../../../model/state/object.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import { isOfKind, type Stored } from '../../../model/state/stored.ts';
-import { contextOf, type Found, write } from '../../../objects/objects.ts';
+import { contextOf, type ObjectWithState, write } from '../../../objects/objects.ts';
 import { planCreate, planDelete, planReplace, type RequestOutcome } from '../../../plan/requests/requests.ts';
 
 /** Time for which a service is exposed unless the peer renews it, in milliseconds. */
 const lifetimeMs = 10 * 60_000;
 
 /** Maximum number of services that one peer exposes at once. */
-const mostServices = 10;
+const maxServices = 10;
 
 /** A local service that a peer wants to offer through a cluster of proxies. */
 export interface Exposure {
@@ -37,9 +37,9 @@ export interface Exposer {
 }
 
 /** Exposes a local service of a peer for a limited time. Throws the reason when that is refused. */
-export async function exposeService(engine: Engine, by: Exposer, exposure: Exposure): Promise<Found> {
+export async function exposeService(engine: Engine, by: Exposer, exposure: Exposure): Promise<ObjectWithState> {
   const { account } = by.state;
-  const { peers, now } = await engine.presence.at(account);
+  const { peers, now } = await engine.presence.read(account);
   if (peers.get(by.peer.id)?.connected !== true)
     throw new Conflict(
       'refused',
@@ -53,10 +53,10 @@ export async function exposeService(engine: Engine, by: Exposer, exposure: Expos
     const body = bodyOf(state, peer, exposure);
     const own = exposedBy(state, peer.id);
     const same = own.find(({ spec }) => spec.domain === body['domain']);
-    const until = { exposed_until: untilOf(now) };
-    if (same !== undefined) return exposeAgain(planReplace(context, kind, same, body, until), same);
-    if (own.length >= mostServices)
-      throw new Conflict('refused', `the peer exposes ${mostServices} services already; withdraw one of them first`);
+    const until = { exposed_until: expiryOf(now) };
+    if (same !== undefined) return refuseOtherSettings(planReplace(context, kind, same, body, until), same);
+    if (own.length >= maxServices)
+      throw new Conflict('refused', `the peer exposes ${maxServices} services already; withdraw one of them first`);
     return planCreate(context, kind, body, undefined, { derived: { derived_from: peer.id, ...until } });
   });
 }
@@ -65,7 +65,7 @@ export async function exposeService(engine: Engine, by: Exposer, exposure: Expos
  * A restarted machine does not know what it exposed. A repeated request for the same service extends it; a different
  * request for its domain is refused.
  */
-function exposeAgain(outcome: RequestOutcome, { id, spec }: Stored<'ProxyService'>): RequestOutcome {
+function refuseOtherSettings(outcome: RequestOutcome, { id, spec }: Stored<'ProxyService'>): RequestOutcome {
   if (outcome.ok || outcome.problems.every(({ code }) => code !== 'managed_field')) return outcome;
   throw new Conflict(
     'taken',
@@ -74,13 +74,13 @@ function exposeAgain(outcome: RequestOutcome, { id, spec }: Stored<'ProxyService
 }
 
 /** Extends an exposed service for another full period. Throws `NotFound` when the peer does not expose it. */
-export async function renewExposure(engine: Engine, by: Exposer, id: string): Promise<Found> {
-  const { now } = await engine.presence.at(by.state.account);
+export async function renewExposure(engine: Engine, by: Exposer, id: string): Promise<ObjectWithState> {
+  const { now } = await engine.presence.read(by.state.account);
   const kind = engine.registry.get('ProxyService');
   const call = callOf(by);
   return await write(engine, call, kind, (state) => {
-    const service = requireOwn(state, requireExposer(state, by.peer.id), id);
-    const derived = { ...service.derived, exposed_until: untilOf(now) };
+    const service = requireOwnService(state, requireExposer(state, by.peer.id), id);
+    const derived = { ...service.derived, exposed_until: expiryOf(now) };
     const edit = { before: service, after: { ...service, derived, updatedAt: engine.now() } };
     return { ...planEdits(engine, state, [edit]), id, ignored: [] };
   });
@@ -91,7 +91,7 @@ export async function withdrawExposure(engine: Engine, by: Exposer, id: string):
   const kind = engine.registry.get('ProxyService');
   const call = callOf(by);
   await write(engine, call, kind, (state) =>
-    planDelete(contextOf(engine, call, state, { strict: false }), kind, requireOwn(state, by.peer, id)),
+    planDelete(contextOf(engine, call, state, { strict: false }), kind, requireOwnService(state, by.peer, id)),
   );
 }
 
@@ -109,7 +109,7 @@ function callOf({ peer, state }: Exposer): Call {
   return { account: state.account, actor: actorOf(peer), revision: state.revision };
 }
 
-function untilOf(now: string): string {
+function expiryOf(now: string): string {
   return new Date(Date.parse(now) + lifetimeMs).toISOString();
 }
 
@@ -117,13 +117,13 @@ function untilOf(now: string): string {
 function requireExposer(state: Snapshot, id: string): Stored<'Peer'> {
   const peer = state.find('Peer', id);
   if (peer === undefined) throw new NotFound(`peer ${id} not found`);
-  const why = whyNotExpose(state, peer);
+  const why = exposeRefusalOf(state, peer);
   if (why !== undefined) throw new NotAllowed(why);
   return peer;
 }
 
 /** Returns why a peer may not expose services, `undefined` when it may. */
-export function whyNotExpose(state: Snapshot, { id, spec }: Stored<'Peer'>): string | undefined {
+export function exposeRefusalOf(state: Snapshot, { id, spec }: Stored<'Peer'>): string | undefined {
   if (spec.approval_required === true)
     return 'the peer waits for the approval of an administrator and cannot expose services until then';
   const { peer_expose_enabled: enabled, peer_expose_groups: allowed = [] } = settingsOf(state);
@@ -135,12 +135,13 @@ export function whyNotExpose(state: Snapshot, { id, spec }: Stored<'Peer'>): str
 
 function exposedBy(state: Snapshot, peer: string): readonly Stored<'ProxyService'>[] {
   const referrers = state.referrersOf(peer).map(({ from }) => from);
-  return referrers.filter((from) => isOfKind(from, 'ProxyService')).filter((from) => originOf(from) === peer);
+  return referrers.filter((from) => isOfKind(from, 'ProxyService')).filter((from) => derivedFromId(from) === peer);
 }
 
-function requireOwn(state: Snapshot, peer: Stored<'Peer'>, id: string): Stored<'ProxyService'> {
+function requireOwnService(state: Snapshot, peer: Stored<'Peer'>, id: string): Stored<'ProxyService'> {
   const service = state.find('ProxyService', id);
-  if (service !== undefined && exposedUntil(service) !== undefined && originOf(service) === peer.id) return service;
+  if (service !== undefined && exposedUntil(service) !== undefined && derivedFromId(service) === peer.id)
+    return service;
   throw new NotFound(`exposed service ${id} not found: it was withdrawn, has expired, or is another peer's`);
 }
 

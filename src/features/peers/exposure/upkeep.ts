@@ -2,11 +2,11 @@ import { planEdits } from '../../../commit/edits.ts';
 import type { Engine } from '../../../commit/engine.ts';
 import type { Lease } from '../../../db/leases/leases.ts';
 import { HeddleError } from '../../../model/errors.ts';
-import { originOf } from '../../../model/state/object.ts';
+import { derivedFromId } from '../../../model/state/object.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import type { Stored } from '../../../model/state/stored.ts';
-import type { Outcome } from '../../../plan/plan.ts';
-import { actorOf, exposedUntil, whyNotExpose } from './exposure.ts';
+import type { PlanOutcome } from '../../../plan/plan.ts';
+import { actorOf, exposedUntil, exposeRefusalOf } from './exposure.ts';
 
 /** An exposed service that is due to end. `failed` is the reason why it could not be ended. */
 export interface EndedExposure {
@@ -19,7 +19,7 @@ export interface EndedExposure {
  * not expose services any more. The changes are made under the caller's lease.
  */
 export async function endExposures(engine: Engine, account: string, lease: Lease): Promise<readonly EndedExposure[]> {
-  const { now } = await engine.presence.at(account);
+  const { now } = await engine.presence.read(account);
   const state = await engine.snapshots.fresh(account);
   const due = state.ofKind('ProxyService').filter((service) => isDue(state, service, now));
   return await Promise.all(due.map((service) => end(engine, state, service, now, lease)));
@@ -28,8 +28,8 @@ export async function endExposures(engine: Engine, account: string, lease: Lease
 function isDue(state: Snapshot, service: Stored<'ProxyService'>, now: string): boolean {
   const until = exposedUntil(service);
   if (until === undefined) return false;
-  const peer = state.find('Peer', originOf(service) ?? '');
-  return until <= now || (peer !== undefined && whyNotExpose(state, peer) !== undefined);
+  const peer = state.find('Peer', derivedFromId(service) ?? '');
+  return until <= now || (peer !== undefined && exposeRefusalOf(state, peer) !== undefined);
 }
 
 async function end(
@@ -43,7 +43,7 @@ async function end(
   try {
     const committed = await engine.committer.mutate({
       account: state.account,
-      actor: actorOf(state.get(originOf(service) ?? '') ?? service),
+      actor: actorOf(state.get(derivedFromId(service) ?? '') ?? service),
       revision: state.revision,
       lease,
       propose: (present) => planEnd(engine, present, id, now),
@@ -56,7 +56,7 @@ async function end(
   }
 }
 
-function planEnd(engine: Engine, state: Snapshot, id: string, now: string): Outcome {
+function planEnd(engine: Engine, state: Snapshot, id: string, now: string): PlanOutcome {
   const service = state.find('ProxyService', id);
   // The service may have been renewed or withdrawn since it was found.
   if (service === undefined || !isDue(state, service, now)) return planEdits(engine, state, []);

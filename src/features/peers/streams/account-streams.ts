@@ -8,7 +8,7 @@ import type { Stream } from './stream.ts';
 import { type SharedBytes, sendUpdate, updateFor } from './update.ts';
 
 /** Number of past images that are kept for readers that reconnect. */
-const pastImages = 16;
+const maxPastImages = 16;
 
 /** Time for which updates are sent before other work gets its turn, in milliseconds. */
 const turnMs = 10;
@@ -56,7 +56,7 @@ export class AccountStreams {
   }
 
   /** Waits for an image of this revision or a later one. Returns `false` when it could not be read. */
-  async ready(revision: number): Promise<boolean> {
+  async waitForRevision(revision: number): Promise<boolean> {
     const isReady = (): boolean => (this.#past.at(-1)?.state.revision ?? -1) >= revision;
     // Thousands of streams may wait for the same read. It is repeated only if it did not reach the revision.
     for (let attempt = 0; attempt < 3 && !isReady(); attempt++) await (this.#running ?? this.follow(revision));
@@ -113,7 +113,7 @@ export class AccountStreams {
         const due = this.#due;
         this.#due = undefined;
         const image = await this.#read(due === 'all' ? undefined : due);
-        if (image !== undefined) await this.#show(image);
+        if (image !== undefined) await this.#sendChanges(image);
       }
     } finally {
       // Must be reset at once, so that a later caller does not wait for an update that is finished.
@@ -134,11 +134,11 @@ export class AccountStreams {
     }
   }
 
-  async #show(image: MapImage): Promise<void> {
+  async #sendChanges(image: MapImage): Promise<void> {
     const before = this.#past.at(-1);
     if (before !== undefined && before.state.revision > image.state.revision) return;
     if (before?.state === image.state && before.access === image.access) return;
-    this.#past = [...this.#past.slice(1 - pastImages), image];
+    this.#past = [...this.#past.slice(1 - maxPastImages), image];
     if (before === undefined) return;
     let until = performance.now() + turnMs;
     for (const peer of this.#preparation?.touched(before, image) ?? touchedBetween(before, image)) {

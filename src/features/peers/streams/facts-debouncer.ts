@@ -1,9 +1,9 @@
 /** Collects changes of machine facts for a short time, so that the streams of an account process them together. */
 export interface FactsDebouncer {
   /** Reports that facts of machines of an account changed. */
-  changed(account: string): void;
+  factsChanged(account: string): void;
   /** Reports that a stream of the account was opened. From then on, changes are passed on. */
-  watched(account: string): void;
+  streamOpened(account: string): void;
   close(): void;
 }
 
@@ -24,8 +24,8 @@ export function createFactsDebouncer(waitMs: number, follow: (account: string) =
     waiting.set(account, setTimeout(flush, waitMs, account).unref());
   };
   return {
-    watched,
-    changed(account) {
+    streamOpened: watched,
+    factsChanged(account) {
       if (!waiting.has(account)) waiting.set(account, undefined);
       watched(account);
     },

@@ -24,13 +24,13 @@ export function openHttpSink(raw: ServerResponse, gone: () => void, headers: Out
       // corked.
       return socket?.writableNeedDrain !== true;
     },
-    drained: () => undefined,
+    onDrain: () => undefined,
     end: () => void raw.end(),
     destroy: () => void raw.destroy(),
   };
   // Calls `gone` at once for a reader that disconnected while it was admitted.
   if (socket === null || socket.destroyed) setImmediate(gone);
-  const drained = (): void => sink.drained();
+  const drained = (): void => sink.onDrain();
   socket?.on('drain', drained);
   raw.once('close', () => {
     socket?.off('drain', drained);

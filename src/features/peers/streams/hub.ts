@@ -21,25 +21,25 @@ export interface HubOptions {
   now(): number;
   failed(error: unknown): void;
   /** Maximum number of first events that readers have not received completely. */
-  readonly room?: number;
+  readonly maxUnfinishedStarts?: number;
   /** Interval of keep-alives on silent streams and of reading everything acknowledged, in milliseconds. */
   readonly tickMs?: number;
   /** Time for which a reader may lag behind, in milliseconds. */
-  readonly patienceMs?: number;
+  readonly maxLagMs?: number;
   /** Time for which a slow reader keeps its place in the admission, in milliseconds. */
-  readonly roomMs?: number;
+  readonly admissionTimeoutMs?: number;
   /** Time for which reported facts of machines are collected before they are processed together, in milliseconds. */
-  readonly factsMs?: number;
+  readonly factsDebounceMs?: number;
 }
 
 /** A connecting peer. */
-export interface Joining {
+export interface JoiningPeer {
   readonly account: string;
   readonly peer: string;
   /** Revision at which the peer was authenticated. */
   readonly revision: number;
   /** Id of the last event that the peer saw. */
-  readonly last: string | undefined;
+  readonly lastEventId: string | undefined;
   /** Current location of the peer. */
   readonly place?: JsonObject;
   readonly sink: Sink;
@@ -51,7 +51,7 @@ export interface Hub {
    * Admits a peer. It is sent its map when its turn comes, and then every change. Returns a function to call when the
    * connection is closed.
    */
-  join(joining: Joining): () => void;
+  join(joining: JoiningPeer): () => void;
   /** Number of connected peers. */
   readonly size: number;
   /** Tells all streams that the server stops, and ends them. */
@@ -60,12 +60,12 @@ export interface Hub {
 
 /** Creates the registry of connected peers. It learns of new revisions from the notices of all servers. */
 export function createHub(options: HubOptions): Hub {
-  const { engine, listener, now, failed, room = 64 } = options;
-  const { tickMs = 15_000, patienceMs = 60_000, roomMs = 2000, factsMs = 500 } = options;
+  const { engine, listener, now, failed, maxUnfinishedStarts = 64 } = options;
+  const { tickMs = 15_000, maxLagMs = 60_000, admissionTimeoutMs = 2000, factsDebounceMs = 500 } = options;
   const accounts = new Map<string, AccountStreams>();
   const idle = new Map<string, number>();
   const bytes = createSharedBytes();
-  const admission = createAdmission(room);
+  const admission = createAdmission(maxUnfinishedStarts);
 
   const accountOf = (account: string): AccountStreams => {
     const known = accounts.get(account) ?? new AccountStreams({ engine, account, bytes, now, failed });
@@ -73,7 +73,7 @@ export function createHub(options: HubOptions): Hub {
     idle.delete(account);
     return known;
   };
-  const debouncer = createFactsDebouncer(factsMs, (account) => {
+  const debouncer = createFactsDebouncer(factsDebounceMs, (account) => {
     const streams = accounts.get(account);
     if (streams === undefined || streams.size === 0) return false;
     void streams.follow();
@@ -83,23 +83,23 @@ export function createHub(options: HubOptions): Hub {
     engine.notices.on((notice) => {
       // When an account is deleted, reading it fails, which ends the streams of its peers.
       if (notice.what === 'gone') void accounts.get(notice.account)?.follow();
-      if (notice.what === 'verdicts') debouncer.changed(notice.account);
+      if (notice.what === 'verdicts') debouncer.factsChanged(notice.account);
       if (notice.what === 'revision') void accounts.get(notice.account)?.follow(notice.revision);
     }),
-    hear(engine.preparers, (base, next) => accounts.get(next.account)?.prepare(base, next)),
+    addListener(engine.preparers, (base, next) => accounts.get(next.account)?.prepare(base, next)),
     engine.notices.onMissed(() => followAll()),
-    hear(engine.presence.listeners, (account) => void accounts.get(account)?.follow()),
-    hear(engine.presence.written, (account) => debouncer.changed(account)),
+    addListener(engine.presence.listeners, (account) => void accounts.get(account)?.follow()),
+    addListener(engine.presence.writeListeners, (account) => debouncer.factsChanged(account)),
   ];
   const followAll = (): void => {
     for (const account of accounts.values()) if (account.size > 0) void account.follow();
   };
   const timer = setInterval(() => {
     for (const [id, account] of accounts) {
-      for (const stream of account.streams()) stream.tick(now() - patienceMs, now());
+      for (const stream of account.streams()) stream.tick(now() - maxLagMs, now());
       if (account.size > 0) continue;
       // A peer that was just disconnected reconnects, and needs the past images to get only the changes that it missed.
-      if ((idle.get(id) ?? 0) < forgetAfter) idle.set(id, (idle.get(id) ?? 0) + 1);
+      if ((idle.get(id) ?? 0) < maxIdleTicks) idle.set(id, (idle.get(id) ?? 0) + 1);
       else accounts.delete(id);
     }
     followAll();
@@ -110,8 +110,8 @@ export function createHub(options: HubOptions): Hub {
   return {
     join(joining) {
       const streams = accountOf(joining.account);
-      const leave = join(streams, joining, { engine, listener, admission, roomMs });
-      debouncer.watched(joining.account);
+      const leave = join(streams, joining, { engine, listener, admission, roomMs: admissionTimeoutMs });
+      debouncer.streamOpened(joining.account);
       // A peer that is admitted after the server began to stop would keep the server running.
       if (closed) for (const stream of [...streams.streams()]) stream.end('stopping');
       return leave;
@@ -130,17 +130,17 @@ export function createHub(options: HubOptions): Hub {
 }
 
 /** Adds a listener. Returns a function that removes it. */
-function hear<L>(listeners: Set<L>, listener: L): () => void {
+function addListener<L>(listeners: Set<L>, listener: L): () => void {
   listeners.add(listener);
   return () => void listeners.delete(listener);
 }
 
 /** Number of ticks after which the images of an account without streams are dropped. */
-const forgetAfter = 20;
+const maxIdleTicks = 20;
 
 function join(
   streams: AccountStreams,
-  { account, peer, revision, last, place, sink }: Joining,
+  { account, peer, revision, lastEventId, place, sink }: JoiningPeer,
   {
     engine,
     listener,
@@ -156,7 +156,7 @@ function join(
     holding = false;
   };
   const stream = new Stream({
-    ...{ peer, last, sink, id: engine.newId() },
+    ...{ peer, last: lastEventId, sink, id: engine.newId() },
     caughtUp: () => {
       release();
       if (stream.stale) streams.sendMap(stream);
@@ -176,8 +176,8 @@ function join(
     if (holding) waiting = setTimeout(release, roomMs).unref();
     return !holding;
   };
-  // `ready` does not throw: errors are reported. Older images may not contain the peer, which must not be taken for its
+  // `waitForRevision` does not throw: errors are reported. Older images may not contain the peer, which must not be taken for its
   // deletion.
-  void streams.ready(revision).then((isReady) => (isReady ? admission.admit(begin) : stream.end('failed')));
-  return () => stream.closed();
+  void streams.waitForRevision(revision).then((isReady) => (isReady ? admission.admit(begin) : stream.end('failed')));
+  return () => stream.handleClosed();
 }

@@ -1,6 +1,6 @@
 import {
   mapDigest,
-  mapOf,
+  networkMapOf,
   ownChange,
   ownText,
   type PeerMap,
@@ -8,7 +8,7 @@ import {
   sharedText,
 } from '../../../access/netmap/map.ts';
 import { touchedMaps } from '../../../access/netmap/touched.ts';
-import type { Access } from '../../../access/ruleset/access.ts';
+import type { AccessImage } from '../../../access/ruleset/access.ts';
 import type { Engine } from '../../../commit/engine.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 
@@ -18,7 +18,7 @@ import type { Snapshot } from '../../../model/state/snapshot.ts';
  */
 export interface MapImage {
   readonly state: Snapshot;
-  readonly access: Access;
+  readonly access: AccessImage;
 }
 
 /** Map of a peer, and its digest. */
@@ -36,10 +36,10 @@ export async function readMapImage(engine: Engine, account: string, revision?: n
   const { snapshots, access } = engine;
   if (revision === undefined) {
     const state = await snapshots.fresh(account);
-    return { state, access: await access.of(state) };
+    return { state, access: await access.current(state) };
   }
-  const state = await snapshots.at(account, revision);
-  return { state, access: await access.soon(state) };
+  const state = await snapshots.atLeast(account, revision);
+  return { state, access: await access.withLastObservations(state) };
 }
 
 /** Reason why a peer gets no map any more. */
@@ -49,7 +49,7 @@ export type Dismissal = 'deleted' | 'blocked' | 'expired';
 export function mapIn(image: MapImage, peer: string): SentMap | Dismissal {
   const dismissal = dismissalOf(image, peer);
   if (dismissal !== undefined) return dismissal;
-  const map = mapOf(image.access, peer);
+  const map = networkMapOf(image.access, peer);
   return map === undefined ? 'deleted' : { map, digest: mapDigest(map) };
 }
 

@@ -12,8 +12,8 @@ import { type SharedBytes, type Update, updateFor } from './update.ts';
 const sliceMs = 0.5;
 
 /** Input of a preparation. */
-export interface PreparedState {
-  readonly images: Pick<AccessImages, 'ahead'>;
+export interface PreparationInput {
+  readonly images: Pick<AccessImages, 'prepare'>;
   /** Image that the streams have now. */
   readonly before: MapImage;
   /** State that is being written. */
@@ -22,7 +22,7 @@ export interface PreparedState {
   readonly bytes: SharedBytes;
 }
 
-interface Prepared {
+interface PreparedUpdate {
   /** Map of the stream when the update was computed. */
   readonly from: SentMap;
   readonly update: Update | Dismissal;
@@ -30,22 +30,22 @@ interface Prepared {
 
 /** Updates of an account's streams for a state that is being written, as far as there was time to compute them. */
 export class Preparation {
-  readonly #prospect: PreparedState;
-  readonly #updates = new Map<string, Prepared>();
+  readonly #input: PreparationInput;
+  readonly #updates = new Map<string, PreparedUpdate>();
   #image: MapImage | undefined;
   #touched: ReadonlySet<string> | undefined;
 
-  constructor(prospect: PreparedState) {
-    this.#prospect = prospect;
+  constructor(prospect: PreparationInput) {
+    this.#input = prospect;
   }
 
   /** Computes updates until all are done or `isTime` returns `false`. */
   async run(isTime: () => boolean): Promise<void> {
-    const { images, before, next, streams, bytes } = this.#prospect;
+    const { images, before, next, streams, bytes } = this.#input;
     // The statement that writes the state must be sent first.
     await nextTurn();
     if (!isTime()) return;
-    const access = await images.ahead(next);
+    const access = await images.prepare(next);
     if (access === undefined || !isTime()) return;
     const image = { state: next, access };
     this.#image = image;
@@ -67,16 +67,16 @@ export class Preparation {
    * Returns the ids of the peers whose map differs between the images, `undefined` when these images were not prepared.
    */
   touched(before: MapImage, image: MapImage): ReadonlySet<string> | undefined {
-    return before === this.#prospect.before && this.#isOf(image) ? this.#touched : undefined;
+    return before === this.#input.before && this.#isForImage(image) ? this.#touched : undefined;
   }
 
   /** Returns the update of a stream for an image, `undefined` when it was not prepared. */
   take(stream: Stream, image: MapImage): Update | Dismissal | undefined {
-    const prepared = this.#isOf(image) ? this.#updates.get(stream.id) : undefined;
+    const prepared = this.#isForImage(image) ? this.#updates.get(stream.id) : undefined;
     return prepared?.from === stream.sent ? prepared?.update : undefined;
   }
 
-  #isOf({ state, access }: MapImage): boolean {
+  #isForImage({ state, access }: MapImage): boolean {
     return this.#image?.state === state && this.#image.access === access;
   }
 }

@@ -4,12 +4,12 @@ export type Chunks = readonly (string | Uint8Array)[];
 /** Destination of a stream, independent of the transport. */
 export interface Sink {
   /**
-   * Writes the parts of an event together. Returns whether the reader keeps up; otherwise `drained` is called when the
+   * Writes the parts of an event together. Returns whether the reader keeps up; otherwise `onDrain` is called when the
    * reader has caught up.
    */
   write(pieces: Chunks): boolean;
   /** Called each time when the reader has caught up. */
-  drained: () => void;
+  onDrain: () => void;
   /** Ends the stream after everything that was written. */
   end(): void;
   /** Closes the connection at once. */
@@ -19,8 +19,8 @@ export interface Sink {
 /** Comment of an event stream, which readers ignore. */
 export const keepAlive = ':\n\n';
 
-const tail = Buffer.from('}\n\n');
-const copied = 16_384;
+const eventEnd = Buffer.from('}\n\n');
+const maxCopiedBytes = 16_384;
 
 /** Returns the parts of an event around a shared part, which is encoded once for many streams. */
 export function eventChunks(
@@ -32,6 +32,6 @@ export function eventChunks(
   const head = `${id}event: ${event.type}\ndata: {${own}`;
   if (shared === undefined) return [`${head}}\n\n`];
   // Copying a small part is faster than three writes.
-  if (shared.length < copied) return [Buffer.concat([Buffer.from(`${head},`), shared, tail])];
-  return [`${head},`, shared, tail];
+  if (shared.length < maxCopiedBytes) return [Buffer.concat([Buffer.from(`${head},`), shared, eventEnd])];
+  return [`${head},`, shared, eventEnd];
 }

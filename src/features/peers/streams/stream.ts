@@ -5,7 +5,7 @@ import { type Chunks, eventChunks, keepAlive, type Sink } from './sink.ts';
 /** Reasons for which the server ends a stream. */
 export type EndReason = Dismissal | 'replaced' | 'stopping' | 'failed';
 
-const sentences: Readonly<Record<EndReason, string>> = {
+const reasonMessages: Readonly<Record<EndReason, string>> = {
   deleted: 'the peer was deleted; enrol again with a new key pair',
   blocked: 'the user of the peer is kept out; ask an administrator of the account',
   expired: 'the login of the peer has expired; log in with the access token of its user',
@@ -15,7 +15,7 @@ const sentences: Readonly<Record<EndReason, string>> = {
 };
 
 /** Reasons after which the peer should reconnect. */
-const passing: readonly EndReason[] = ['stopping', 'failed'];
+const reconnectReasons: readonly EndReason[] = ['stopping', 'failed'];
 
 /**
  * One connected peer: the last map that it was sent, and whether it keeps up. Nothing is queued for a reader that lags
@@ -26,11 +26,11 @@ export class Stream {
   /** Id of this connection, different from other connections of the peer. */
   readonly id: string;
   readonly #sink: Sink;
-  readonly #ended: () => void;
+  readonly #onEnded: () => void;
   /** Last map that was sent. Absent until the first event. */
   sent: SentMap | undefined;
   /** `Last-Event-ID` that the reader sent. */
-  readonly last: string | undefined;
+  readonly lastEventId: string | undefined;
   /** Whether there may be changes for this peer that were not computed, because the reader lagged behind. */
   stale = false;
   /** Time at which the reader began to lag behind. */
@@ -48,10 +48,10 @@ export class Stream {
   }) {
     this.peer = given.peer;
     this.id = given.id;
-    this.last = given.last;
+    this.lastEventId = given.last;
     this.#sink = given.sink;
-    this.#ended = given.ended;
-    this.#sink.drained = () => {
+    this.#onEnded = given.ended;
+    this.#sink.onDrain = () => {
       this.#laggingSince = undefined;
       given.caughtUp(this);
     };
@@ -86,23 +86,23 @@ export class Stream {
   /** Sends the reason, and ends the stream. */
   end(reason: EndReason): void {
     if (!this.#open) return;
-    const message: Json = sentences[reason];
-    const again = passing.includes(reason);
+    const message: Json = reasonMessages[reason];
+    const again = reconnectReasons.includes(reason);
     const own = JSON.stringify({ reason, message, reconnect: again }).slice(1, -1);
     this.#sink.write(eventChunks({ type: 'end' }, own));
-    this.closed();
+    this.handleClosed();
     this.#sink.end();
   }
 
   giveUp(): void {
-    this.closed();
+    this.handleClosed();
     this.#sink.destroy();
   }
 
   /** Called when the connection is closed. */
-  closed(): void {
+  handleClosed(): void {
     if (!this.#open) return;
     this.#open = false;
-    this.#ended();
+    this.#onEnded();
   }
 }

@@ -9,7 +9,7 @@ export interface SharedBytes {
 }
 
 /** Maximum size of the cached full maps, in bytes. */
-const capacity = 32_000_000;
+const maxCachedBytes = 32_000_000;
 
 /** Creates a cache of the bytes that were encoded last. */
 export function createSharedBytes(): SharedBytes {
@@ -25,7 +25,7 @@ export function createSharedBytes(): SharedBytes {
       maps.set(key, bytes);
       size += bytes.length;
       for (const [old, { length }] of maps) {
-        if (size <= capacity) break;
+        if (size <= maxCachedBytes) break;
         maps.delete(old);
         size -= length;
       }
@@ -44,7 +44,7 @@ export function createSharedBytes(): SharedBytes {
 }
 
 /** Past images from which a reader may have its map, newest last. */
-export type Past = readonly MapImage[];
+export type PastImages = readonly MapImage[];
 
 /** Update of a reader: the map that it has afterwards, and the event to send, if any. */
 export interface Update {
@@ -56,12 +56,12 @@ export interface Update {
  * Returns the update of a reader: the changes that it missed, or the whole map. Returns the reason when the peer gets
  * no map any more.
  */
-export function updateFor(stream: Stream, image: MapImage, past: Past, bytes: SharedBytes): Update | Dismissal {
+export function updateFor(stream: Stream, image: MapImage, past: PastImages, bytes: SharedBytes): Update | Dismissal {
   const current = mapIn(image, stream.peer);
   if (typeof current === 'string') return current;
   const { revision } = image.state;
   const id = `${revision}.${current.digest}`;
-  const before = stream.sent ?? heldBy(stream, current, past);
+  const before = stream.sent ?? findHeldMap(stream, current, past);
   const own = `"revision":${revision}`;
   if (before === undefined) {
     const chunks = eventChunks({ type: 'map', id }, `${own},${fullText(current).own}`, bytes.full(current));
@@ -93,8 +93,8 @@ export function sendUpdate(stream: Stream, update: Update | Dismissal, now: numb
  * Returns the map that a reader had when it connected, by the id of its last event. `undefined` when that map is not
  * kept any more.
  */
-function heldBy(stream: Stream, current: SentMap, past: Past): SentMap | undefined {
-  const [, revision = '', digest] = /^(\d+)\.([\da-f]+)$/.exec(stream.last ?? '') ?? [];
+function findHeldMap(stream: Stream, current: SentMap, past: PastImages): SentMap | undefined {
+  const [, revision = '', digest] = /^(\d+)\.([\da-f]+)$/.exec(stream.lastEventId ?? '') ?? [];
   if (digest === undefined) return undefined;
   if (digest === current.digest) return current;
   // A map stays the same for many revisions, so the first image at or after the reader's revision may still have it.

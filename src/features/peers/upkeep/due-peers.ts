@@ -38,7 +38,7 @@ export function dueReason(
   settings: AccountSettings,
   now: number,
 ): DueReason | undefined {
-  const away = status?.connected === true ? 0 : now - lastHere(peer, status);
+  const away = status?.connected === true ? 0 : now - lastConnectedAt(peer, status);
   if (peer.derived.temporary === true)
     return away >= (status?.stream === undefined ? arrivalMs : temporaryMs) ? 'temporary' : undefined;
   if (peer.spec.ephemeral === true) return away >= ephemeralMs ? 'ephemeral' : undefined;
@@ -53,6 +53,6 @@ export function dueReason(
 }
 
 /** Returns the time at which the peer was last connected, else the time of its creation, in milliseconds. */
-function lastHere(peer: Stored<'Peer'>, status: PeerStatus | undefined): number {
+function lastConnectedAt(peer: Stored<'Peer'>, status: PeerStatus | undefined): number {
   return Date.parse(status?.lastSeen ?? peer.createdAt);
 }

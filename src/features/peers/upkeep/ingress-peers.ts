@@ -14,10 +14,10 @@ export async function reportIngressPeers(
   state: Snapshot,
   { peers, now }: PresenceImage,
 ): Promise<void> {
-  const disapprovalIn = await engine.access.disapprovals(state.account);
+  const disapprovalIn = await engine.access.readDisapprovals(state.account);
   const takeovers = takeoversIn(state, {
     isOffline: (peer) => isOffline(peers.get(peer), now),
-    isKeptOut: (peer) => disapprovalIn(state, peer) !== undefined,
+    isExcluded: (peer) => disapprovalIn(state, peer) !== undefined,
   });
   for (const ingressPeer of state.ofKind('IngressPeer')) {
     const peer = ingressPeer.spec.peer_id ?? '';

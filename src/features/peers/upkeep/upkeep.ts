@@ -2,8 +2,8 @@ import { runAccountRounds } from '../../../commit/account-rounds.ts';
 import type { Engine } from '../../../commit/engine.ts';
 import type { Lease } from '../../../db/leases/leases.ts';
 import { endExposures } from '../exposure/upkeep.ts';
-import { removeVanished } from '../proxy-peers.ts';
-import { keepPeers } from './peers.ts';
+import { removeVanishedProxies } from '../proxy-peers.ts';
+import { maintainPeers } from './peers.ts';
 
 /** Options of the loop that maintains peers. */
 export interface UpkeepOptions {
@@ -20,36 +20,44 @@ export interface UpkeepOptions {
   report(level: 'warn' | 'error', message: string): void;
 }
 
-const usualGraceMs = 60_000;
+const defaultGraceMs = 60_000;
 
 /** Directory entries of the accounts that have peers, or proxies in the mesh. */
-const entries = ['peer-key', 'proxy-token'];
+const accountEntries = ['peer-key', 'proxy-token'];
 
 /**
  * Starts the loop that maintains the peers of all accounts. Each account is processed by one server at a time. Returns
  * a function that stops the loop.
  */
 export function runPeerUpkeep({ engine, server, everyMs, graceMs, report }: UpkeepOptions): () => Promise<void> {
-  const graceEnds = performance.now() + (graceMs ?? usualGraceMs);
+  const graceEnds = performance.now() + (graceMs ?? defaultGraceMs);
   return runAccountRounds({
-    ...{ database: engine.database, subject: 'peers', lease: 'upkeep', owner: server, entries, everyMs, report },
+    ...{
+      database: engine.database,
+      subject: 'peers',
+      lease: 'upkeep',
+      owner: server,
+      entries: accountEntries,
+      everyMs,
+      report,
+    },
     // Logins expire by time only, whether or not machines have reconnected.
     work: (account, lease, reportOnce) =>
-      keepOne(engine, account, lease, { loginsOnly: performance.now() < graceEnds, report: reportOnce }),
+      maintainAccount(engine, account, lease, { loginsOnly: performance.now() < graceEnds, report: reportOnce }),
   });
 }
 
-async function keepOne(
+async function maintainAccount(
   engine: Engine,
   account: string,
   lease: Lease,
   { loginsOnly, report }: { readonly loginsOnly: boolean; readonly report: UpkeepOptions['report'] },
 ): Promise<void> {
-  const { failed } = await keepPeers(engine, account, lease, { loginsOnly });
+  const { failed } = await maintainPeers(engine, account, lease, { loginsOnly });
   for (const { peer, message } of failed) report('warn', `peer ${peer.id} (${peer.reason}): ${message}`);
   if (loginsOnly) return;
   for (const { id, failed: why } of await endExposures(engine, account, lease))
     if (why !== undefined) report('warn', `exposed service ${id}: ${why}`);
-  for (const name of await removeVanished(engine, account, lease))
+  for (const name of await removeVanishedProxies(engine, account, lease))
     report('warn', `proxy ${name}: it stopped reporting, or its token has ended; it was removed from the mesh`);
 }

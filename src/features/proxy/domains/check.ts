@@ -3,7 +3,7 @@ import { beginCheck, type CheckResult, claimDomain, endCheck, type HeldDomain } 
 import type { AuditEvent } from '../../../model/declare/kind.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import type { Stored } from '../../../model/state/stored.ts';
-import type { Hold } from '../../integrations/held-work.ts';
+import type { RunningJob } from '../../integrations/held-work.ts';
 import { type FoundProof, lookForProof } from './proof.ts';
 
 /** Options for checking custom domains. */
@@ -19,38 +19,38 @@ export interface CheckOptions {
   readonly firstRetryMs?: number | undefined;
 }
 
-const usualEveryMs = 3_600_000;
-const usualFirstRetryMs = 15_000;
+const defaultIntervalMs = 3_600_000;
+const defaultFirstRetryMs = 15_000;
 /** Number of consecutive checks that do not find the record before a validated domain lapses. */
-const looksUntilLapse = 3;
+const maxMissedChecks = 3;
 
-type Before = NonNullable<Awaited<ReturnType<typeof beginCheck>>>;
+type PreviousCheck = NonNullable<Awaited<ReturnType<typeof beginCheck>>>;
 
 /** Looks up the record that proves a custom domain, and stores the result. */
-export async function checkDomain(options: CheckOptions, { account, lease }: Hold, id: string): Promise<void> {
+export async function checkDomain(options: CheckOptions, { account, lease }: RunningJob, id: string): Promise<void> {
   const { engine } = options;
   const state = await engine.snapshots.fresh(account);
   const domain = state.find('ProxyDomain', id);
   if (domain === undefined) return;
   const held = { account, domain: id, lease };
-  const times = { waitMs: retryMs(options, 0), revision: domain.updatedRevision };
+  const times = { waitMs: retryDelayMs(options, 0), revision: domain.updatedRevision };
   const before = await beginCheck(engine.database, held, times);
   if (before === undefined) return;
   const found = await lookForProof(engine, {
     ...{ domain: domain.spec.domain ?? '', text: domain.derived.proof ?? '' },
     ...{ cluster: domain.spec.target_cluster ?? '', isClusterKnown: isClusterKnown(domain, state) },
   });
-  const proof = await claim(options, held, domain, found);
+  const proof = await claimIfProved(options, held, domain, found);
   if (proof === undefined) return;
   const result = resultOf(options, before, proof, found.outcome === 'proved');
   const event = eventOf(domain, before, result);
-  const entry = event === undefined ? {} : { entry: { actor, event, at: engine.now() } };
+  const entry = event === undefined ? {} : { entry: { actor: systemActor, event, at: engine.now() } };
   await endCheck(engine.database, held, { ...result, ...entry });
   engine.observer.report({ what: 'proxy_domain_check', outcome: proof.outcome });
   if (event !== undefined) engine.notices.publish({ what: 'domains', account });
 }
 
-const actor = { type: 'system', id: 'sys', name: 'system' } as const;
+const systemActor = { type: 'system', id: 'sys', name: 'system' } as const;
 
 function isClusterKnown({ spec }: Stored<'ProxyDomain'>, state: Snapshot): boolean {
   return state.lookUp('ProxyCluster', 'name', spec.target_cluster ?? '').length > 0;
@@ -60,7 +60,7 @@ function isClusterKnown({ spec }: Stored<'ProxyDomain'>, state: Snapshot): boole
  * Claims a proved domain for the account. The result is `absent` when another account has proved the domain. Returns
  * `undefined` when the lease is lost.
  */
-async function claim(
+async function claimIfProved(
   { engine }: CheckOptions,
   held: HeldDomain,
   { spec: { domain: name = '' } }: Stored<'ProxyDomain'>,
@@ -80,23 +80,26 @@ async function claim(
  * Returns the result of a check. A domain that another account has proved lapses at once. A record that was not found
  * may be back at the next check.
  */
-function resultOf(options: CheckOptions, before: Before, proof: FoundProof, isFound: boolean): CheckResult {
-  const { everyMs = usualEveryMs } = options;
+function resultOf(options: CheckOptions, before: PreviousCheck, proof: FoundProof, isFound: boolean): CheckResult {
+  const { everyMs = defaultIntervalMs } = options;
   const spread = 0.9 + options.random() / 5;
   if (proof.outcome === 'proved') return { validated: true, failures: 0, waitMs: everyMs * spread };
   const failures = before.failures + 1;
-  const isGone = isFound || (proof.outcome === 'absent' && failures >= looksUntilLapse);
+  const isGone = isFound || (proof.outcome === 'absent' && failures >= maxMissedChecks);
   const { problem } = proof;
-  return { validated: before.validated && !isGone, problem, failures, waitMs: retryMs(options, before.failures) };
+  return { validated: before.validated && !isGone, problem, failures, waitMs: retryDelayMs(options, before.failures) };
 }
 
-function retryMs({ random, everyMs = usualEveryMs, firstRetryMs = usualFirstRetryMs }: CheckOptions, failures: number) {
+function retryDelayMs(
+  { random, everyMs = defaultIntervalMs, firstRetryMs = defaultFirstRetryMs }: CheckOptions,
+  failures: number,
+) {
   return Math.min(everyMs, firstRetryMs * 2 ** Math.min(failures, 20)) * (0.9 + random() / 5);
 }
 
 function eventOf(
   { id, spec: { domain = '', target_cluster = '' } }: Stored<'ProxyDomain'>,
-  before: Before,
+  before: PreviousCheck,
   { validated, problem = '' }: CheckResult,
 ): AuditEvent | undefined {
   if (validated === before.validated) return undefined;

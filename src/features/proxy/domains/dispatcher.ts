@@ -1,4 +1,4 @@
-import { adoptDomains, countUnvalidated, findDueDomains } from '../../../db/proxy/domains.ts';
+import { countUnvalidated, createMissingDomains, findDueDomains } from '../../../db/proxy/domains.ts';
 import { isOfKind } from '../../../model/state/stored.ts';
 import { createDueWork, type DueWorkOptions } from '../../integrations/due-work.ts';
 import { type CheckOptions, checkDomain } from './check.ts';
@@ -6,9 +6,9 @@ import { type CheckOptions, checkDomain } from './check.ts';
 /** Options for the domain checks of a server. */
 export type DomainCheckOptions = CheckOptions & DueWorkOptions;
 
-const atOnce = { inAll: 16, ofAccount: 4 };
+const maxChecks = { inAll: 16, ofAccount: 4 };
 /** Maximum numbers of due domains that are read at once: in total, and of one account. */
-const mostFound = { inAll: 1000, ofAccount: 100 };
+const maxDueDomains = { inAll: 1000, ofAccount: 100 };
 
 /**
  * Starts the loop that looks up the records that prove the custom domains of all accounts. Any number of servers may
@@ -18,17 +18,17 @@ const mostFound = { inAll: 1000, ofAccount: 100 };
 export function runDomainChecks(options: DomainCheckOptions): () => Promise<void> {
   const { engine } = options;
   return createDueWork(options, {
-    ...{ name: 'custom domains', atOnce, notices: ['domains'] },
+    ...{ name: 'custom domains', atOnce: maxChecks, notices: ['domains'] },
     nameOf: ({ lease }) => `the check \`${lease}\``,
-    adopt: () => adoptDomains(engine.database),
-    async look({ owner, start }) {
-      const due = await findDueDomains(engine.database, { owner, most: mostFound });
+    createMissingJobs: () => createMissingDomains(engine.database),
+    async poll({ owner, start }) {
+      const due = await findDueDomains(engine.database, { owner, most: maxDueDomains });
       engine.observer.report({ what: 'proxy_domains_unvalidated', domains: await countUnvalidated(engine.database) });
       for (const { account, domain } of due)
         void start({ account, lease: `proxy-domain/${domain}` }, (hold) => checkDomain(options, hold, domain));
     },
-    hear({ plan }, { adopt }) {
-      if (plan.changes.some(({ after }) => isOfKind(after, 'ProxyDomain'))) adopt();
+    onRevision({ plan }, { requestMissingJobs }) {
+      if (plan.changes.some(({ after }) => isOfKind(after, 'ProxyDomain'))) requestMissingJobs();
     },
   }).run();
 }

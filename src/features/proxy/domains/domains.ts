@@ -1,10 +1,10 @@
 import type { Call, Engine } from '../../../commit/engine.ts';
-import { checkSoon, isProvedElsewhere, readDomainFindings } from '../../../db/proxy/domains.ts';
+import { isProvedElsewhere, readDomainFindings, scheduleCheck } from '../../../db/proxy/domains.ts';
 import type { JsonObject } from '../../../lib/json.ts';
 import { canonicalDomain } from '../../../lib/net/domain.ts';
 import { Conflict, NotFound } from '../../../model/errors.ts';
-import { readableNames } from '../../../objects/object-list.ts';
-import { createObject, type WriteOptions, type Written } from '../../../objects/objects.ts';
+import { createKindNameReadCheck } from '../../../objects/object-list.ts';
+import { createObject, type WriteOptions, type WriteResult } from '../../../objects/objects.ts';
 import type { AccountStatus } from '../../../operations/config/status.ts';
 
 /** Creates a custom domain. Throws `Conflict` when another account has proved the domain. */
@@ -13,7 +13,7 @@ export async function createDomain(
   call: Call,
   body: JsonObject,
   options: WriteOptions,
-): Promise<Written> {
+): Promise<WriteResult> {
   const name = canonicalDomain(String(body['domain'])) ?? '';
   if (await isProvedElsewhere(engine.database, call.account, name))
     throw new Conflict(
@@ -24,25 +24,25 @@ export async function createDomain(
 }
 
 /** Minimum time between two checks that users request, in seconds. */
-const restSeconds = 5;
+const minCheckIntervalSeconds = 5;
 
 /** Requests a check of a custom domain as soon as possible. Throws `NotFound`. */
 export async function validateDomain(engine: Engine, call: Call, id: string): Promise<void> {
-  const state = await engine.snapshots.at(call.account, call.revision);
+  const state = await engine.snapshots.atLeast(call.account, call.revision);
   if (state.find('ProxyDomain', id) === undefined) throw new NotFound(`proxydomain ${id} not found`);
-  await checkSoon(engine.database, call.account, id, restSeconds);
+  await scheduleCheck(engine.database, call.account, id, minCheckIntervalSeconds);
   engine.notices.publish({ what: 'domains', account: call.account });
 }
 
-type TroubledDomain = NonNullable<AccountStatus['domains']>[number];
+type UnprovedDomain = NonNullable<AccountStatus['domains']>[number];
 
 /**
  * Returns the custom domains that the caller may read and that are not proved, with the records that were expected and
  * found.
  */
-export async function troubledDomains(engine: Engine, call: Call): Promise<readonly TroubledDomain[]> {
-  const state = await engine.snapshots.at(call.account, call.revision);
-  if (!readableNames(state, call)('ProxyDomain') || state.countOf('ProxyDomain') === 0) return [];
+export async function findUnprovedDomains(engine: Engine, call: Call): Promise<readonly UnprovedDomain[]> {
+  const state = await engine.snapshots.atLeast(call.account, call.revision);
+  if (!createKindNameReadCheck(state, call)('ProxyDomain') || state.countOf('ProxyDomain') === 0) return [];
   const findings = await readDomainFindings(engine.database, call.account);
   const problems = new Map(findings.map(({ domain_id, problem }) => [domain_id, problem] as const));
   return state.ofKind('ProxyDomain').flatMap(({ id, key, name }) => {

@@ -20,13 +20,13 @@ export type FoundProof =
   /** `problem` describes the records that were expected and found. `unknown`: a name server did not answer. */
   | { readonly outcome: 'absent' | 'unknown'; readonly problem: string };
 
-type Found = readonly string[] | undefined;
+type FoundRecords = readonly string[] | undefined;
 
 /** Looks up the records that prove a custom domain. Does not throw. */
 export async function lookForProof(dns: DnsLookups, expected: ExpectedProof): Promise<FoundProof> {
   const { domain, text, cluster, isClusterKnown } = expected;
   const name = proofNameOf(domain);
-  const answered = (answer: Promise<readonly string[]>): Promise<Found> => answer.catch(() => undefined);
+  const answered = (answer: Promise<readonly string[]>): Promise<FoundRecords> => answer.catch(() => undefined);
   // The name of the TXT record is a subdomain of the domain, so a wildcard CNAME record covers it, too.
   const [texts, own, below] = await Promise.all([
     answered(dns.resolveTxt(name)),
@@ -38,7 +38,7 @@ export async function lookForProof(dns: DnsLookups, expected: ExpectedProof): Pr
   if (isClusterKnown && targets.some((target) => leadsTo(target, cluster)))
     return { outcome: 'proved', method: 'cname' };
   const isUnknown = texts === undefined || own === undefined || below === undefined;
-  const problem = `the TXT record ${name} does not contain \`${text}\` (${textsFound(texts)}), ${cnameProblem(expected, own, targets)}`;
+  const problem = `the TXT record ${name} does not contain \`${text}\` (${describeTexts(texts)}), ${cnameProblem(expected, own, targets)}`;
   return { outcome: isUnknown ? 'unknown' : 'absent', problem };
 }
 
@@ -47,16 +47,18 @@ function leadsTo(target: string, cluster: string): boolean {
   return name !== undefined && isWithin(name, cluster);
 }
 
-function textsFound(texts: Found): string {
+function describeTexts(texts: FoundRecords): string {
   if (texts === undefined) return 'no name server answers';
   const [only, ...others] = texts;
   if (only === undefined) return 'there is none';
-  return others.length === 0 ? `it says \`${shown(only)}\`` : `there are ${texts.length} of them, none is this one`;
+  return others.length === 0
+    ? `it says \`${toPrintable(only)}\``
+    : `there are ${texts.length} of them, none is this one`;
 }
 
 function cnameProblem(
   { domain, cluster, isClusterKnown }: ExpectedProof,
-  own: Found,
+  own: FoundRecords,
   targets: readonly string[],
 ): string {
   if (!isClusterKnown)
@@ -67,14 +69,14 @@ function cnameProblem(
       ? own === undefined
         ? 'no name server answers'
         : 'there is none'
-      : `it points to ${shown(first)}`;
+      : `it points to ${toPrintable(first)}`;
   return `and no CNAME record of ${domain} or *.${domain} points to ${cluster} (${found}); add one of them`;
 }
 
 /** Returns the beginning of a text from a foreign record, with unsafe characters replaced. */
-function shown(text: string): string {
-  const safe = text.slice(0, mostShown).replace(/[^\x20-\x7e]|`/g, '?');
-  return text.length <= mostShown ? safe : `${safe}…`;
+function toPrintable(text: string): string {
+  const safe = text.slice(0, maxShownLength).replace(/[^\x20-\x7e]|`/g, '?');
+  return text.length <= maxShownLength ? safe : `${safe}…`;
 }
 
-const mostShown = 100;
+const maxShownLength = 100;

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { directorySettings } from '../../../documents/settings-file.ts';
+import { settingsFileName } from '../../../documents/settings-file.ts';
 import { apiVersion } from '../../../model/document.ts';
 import { ignoreFile } from '../../../model/sources/file-rules.ts';
 import { readText } from '../files/read-text.ts';
-import { nameSome } from '../files/selection.ts';
-import type { StableReading } from './read-when-stable.ts';
+import { describeFirst } from '../files/selection.ts';
+import type { StableReadOptions } from './read-when-stable.ts';
 
 /** Tracks the files of a directory that change from one look at the directory to the next. */
 export interface ChangingFiles {
@@ -15,13 +15,13 @@ export interface ChangingFiles {
   /** Returns one sentence for each file that is left out. */
   warnings(): readonly string[];
   /** Returns the files that changed last, with advice, as part of a message. Empty when none changed. */
-  named(): string;
+  describeLatest(): string;
 }
 
 /** Number of changes after which a file that contains no document is left out. */
-const mostChanges = 4;
+const maxChanges = 4;
 
-const mostNamed = 5;
+const maxNamedFiles = 5;
 
 const [group = ''] = apiVersion.split('/');
 
@@ -29,7 +29,12 @@ const [group = ''] = apiVersion.split('/');
  * Creates a tracker of changing files. It starts with the files that the last reading left out, unless they contain
  * documents.
  */
-export async function findChangingFiles({ path, last, leftOut, statedFiles }: StableReading): Promise<ChangingFiles> {
+export async function trackChangingFiles({
+  path,
+  last,
+  leftOut,
+  statedFiles,
+}: StableReadOptions): Promise<ChangingFiles> {
   const changes = new Map<string, number>();
   /** Files that contain documents, or may contain them. They are never left out. */
   const awaited = new Set<string>();
@@ -39,7 +44,7 @@ export async function findChangingFiles({ path, last, leftOut, statedFiles }: St
   const isAwaited = async (name: string): Promise<boolean> => {
     // A single file that is named is always read (its `name` is empty), and these two files decide which others are
     // read.
-    if (name === '' || name === ignoreFile || name === directorySettings) return true;
+    if (name === '' || name === ignoreFile || name === settingsFileName) return true;
     const file = join(path, name);
     stated ??= await statedFiles();
     // The directory may have had another path when its files were applied.
@@ -56,7 +61,7 @@ export async function findChangingFiles({ path, last, leftOut, statedFiles }: St
       for (const name of latest) {
         changes.set(name, (changes.get(name) ?? 0) + 1);
         if (!awaited.has(name) && (await isAwaited(name))) awaited.add(name);
-        else if (!awaited.has(name) && (changes.get(name) ?? 0) >= mostChanges) without.add(name);
+        else if (!awaited.has(name) && (changes.get(name) ?? 0) >= maxChanges) without.add(name);
       }
     },
     leftOut: () => new Set(without),
@@ -65,12 +70,12 @@ export async function findChangingFiles({ path, last, leftOut, statedFiles }: St
         (name) =>
           `"${join(path, name)}" is being written to all the time and is not read, because it contains no Heddle document; add it to ${ignoreFile}.`,
       ),
-    named() {
+    describeLatest() {
       const files = latest.map((name) => `"${join(path, name)}"`).sort();
       if (files.length === 0) return '';
       const isStated = latest.some((name) => awaited.has(name));
       const why = isStated ? ', which contains documents or contained them, so nothing is applied without it' : '';
-      return `${nameSome(files, mostNamed)}${why}; write each new version to another file and rename it into place, or add the files to ${ignoreFile}`;
+      return `${describeFirst(files, maxNamedFiles)}${why}; write each new version to another file and rename it into place, or add the files to ${ignoreFile}`;
     },
   };
 }

@@ -1,7 +1,7 @@
-import type { StatedGlobs } from '../../../documents/directory-settings.ts';
+import type { SourceGlobs } from '../../../documents/directory-settings.ts';
 import type { Fetched, Origin } from '../files/origin.ts';
 import type { DirectorySnapshot } from '../files/snapshot.ts';
-import { createFileMemory } from './file-memory.ts';
+import { createFileCache } from './file-memory.ts';
 import { type ReadOptions, readDirectory } from './read-directory.ts';
 import { readWhenStable, recentlyWritten } from './read-when-stable.ts';
 import { defaultSettleMs, watchDirectory } from './watch-directory.ts';
@@ -10,7 +10,7 @@ import { defaultSettleMs, watchDirectory } from './watch-directory.ts';
 export interface DirectoryOptions {
   readonly path: string;
   /** Globs in the settings of the source that decide which files are read. */
-  readonly globs?: StatedGlobs;
+  readonly globs?: SourceGlobs;
   readonly settleMs?: number;
   readonly pollMs?: number;
   /** Called when looking at the directory or watching it failed. Both are tried again. */
@@ -26,7 +26,7 @@ export interface DirectoryOptions {
  * what was fetched last.
  */
 export function openDirectory(options: DirectoryOptions): Origin {
-  const memory = createFileMemory();
+  const memory = createFileCache();
   const { globs = {} } = options;
   let wasMount = false;
   let available = true;
@@ -34,13 +34,13 @@ export function openDirectory(options: DirectoryOptions): Origin {
   let last: Extract<DirectorySnapshot, { readonly ok: true }> | undefined;
   let leftOut: ReadonlySet<string> = new Set();
   const read = (without: ReadonlySet<string>) =>
-    readDirectory(options.path, { memory, globs, without, ...options.read });
+    readDirectory(options.path, { cache: memory, globs, without, ...options.read });
   const writtenStill = () => recentlyWritten(options.path, globs, leftOut);
   const checked = (found: DirectorySnapshot): Fetched => {
     wasMount ||= found.ok && found.isMount;
     const lost = found.ok && wasMount && !found.isMount;
     available = found.ok && !lost;
-    return lost ? unmounted(options.path) : found;
+    return lost ? unmountedFailure(options.path) : found;
   };
   const readQuietly = async (): Promise<DirectorySnapshot> => {
     const { path, settleMs: quietMs = defaultSettleMs, statedFiles = async () => new Set<string>() } = options;
@@ -54,17 +54,17 @@ export function openDirectory(options: DirectoryOptions): Origin {
       const read = await readQuietly();
       const found = checked(read);
       if (read.ok && found.ok) last = read;
-      fetched = stateOf(found);
+      fetched = fingerprintOf(found);
       return found;
     },
     peek: async () => checked(await readQuietly()),
     watch(changed) {
       let ended = false;
       const looks = oneAtATime(async () => {
-        const state = stateOf(checked(await read(await writtenStill())));
+        const state = fingerprintOf(checked(await read(await writtenStill())));
         if (!ended && state !== fetched) changed();
       }, options.onError);
-      const stop = watchDirectory({ ...options, onChange: looks.request, urgent: () => !available });
+      const stop = watchDirectory({ ...options, onChange: looks.request, isUrgent: () => !available });
       return async () => {
         ended = true;
         await stop();
@@ -74,7 +74,7 @@ export function openDirectory(options: DirectoryOptions): Origin {
   };
 }
 
-function stateOf(found: Fetched): string {
+function fingerprintOf(found: Fetched): string {
   return found.ok ? found.digest : found.reason;
 }
 
@@ -82,7 +82,7 @@ function stateOf(found: Fetched): string {
  * Returns the failure for a mount that was removed. The empty directory below it must not count as a source that
  * declares nothing.
  */
-function unmounted(path: string): Fetched {
+function unmountedFailure(path: string): Fetched {
   return {
     ok: false,
     reason: `"${path}" was a mount and no longer is one (it has no \`..data\`); mount it again, or restart.`,

@@ -1,6 +1,6 @@
 import { lstat, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { StatedGlobs } from '../../../documents/directory-settings.ts';
+import type { SourceGlobs } from '../../../documents/directory-settings.ts';
 import { describeBytes, limits } from '../../../documents/limits.ts';
 import { isDirectorySettings } from '../../../documents/settings-file.ts';
 import { codeOf } from '../../../lib/error-code.ts';
@@ -9,8 +9,8 @@ import { mapInBatches } from '../files/batches.ts';
 import { changedBetween, type ListedFile, listFile, listFiles } from '../files/list-files.ts';
 import { readText } from '../files/read-text.ts';
 import { digestOfContent, everyFile, type FileSelection } from '../files/selection.ts';
-import { type DirectorySnapshot, type FileLook, Unreadable } from '../files/snapshot.ts';
-import type { FileMemory } from './file-memory.ts';
+import { type DirectorySnapshot, type FileStats, Unreadable } from '../files/snapshot.ts';
+import type { FileCache } from './file-memory.ts';
 import { frozenFileWarnings } from './mounts.ts';
 
 /** Link through which a ConfigMap mount or a Secret mount changes all of its files at once. */
@@ -21,7 +21,7 @@ export interface ReadOptions {
   /**
    * Globs in the settings of the source that decide which files are read, in addition to the rules in the directory.
    */
-  readonly globs?: StatedGlobs;
+  readonly globs?: SourceGlobs;
   /** Path of a mount table in the format of `/proc/self/mountinfo`. */
   readonly mountTable?: string;
   /** Called between listing the files and reading them. */
@@ -31,23 +31,23 @@ export interface ReadOptions {
    */
   readonly onUnreadable?: (file: string, reason: string) => void;
   /** Cache of files from earlier readings. */
-  readonly memory?: FileMemory;
+  readonly cache?: FileCache;
   /** Files that are treated as missing, by their paths below the directory. */
   readonly without?: ReadonlySet<string>;
 }
 
-const attempts = 10;
+const maxAttempts = 10;
 
 /** Reads all document files of a directory, or the one file at the path, as they are at one moment. */
 export async function readDirectory(path: string, options: ReadOptions = {}): Promise<DirectorySnapshot> {
   let changing: readonly string[] = [];
-  for (let attempt = 1; attempt <= attempts; attempt += 1) {
+  for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
     try {
       const read = await readOnce(path, options);
       if ('ok' in read) return read;
       changing = read.changing;
     } catch (error) {
-      const retry = isGone(error) && attempt < attempts && (await exists(path));
+      const retry = isGone(error) && attempt < maxAttempts && (await exists(path));
       if (!retry) return { ok: false, reason: reasonOf(error, path) };
     }
   }
@@ -58,16 +58,16 @@ export async function readDirectory(path: string, options: ReadOptions = {}): Pr
  * Number of files that are read at once: few enough that the largest files together do not exceed the size limit of a
  * revision.
  */
-const readsAtOnce = 16;
+const readBatchSize = 16;
 
 type Readable = Extract<DirectorySnapshot, { readonly ok: true }>;
 
 /** Result of a reading during which files changed. */
-interface Changed {
+interface ChangedDuringRead {
   readonly changing: readonly string[];
 }
 
-async function readOnce(path: string, options: ReadOptions): Promise<Readable | Changed> {
+async function readOnce(path: string, options: ReadOptions): Promise<Readable | ChangedDuringRead> {
   const status = await stat(path);
   if (!status.isDirectory()) return readSingle(path, options);
   const link = join(path, mountLink);
@@ -85,22 +85,23 @@ async function readOnce(path: string, options: ReadOptions): Promise<Readable | 
 
 /** Lists the files again, without those that could not be read. */
 async function listAgain(path: string, { looks }: Readable, { onUnreadable, globs = {}, without }: ReadOptions) {
-  if (onUnreadable === undefined) return lookedAt((await listFiles(path, { shown: path, globs })).looks, without);
+  if (onUnreadable === undefined)
+    return withoutExcluded((await listFiles(path, { shown: path, globs })).looks, without);
   const read = new Set(looks.map(({ relative }) => relative));
-  const again = await listFiles(path, { shown: path, globs, leaveOut: () => undefined });
+  const again = await listFiles(path, { shown: path, globs, onUnreadable: () => undefined });
   return again.looks.filter(({ relative }) => read.has(relative));
 }
 
 /** Returns the files without those that are treated as missing. */
-function lookedAt<Look extends FileLook>(looks: readonly Look[], without: ReadonlySet<string> = new Set()) {
+function withoutExcluded<Look extends FileStats>(looks: readonly Look[], without: ReadonlySet<string> = new Set()) {
   return without.size === 0 ? looks : looks.filter(({ relative }) => !without.has(relative));
 }
 
-async function readSingle(path: string, options: ReadOptions): Promise<Readable | Changed> {
+async function readSingle(path: string, options: ReadOptions): Promise<Readable | ChangedDuringRead> {
   const before = await listFile(path);
   await options.onListed?.();
   const read = async () => ({ path, text: await readText(path, path) });
-  const file = await unlessUnreadable(path, read, options);
+  const file = await readOrReport(path, read, options);
   // Rules do not apply to a single file that is named.
   if (file === undefined) return snapshotOf([], [], { looks: [], selection: everyFile }, options);
   const snapshot = await snapshotOf([file], [before], { looks: [before], selection: everyFile }, options);
@@ -112,14 +113,14 @@ async function readSingle(path: string, options: ReadOptions): Promise<Readable 
  * Lists the files of a directory, or the one file at the path, without reading them. Returns none for a mount, because
  * its files only change all at once. Returns `undefined` when the path cannot be looked at now.
  */
-export async function lookAtDirectory(
+export async function listDirectory(
   path: string,
   { globs = {}, without }: Pick<ReadOptions, 'globs' | 'without'> = {},
-): Promise<readonly FileLook[] | undefined> {
+): Promise<readonly FileStats[] | undefined> {
   try {
     if (!(await stat(path)).isDirectory()) return [await listFile(path)];
     if (await isLink(join(path, mountLink))) return [];
-    return lookedAt((await listFiles(path, { shown: path, globs })).looks, without);
+    return withoutExcluded((await listFiles(path, { shown: path, globs })).looks, without);
   } catch (error) {
     if (codeOf(error) === undefined && !(error instanceof Unreadable)) throw error;
     return undefined;
@@ -131,8 +132,8 @@ async function readTree(root: string, shown: string, options: ReadOptions): Prom
   const leaveOut =
     onUnreadable &&
     ((relative: string, error: unknown) => onUnreadable(join(shown, relative), reasonOf(error, join(shown, relative))));
-  const { selection, ...all } = await listFiles(root, { shown, globs, leaveOut });
-  const [listed, looks] = [lookedAt(all.files, options.without), lookedAt(all.looks, options.without)];
+  const { selection, ...all } = await listFiles(root, { shown, globs, onUnreadable: leaveOut });
+  const [listed, looks] = [withoutExcluded(all.files, options.without), withoutExcluded(all.looks, options.without)];
   const bytes = listed.reduce((total, file) => total + file.size, 0);
   if (bytes > limits.revisionBytes) {
     throw new Unreadable(
@@ -140,13 +141,13 @@ async function readTree(root: string, shown: string, options: ReadOptions): Prom
     );
   }
   await options.onListed?.();
-  const files = await mapInBatches(listed, readsAtOnce, (file) => {
+  const files = await mapInBatches(listed, readBatchSize, (file) => {
     const name = join(shown, file.relative);
-    const read = () => readListed(file, name, options.memory);
-    return options.onUnreadable === undefined ? read() : unlessUnreadable(name, read, options);
+    const read = () => readCached(file, name, options.cache);
+    return options.onUnreadable === undefined ? read() : readOrReport(name, read, options);
   });
   const readable = files.filter((file) => file !== undefined);
-  options.memory?.keep(new Set(readable.map(({ path }) => path)));
+  options.cache?.retainOnly(new Set(readable.map(({ path }) => path)));
   const unread = new Set(listed.filter((_, at) => files[at] === undefined).map(({ relative }) => relative));
   const read = listed.filter(({ relative }) => !unread.has(relative));
   const held = { looks: looks.filter(({ relative }) => !unread.has(relative)), selection };
@@ -156,7 +157,7 @@ async function readTree(root: string, shown: string, options: ReadOptions): Prom
 /**
  * Returns the result of `read`. When it fails and `onUnreadable` is present, reports the file and returns `undefined`.
  */
-async function unlessUnreadable<Value>(
+async function readOrReport<Value>(
   name: string,
   read: () => Value | Promise<Value>,
   { onUnreadable }: ReadOptions,
@@ -171,15 +172,11 @@ async function unlessUnreadable<Value>(
   }
 }
 
-function readListed(
-  listed: ListedFile,
-  name: string,
-  memory: FileMemory | undefined,
-): SourceFile | Promise<SourceFile> {
-  return memory?.recall(name, listed) ?? parseFile(listed, name, memory);
+function readCached(listed: ListedFile, name: string, memory: FileCache | undefined): SourceFile | Promise<SourceFile> {
+  return memory?.recall(name, listed) ?? readSourceFile(listed, name, memory);
 }
 
-async function parseFile(listed: ListedFile, name: string, memory: FileMemory | undefined): Promise<SourceFile> {
+async function readSourceFile(listed: ListedFile, name: string, memory: FileCache | undefined): Promise<SourceFile> {
   const readAt = Date.now();
   const file = { path: name, text: await readText(listed.path, name) };
   memory?.remember(file, listed, readAt);
@@ -188,8 +185,8 @@ async function parseFile(listed: ListedFile, name: string, memory: FileMemory | 
 
 async function snapshotOf(
   files: readonly SourceFile[],
-  listed: readonly FileLook[],
-  { looks, selection }: { readonly looks: readonly FileLook[]; readonly selection: FileSelection },
+  listed: readonly FileStats[],
+  { looks, selection }: { readonly looks: readonly FileStats[]; readonly selection: FileSelection },
   options: ReadOptions,
 ): Promise<Readable> {
   const warnings = await frozenFileWarnings(

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { StatedGlobs } from '../../../documents/directory-settings.ts';
+import type { SourceGlobs } from '../../../documents/directory-settings.ts';
 import { changedBetween } from '../files/list-files.ts';
-import type { DirectorySnapshot, FileLook } from '../files/snapshot.ts';
-import { type ChangingFiles, findChangingFiles } from './changing-files.ts';
-import { lookAtDirectory } from './read-directory.ts';
+import type { DirectorySnapshot, FileStats } from '../files/snapshot.ts';
+import { type ChangingFiles, trackChangingFiles } from './changing-files.ts';
+import { listDirectory } from './read-directory.ts';
 
 /** Options for reading a directory that may be written to during the reading. */
-export interface StableReading {
+export interface StableReadOptions {
   readonly path: string;
   /** Globs in the settings of the source that decide which files are read. */
-  readonly globs: StatedGlobs;
+  readonly globs: SourceGlobs;
   /** Time for which nothing may change, in milliseconds. */
   readonly quietMs: number;
   /** Result of the last reading. `undefined`: there was none. */
@@ -28,7 +28,7 @@ type Readable = Extract<DirectorySnapshot, { readonly ok: true }>;
  * Maximum length of the second quiet period, in milliseconds. It gives time to a writer that truncates a file, or
  * removes it to write it again.
  */
-const longerMs = 500;
+const maxSecondQuietMs = 500;
 
 /**
  * A file that changed longer ago than this, in milliseconds, is not being written any more. Leaves room for the clocks
@@ -37,7 +37,7 @@ const longerMs = 500;
 const recentMs = 2000;
 
 /** Maximum number of rounds in one attempt. A directory that is still being written to is read by later attempts. */
-const mostRounds = 20;
+const maxRounds = 20;
 
 /**
  * Reads a directory once nothing in it has changed for `quietMs`: the size and time of every file are the same before
@@ -46,30 +46,31 @@ const mostRounds = 20;
  * contain documents, the reading fails for now, because the file must not count as deleted.
  */
 export async function readWhenStable(
-  reading: StableReading,
+  reading: StableReadOptions,
 ): Promise<DirectorySnapshot & { leftOut: ReadonlySet<string> }> {
   const { path, globs, quietMs, last, read } = reading;
-  const changing = await findChangingFiles(reading);
+  const changing = await trackChangingFiles(reading);
   let found = await read(changing.leftOut());
-  for (let rounds = 0, calm = 0; rounds < mostRounds; rounds += 1) {
-    if (found.ok ? found.isMount || isKnown(found, last) : found.changing === undefined) return endOf(found, changing);
-    await sleep(calm === 0 ? quietMs : Math.min(longerMs, 2 * quietMs));
+  for (let rounds = 0, calm = 0; rounds < maxRounds; rounds += 1) {
+    if (found.ok ? found.isMount || isUnchanged(found, last) : found.changing === undefined)
+      return resultOf(found, changing);
+    await sleep(calm === 0 ? quietMs : Math.min(maxSecondQuietMs, 2 * quietMs));
     const changed = found.ok ? await changedSince(found, path, { globs, without: changing.leftOut() }) : found.changing;
     if (changed?.length === 0 && found.ok) {
       calm += 1;
-      if (calm > (hasLost(found.looks, last?.looks ?? []) ? 1 : 0)) return endOf(found, changing);
+      if (calm > (hasShrunk(found.looks, last?.looks ?? []) ? 1 : 0)) return resultOf(found, changing);
     } else {
       calm = 0;
       await changing.note(changed ?? []);
       found = await read(changing.leftOut());
     }
   }
-  const names = changing.named();
+  const names = changing.describeLatest();
   const reason = `"${path}" is being written to all the time${names === '' ? '' : `: ${names}`}; it will be tried again.`;
   return { ok: false, reason, leftOut: changing.leftOut() };
 }
 
-function endOf(found: DirectorySnapshot, changing: ChangingFiles) {
+function resultOf(found: DirectorySnapshot, changing: ChangingFiles) {
   const leftOut = changing.leftOut();
   return found.ok
     ? { ...found, warnings: [...found.warnings, ...changing.warnings()], leftOut }
@@ -77,10 +78,10 @@ function endOf(found: DirectorySnapshot, changing: ChangingFiles) {
 }
 
 /** Returns those of the given files that changed within the last `recentMs`. */
-export async function recentlyWritten(path: string, globs: StatedGlobs, files: ReadonlySet<string>) {
+export async function recentlyWritten(path: string, globs: SourceGlobs, files: ReadonlySet<string>) {
   if (files.size === 0) return files;
   const since = Date.now() - recentMs;
-  const looks = (await lookAtDirectory(path, { globs })) ?? [];
+  const looks = (await listDirectory(path, { globs })) ?? [];
   const recent = looks.filter(({ relative, changedAt }) => files.has(relative) && changedAt >= since);
   return new Set(recent.map(({ relative }) => relative));
 }
@@ -89,9 +90,9 @@ export async function recentlyWritten(path: string, globs: StatedGlobs, files: R
 async function changedSince(
   { looks }: Readable,
   path: string,
-  options: Parameters<typeof lookAtDirectory>[1],
+  options: Parameters<typeof listDirectory>[1],
 ): Promise<readonly string[] | undefined> {
-  const now = await lookAtDirectory(path, options);
+  const now = await listDirectory(path, options);
   return now && changedBetween(looks, now);
 }
 
@@ -99,13 +100,13 @@ async function changedSince(
  * Whether the content is that of the last reading. Without a last reading: whether no file changed within the last
  * `recentMs`.
  */
-function isKnown(found: Readable, last: StableReading['last']): boolean {
+function isUnchanged(found: Readable, last: StableReadOptions['last']): boolean {
   if (last !== undefined) return last.digest === found.digest;
   const since = Date.now() - recentMs;
   return found.looks.every(({ changedAt }) => changedAt < since);
 }
 
-function hasLost(looks: readonly FileLook[], before: readonly FileLook[]): boolean {
+function hasShrunk(looks: readonly FileStats[], before: readonly FileStats[]): boolean {
   const sizes = new Map(looks.map(({ relative, size }) => [relative, size]));
   return before.some(({ relative, size }) => (sizes.get(relative) ?? -1) < size);
 }

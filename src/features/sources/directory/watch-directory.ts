@@ -11,7 +11,7 @@ export interface WatchOptions {
   readonly settleMs?: number;
   readonly pollMs?: number;
   /** While this returns true, the path is polled every second. */
-  readonly urgent?: () => boolean;
+  readonly isUrgent?: () => boolean;
   /** Called when something may have changed. This is a hint, which the caller must check by reading. */
   readonly onChange: () => void;
   /** Called when watching failed. Polling continues. */
@@ -24,10 +24,10 @@ export interface WatchOptions {
 /** Time without events after which a change is read, in milliseconds. */
 export const defaultSettleMs = 250;
 const defaultPollMs = 15_000;
-const urgentMs = 1000;
+const urgentPollMs = 1000;
 
 /** Time for which changes are only noticed by polling, after the system ran out of file watches, in milliseconds. */
-const exhaustedMs = 5 * 60_000;
+const exhaustedPauseMs = 5 * 60_000;
 
 /** Reports possible changes below a path, whether or not the path exists yet. Returns a function that stops it. */
 export function watchDirectory(options: WatchOptions): () => Promise<void> {
@@ -48,7 +48,7 @@ export function watchDirectory(options: WatchOptions): () => Promise<void> {
         if (!stopped) onChange();
       });
   };
-  const endPolls = poller(check, pollMs, options.urgent);
+  const endPolls = poller(check, pollMs, options.isUrgent);
   const stop = async () => {
     stopped = true;
     clearTimeout(settling);
@@ -67,7 +67,7 @@ export function watchDirectory(options: WatchOptions): () => Promise<void> {
 
 /** Calls `check` every `pollMs`, and every second while `urgent` returns true. Returns a function that stops it. */
 function poller(check: () => void, pollMs: number, urgent: (() => boolean) | undefined): () => void {
-  const tick = Math.min(pollMs, urgentMs);
+  const tick = Math.min(pollMs, urgentPollMs);
   let waited = 0;
   const timer = setInterval(() => {
     waited += tick;
@@ -87,11 +87,11 @@ interface Watcher {
   close(): Promise<void>;
 }
 
-interface Watching extends Required<Pick<WatchOptions, 'path' | 'onError' | 'pollMs' | 'open'>> {
+interface WatcherOptions extends Required<Pick<WatchOptions, 'path' | 'onError' | 'pollMs' | 'open'>> {
   readonly hint: () => void;
 }
 
-function createWatcher({ path, hint, onError, pollMs, open }: Watching): Watcher {
+function createWatcher({ path, hint, onError, pollMs, open }: WatcherOptions): Watcher {
   let current: { readonly identity: string; readonly watcher: FSWatcher } | undefined;
   let closed = false;
   /** Time until which nothing is watched, because the system has no file watches left. */
@@ -114,7 +114,7 @@ function createWatcher({ path, hint, onError, pollMs, open }: Watching): Watcher
       if (!isExhaustion(error)) return onError(error);
       // Every directory below raises this error, so it is reported only once. Watching stops, because a tree that is
       // only half watched must be polled anyway.
-      exhaustedUntil = performance.now() + exhaustedMs;
+      exhaustedUntil = performance.now() + exhaustedPauseMs;
       if (current?.watcher === watcher) void renew().catch(onError);
       if (!isReported) onError(new Error(exhaustedMessage(error, pollMs), { cause: error }));
       isReported = true;

@@ -1,43 +1,43 @@
 import { type BigIntStats, type Dirent, stat as statWithCallback } from 'node:fs';
 import { lstat, readdir, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
-import type { StatedGlobs } from '../../../documents/directory-settings.ts';
+import type { SourceGlobs } from '../../../documents/directory-settings.ts';
 import { limits } from '../../../documents/limits.ts';
-import { directorySettings } from '../../../documents/settings-file.ts';
+import { settingsFileName } from '../../../documents/settings-file.ts';
 import { ignoreFile } from '../../../model/sources/file-rules.ts';
 import { mapInBatches } from './batches.ts';
 import { readText } from './read-text.ts';
 import { createSelector, type FileSelection, type Selector } from './selection.ts';
-import { type FileLook, isDocumentFile, Unreadable } from './snapshot.ts';
+import { type FileStats, isDocumentFile, Unreadable } from './snapshot.ts';
 
 /** A file to read, with its real path. */
-export interface ListedFile extends FileLook {
+export interface ListedFile extends FileStats {
   readonly path: string;
 }
 
 /** Maximum number of files of a source. */
-export const mostFiles = limits.revisionFiles;
-const deepest = 64;
+export const maxFiles = limits.revisionFiles;
+const maxDepth = 64;
 
 /** Called with the path of each entry that is left out (below the directory), and the reason. */
-type LeaveOut = (relative: string, error: unknown) => void;
+type OnUnreadable = (relative: string, error: unknown) => void;
 
 /** Options for listing a directory. */
 export interface ListOptions {
   /** Path of the directory in the names of its files. */
   readonly shown: string;
   /** Globs in the settings of the source, in addition to the rules in the directory. */
-  readonly globs: StatedGlobs;
+  readonly globs: SourceGlobs;
   /** Absent: the first entry that cannot be listed ends the listing. */
-  readonly leaveOut?: LeaveOut | undefined;
+  readonly onUnreadable?: OnUnreadable | undefined;
 }
 
 /** Result of listing a directory. */
-export interface Listing {
+export interface FileListing {
   /** Document files, sorted by path. */
   readonly files: readonly ListedFile[];
   /** All files whose content affects the content of the source: the document files and the files with rules. */
-  readonly looks: readonly FileLook[];
+  readonly looks: readonly FileStats[];
   readonly selection: FileSelection;
 }
 
@@ -47,19 +47,19 @@ export interface Listing {
  */
 export async function listFiles(
   directory: string,
-  { shown, globs, leaveOut = throwOn }: ListOptions,
-): Promise<Listing> {
+  { shown, globs, onUnreadable = throwOn }: ListOptions,
+): Promise<FileListing> {
   const root = await realpath(directory);
   const ruleFile = (name: string) =>
     readRuleFile(root, name, shown).catch((error: unknown) => {
-      leaveOut(name, error);
+      onUnreadable(name, error);
       return undefined;
     });
-  const [ignore, settings] = await Promise.all([ruleFile(ignoreFile), ruleFile(directorySettings)]);
+  const [ignore, settings] = await Promise.all([ruleFile(ignoreFile), ruleFile(settingsFileName)]);
   const texts = { root: rootOf(shown), ignore: ignore?.text, settings: settings?.text };
   const selector = createSelector(texts, globs);
   const files: ListedFile[] = [];
-  await collect({ root, files, leaveOut, selector }, root, [], new Set([root]));
+  await collect({ root, files, onUnreadable, selector }, root, [], new Set([root]));
   files.sort((a, b) => (a.relative < b.relative ? -1 : a.relative > b.relative ? 1 : 0));
   const known = new Set(files.map(({ relative }) => relative));
   const rules = [ignore, settings].flatMap((file) => (file === undefined ? [] : [file.look]));
@@ -81,19 +81,19 @@ async function readRuleFile(
   root: string,
   name: string,
   shown: string,
-): Promise<{ readonly text: string; readonly look: FileLook } | undefined> {
+): Promise<{ readonly text: string; readonly look: FileStats } | undefined> {
   const path = join(root, name);
   const own = await lstat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;
     return undefined;
   });
   if (own === undefined) return undefined;
-  const real = own.isSymbolicLink() ? await target(root, path, [name], true) : path;
+  const real = own.isSymbolicLink() ? await resolveLink(root, path, [name], true) : path;
   if (real === undefined) return undefined;
   const status = await stat(real, { bigint: true });
   if (status.isDirectory() && name !== ignoreFile) return undefined;
   if (!status.isFile()) throw new Unreadable(`"${name}" is not a regular file; remove it or rename it.`);
-  return { text: await readText(real, join(shown, name)), look: listed(name, real, status) };
+  return { text: await readText(real, join(shown, name)), look: toListedFile(name, real, status) };
 }
 
 function throwOn(_relative: string, error: unknown): never {
@@ -104,21 +104,21 @@ function throwOn(_relative: string, error: unknown): never {
 export async function listFile(path: string): Promise<ListedFile> {
   const status = await stat(path, { bigint: true });
   if (!status.isFile()) throw new Unreadable(`"${path}" is neither a directory nor a regular file; name one.`);
-  return listed('', path, status);
+  return toListedFile('', path, status);
 }
 
 /** Returns the paths of the files that were added, removed or changed between two listings. */
-export function changedBetween(before: readonly FileLook[], after: readonly FileLook[]): readonly string[] {
+export function changedBetween(before: readonly FileStats[], after: readonly FileStats[]): readonly string[] {
   const stamps = new Map(after.map(({ relative, stamp }) => [relative, stamp]));
   const changed = before.filter(({ relative, stamp }) => stamps.get(relative) !== stamp);
   for (const { relative } of before) stamps.delete(relative);
   return [...changed.map(({ relative }) => relative), ...stamps.keys()];
 }
 
-interface Collecting {
+interface CollectContext {
   readonly root: string;
   readonly files: ListedFile[];
-  readonly leaveOut: LeaveOut;
+  readonly onUnreadable: OnUnreadable;
   readonly selector: Selector;
 }
 
@@ -127,29 +127,29 @@ interface Collecting {
  * so that circular links end.
  */
 async function collect(
-  listing: Collecting,
+  listing: CollectContext,
   directory: string,
   steps: readonly string[],
   above: ReadonlySet<string>,
 ): Promise<void> {
-  if (steps.length > deepest)
+  if (steps.length > maxDepth)
     throw new Unreadable(
-      `"${steps.slice(0, 3).join('/')}/…" is nested more than ${deepest} directories deep; flatten it.`,
+      `"${steps.slice(0, 3).join('/')}/…" is nested more than ${maxDepth} directories deep; flatten it.`,
     );
   const entries = await readdir(directory, { withFileTypes: true }).catch((error: unknown) => {
-    listing.leaveOut(steps.join('/'), error);
+    listing.onUnreadable(steps.join('/'), error);
     return [];
   });
-  const places = await mapInBatches(entries, looksAtOnce, (entry) => placeOf(listing, directory, steps, entry));
+  const places = await mapInBatches(entries, statBatchSize, (entry) => resolveEntry(listing, directory, steps, entry));
   const found = places.filter((place) => place !== undefined);
-  const statuses = await lookAt(found.map(({ path }) => path));
+  const statuses = await statAll(found.map(({ path }) => path));
   for (const [at, { path, relative, isDocument }] of found.entries()) {
     const status = statuses[at] as BigIntStats;
     if (status.isDirectory()) {
       // Only now is it certain whether a link leads to a directory.
-      const isLeftOut = listing.selector.leavesOut(relative.join('/'), true);
+      const isLeftOut = listing.selector.excludes(relative.join('/'), true);
       if (!isLeftOut && !above.has(path)) await collect(listing, path, relative, new Set([...above, path]));
-    } else if (isDocument) add(listing, listed(relative.join('/'), path, status), status.isFile());
+    } else if (isDocument) add(listing, toListedFile(relative.join('/'), path, status), status.isFile());
   }
 }
 
@@ -157,32 +157,32 @@ async function collect(
  * Number of files that are looked at together. One file after the other takes ten times as long (27 ms for 500 files,
  * instead of 2.6 ms).
  */
-const looksAtOnce = 256;
+const statBatchSize = 256;
 
 /** An entry that may be a document file, or a directory that contains document files. */
-interface Found {
+interface FoundEntry {
   readonly path: string;
   readonly relative: readonly string[];
   /** Whether it has the name of a document file. */
   readonly isDocument: boolean;
 }
 
-function placeOf(
-  { root, leaveOut, selector }: Collecting,
+function resolveEntry(
+  { root, onUnreadable, selector }: CollectContext,
   directory: string,
   steps: readonly string[],
   entry: Dirent,
-): Found | undefined | Promise<Found | undefined> {
+): FoundEntry | undefined | Promise<FoundEntry | undefined> {
   if (entry.name.startsWith('.')) return undefined;
   const relative = [...steps, entry.name];
   const isDocument = isDocumentFile(entry.name);
   const path = join(directory, entry.name);
-  if (selector.leavesOut(relative.join('/'), entry.isDirectory())) return undefined;
+  if (selector.excludes(relative.join('/'), entry.isDirectory())) return undefined;
   if (entry.isSymbolicLink())
-    return target(root, path, relative, isDocument).then(
+    return resolveLink(root, path, relative, isDocument).then(
       (real) => (real === undefined ? undefined : { path: real, relative, isDocument }),
       (error: unknown) => {
-        leaveOut(relative.join('/'), error);
+        onUnreadable(relative.join('/'), error);
         return undefined;
       },
     );
@@ -190,10 +190,10 @@ function placeOf(
 }
 
 /** Returns the status of each path. Callbacks take a fifth of the time of one promise per path. */
-async function lookAt(paths: readonly string[]): Promise<readonly BigIntStats[]> {
+async function statAll(paths: readonly string[]): Promise<readonly BigIntStats[]> {
   const statuses: BigIntStats[] = [];
-  for (let start = 0; start < paths.length; start += looksAtOnce) {
-    const batch = paths.slice(start, start + looksAtOnce);
+  for (let start = 0; start < paths.length; start += statBatchSize) {
+    const batch = paths.slice(start, start + statBatchSize);
     await new Promise<void>((resolve, reject) => {
       let left = batch.length;
       for (const [at, path] of batch.entries()) {
@@ -209,7 +209,7 @@ async function lookAt(paths: readonly string[]): Promise<readonly BigIntStats[]>
   return statuses;
 }
 
-function listed(
+function toListedFile(
   relative: string,
   path: string,
   { dev, ino, size, mtimeNs, ctimeNs, ctimeMs }: BigIntStats,
@@ -223,13 +223,13 @@ function listed(
   };
 }
 
-function add({ files, leaveOut }: Collecting, file: ListedFile, regular: boolean): void {
+function add({ files, onUnreadable }: CollectContext, file: ListedFile, regular: boolean): void {
   if (!regular) {
     // Opening a pipe would block forever.
-    leaveOut(file.relative, new Unreadable(`"${file.relative}" is not a regular file; remove it or rename it.`));
+    onUnreadable(file.relative, new Unreadable(`"${file.relative}" is not a regular file; remove it or rename it.`));
     return;
   }
-  if (files.length === mostFiles) throw new Unreadable(`There are more than ${mostFiles} files; use several sources.`);
+  if (files.length === maxFiles) throw new Unreadable(`There are more than ${maxFiles} files; use several sources.`);
   files.push(file);
 }
 
@@ -237,7 +237,7 @@ function add({ files, leaveOut }: Collecting, file: ListedFile, regular: boolean
  * Returns the real path of a link, which must not lead out of the directory. Returns `undefined` for a broken link, and
  * for a link out of the directory, if it concerns neither documents nor a directory.
  */
-async function target(
+async function resolveLink(
   root: string,
   link: string,
   relative: readonly string[],

@@ -3,7 +3,7 @@ import type { Problem } from '../../../model/problem.ts';
 import type { ClusterSecrets } from '../../../model/schema/values.ts';
 import type { CommitInfo } from '../../../model/state/object.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
-import type { HeldBack } from '../../../plan/plan.ts';
+import type { HeldBackFile } from '../../../plan/plan.ts';
 import type { FileSelection } from './selection.ts';
 
 /**
@@ -49,11 +49,11 @@ export type Fetched =
 
 /** Result of the reconcile of what was fetched. */
 export type OriginOutcome =
-  | { readonly what: 'applied'; readonly state: Snapshot; readonly heldBack: readonly HeldBack[] }
+  | { readonly what: 'applied'; readonly state: Snapshot; readonly heldBack: readonly HeldBackFile[] }
   | {
       readonly what: 'waiting';
       readonly state: Snapshot;
-      readonly heldBack: readonly HeldBack[];
+      readonly heldBack: readonly HeldBackFile[];
       /** Id of the plan that waits for an approval. */
       readonly planId: string;
       readonly message: string;

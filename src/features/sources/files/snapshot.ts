@@ -2,7 +2,7 @@ import { extname } from 'node:path';
 import type { Fetched } from './origin.ts';
 
 /** Properties of a file that are known without reading it. */
-export interface FileLook {
+export interface FileStats {
   /** Path relative to the directory, with `/` as separator. */
   readonly relative: string;
   readonly size: number;
@@ -17,7 +17,7 @@ export type DirectorySnapshot =
       /** Whether the directory is a ConfigMap mount (it has a `..data` link). All files of a mount change at once. */
       readonly isMount: boolean;
       /** Properties of the files, which were the same before and after the reading. */
-      readonly looks: readonly FileLook[];
+      readonly looks: readonly FileStats[];
     })
   | (Extract<Fetched, { readonly ok: false }> & {
       /** Files that changed during the last attempt, when every attempt to read them failed because of changes. */

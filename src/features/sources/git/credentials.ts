@@ -31,7 +31,7 @@ export async function prepareCredentials(
     HEDDLE_GIT_HOST: /^https:\/\/([^/]+)/i.exec(remote.url)?.[1] ?? '',
     HEDDLE_GIT_USERNAME: username,
     HEDDLE_GIT_PASSWORD_FILE: passwordFile,
-    HEDDLE_GIT_SHOWN: shownMark(directory),
+    HEDDLE_GIT_SHOWN: passwordShownPath(directory),
   };
 }
 
@@ -39,7 +39,7 @@ export async function prepareCredentials(
  * Returns the path of the file that exists after a password was given to git. The caller of git removes the file before
  * the call.
  */
-export function shownMark(directory: string): string {
+export function passwordShownPath(directory: string): string {
   return join(directory, 'password-shown');
 }
 
@@ -71,11 +71,11 @@ async function sshCommand(
     ...sshOptions,
   ];
   if (knownHostsFile !== undefined)
-    options.push(`UserKnownHostsFile=${asValue(knownHostsFile)}`, 'GlobalKnownHostsFile=/dev/null');
+    options.push(`UserKnownHostsFile=${quoteSshValue(knownHostsFile)}`, 'GlobalKnownHostsFile=/dev/null');
   else if (namedBy === 'user' && keyFile === undefined)
     options.push('UserKnownHostsFile=/dev/null', 'GlobalKnownHostsFile=/dev/null');
   if (keyFile !== undefined)
-    options.push('IdentitiesOnly=yes', `IdentityFile=${asValue(await ownCopy(directory, keyFile))}`);
+    options.push('IdentitiesOnly=yes', `IdentityFile=${quoteSshValue(await copyKey(directory, keyFile))}`);
   else if (namedBy === 'user') options.push('IdentitiesOnly=yes', 'IdentityFile=none');
   // ssh finds the keys of this server's user on its own, whatever `HOME` is. They belong to the operator.
   if (namedBy === 'user') options.push('IdentityAgent=none');
@@ -85,7 +85,7 @@ async function sshCommand(
 /**
  * Copies the key to a file with mode 0600. ssh refuses a key that other users can read, and mounted secrets often are.
  */
-async function ownCopy(directory: string, keyFile: string): Promise<string> {
+async function copyKey(directory: string, keyFile: string): Promise<string> {
   const path = join(directory, 'ssh-key');
   const key = await readFile(keyFile);
   await rm(path, { force: true });
@@ -94,7 +94,7 @@ async function ownCopy(directory: string, keyFile: string): Promise<string> {
 }
 
 /** Quotes a path as a value of an ssh option. */
-function asValue(path: string): string {
+function quoteSshValue(path: string): string {
   if (path.includes('"')) throw new Error(`ssh does not accept a path that contains a quote: ${path}`);
   return `"${path.replaceAll('%', '%%')}"`;
 }

@@ -1,16 +1,16 @@
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseRemote, type Transport } from '../../../model/remote-url.ts';
-import { type GitConfig, mostSizeOverApi } from '../../../model/sources/schema.ts';
+import { type GitConfig, maxApiSizeMiB } from '../../../model/sources/schema.ts';
 import type { CommitInfo } from '../../../model/state/object.ts';
 import type { Fetched, Origin } from '../files/origin.ts';
 import { Unreadable } from '../files/snapshot.ts';
 import type { Permission } from '../permission.ts';
-import { prepareCredentials, shownMark } from './credentials.ts';
+import { passwordShownPath, prepareCredentials } from './credentials.ts';
 import type { GitSlots } from './git-slots.ts';
 import { type GitNetworkOptions, openGitNetwork } from './network.ts';
 import { type GitCall, type GitRun, runGit } from './program.ts';
-import { findTree, type GitTree, type Plumbing, readTree, short } from './tree.ts';
+import { findTree, type GitTree, type Plumbing, readTree, shortId } from './tree.ts';
 
 /** Options for a Git repository as a source of documents. Files in `config` are paths of this server. */
 export interface GitOptions {
@@ -26,17 +26,17 @@ export interface GitOptions {
   /** Variables of the server's environment that git may see: the paths of programs, and certificates. */
   readonly environment: Readonly<Record<string, string>>;
   /** Decides when processes of the source may run. */
-  readonly turns: GitSlots;
+  readonly slots: GitSlots;
   readonly pollMs: number;
   readonly onError: (error: unknown) => void;
 }
 
-const askMs = 60_000;
-const fetchMs = 300_000;
-const localMs = 60_000;
-const usualSizeMiB = 512;
+const headTimeoutMs = 60_000;
+const fetchTimeoutMs = 300_000;
+const localTimeoutMs = 60_000;
+const defaultMaxSizeMiB = 512;
 /** Git reference that keeps the fetched commit. */
-const kept = 'refs/heddle/head';
+const fetchedRef = 'refs/heddle/head';
 
 /** Opens a repository as an origin. Nothing is checked out: documents are read from the commit itself. */
 export function openGit(options: GitOptions): Origin {
@@ -46,9 +46,9 @@ export function openGit(options: GitOptions): Origin {
 class GitOrigin implements Origin {
   readonly #options: GitOptions;
   #stopping = new AbortController();
-  #last: Promise<unknown> = Promise.resolve();
-  #seen: string | undefined;
-  #read: { readonly id: string; readonly tree: GitTree } | undefined;
+  #lastCall: Promise<unknown> = Promise.resolve();
+  #seenCommit: string | undefined;
+  #lastTree: { readonly id: string; readonly tree: GitTree } | undefined;
 
   constructor(options: GitOptions) {
     this.#options = options;
@@ -56,12 +56,12 @@ class GitOrigin implements Origin {
 
   async fetch({ commit: before }: { readonly commit?: string | undefined } = {}): Promise<Fetched> {
     const fetched = await this.peek(before);
-    this.#seen = fetched.ok ? fetched.commit : 'unreadable';
+    this.#seenCommit = fetched.ok ? fetched.commit : 'unreadable';
     return fetched;
   }
 
   peek(before?: string): Promise<Fetched> {
-    return this.#alone(() => this.#look(before));
+    return this.#runExclusively(() => this.#readCommit(before));
   }
 
   watch(changed: () => void): () => Promise<void> {
@@ -69,8 +69,8 @@ class GitOrigin implements Origin {
     let ended = false;
     let asking: Promise<void> = Promise.resolve();
     const ask = async (): Promise<void> => {
-      const head = await this.#alone(() => this.#askHead()).catch(() => 'unreadable');
-      if (!ended && head !== this.#seen) changed();
+      const head = await this.#runExclusively(() => this.#readRemoteHead()).catch(() => 'unreadable');
+      if (!ended && head !== this.#seenCommit) changed();
     };
     const next = (): void => {
       // The interval is randomized, so that many sources do not query one server at the same moment.
@@ -87,28 +87,28 @@ class GitOrigin implements Origin {
       clearTimeout(timer);
       this.#stopping.abort();
       await asking;
-      await this.#last;
+      await this.#lastCall;
       // The origin may be watched again, when another server gives the source back.
       this.#stopping = new AbortController();
     };
   }
 
   /** Runs the calls that use the directory one after the other. */
-  #alone<Value>(work: () => Promise<Value>): Promise<Value> {
-    const done = this.#last.then(work);
-    this.#last = done.catch(() => undefined);
+  #runExclusively<Value>(work: () => Promise<Value>): Promise<Value> {
+    const done = this.#lastCall.then(work);
+    this.#lastCall = done.catch(() => undefined);
     return done;
   }
 
-  async #look(before: string | undefined): Promise<Fetched> {
+  async #readCommit(before: string | undefined): Promise<Fetched> {
     try {
       const commit = await this.#fetchCommit(before);
       const { path = '' } = this.#options.config;
       const top = path.replace(/^\.?\/+|\/+$/g, '').replace(/^\.$/, '');
       const id = await findTree(this.#plumbing, commit, top);
       const place = { id, path: top, globs: this.#options.config };
-      if (this.#read?.id !== id) this.#read = { id, tree: await readTree(this.#plumbing, place) };
-      const { files, digest, selection } = this.#read.tree;
+      if (this.#lastTree?.id !== id) this.#lastTree = { id, tree: await readTree(this.#plumbing, place) };
+      const { files, digest, selection } = this.#lastTree.tree;
       return { ok: true, files, digest, selection, warnings: [], commit, commitInfo: await this.#describe(commit) };
     } catch (error) {
       if (!(error instanceof Unreadable)) throw error;
@@ -118,9 +118,11 @@ class GitOrigin implements Origin {
 
   /** Returns the commit of the remote reference, after fetching and checking it. */
   async #fetchCommit(before: string | undefined): Promise<string> {
-    const head = await this.#askHead();
-    const known = await this.#git(['rev-parse', '--verify', '--quiet', `${kept}^{commit}`], { mayFail: true });
-    const present = known.code === 0 ? known.out.toString('utf8').trim() : undefined;
+    const head = await this.#readRemoteHead();
+    const known = await this.#runLocal(['rev-parse', '--verify', '--quiet', `${fetchedRef}^{commit}`], {
+      mayFail: true,
+    });
+    const present = known.code === 0 ? known.output.toString('utf8').trim() : undefined;
     const commit = present === head ? head : await this.#fetchHead();
     if (this.#options.config.requireFastForward === true && before !== undefined)
       await this.#requireDescent(before, commit);
@@ -133,8 +135,8 @@ class GitOrigin implements Origin {
    * characters.
    */
   async #describe(commit: string): Promise<CommitInfo> {
-    const { out } = await this.#git(['log', '-1', '--no-show-signature', '--format=%an%x00%s', commit, '--']);
-    const [author = '', subject = ''] = out.toString('utf8').split('\0');
+    const { output } = await this.#runLocal(['log', '-1', '--no-show-signature', '--format=%an%x00%s', commit, '--']);
+    const [author = '', subject = ''] = output.toString('utf8').split('\0');
     const line = (text: string) =>
       text
         .replace(/[\p{C}\s]+/gu, ' ')
@@ -146,15 +148,15 @@ class GitOrigin implements Origin {
   /**
    * Returns the commit id of the reference at the remote. For an annotated tag, this is the commit that the tag names.
    */
-  async #askHead(): Promise<string> {
+  async #readRemoteHead(): Promise<string> {
     const { url } = this.#options.config;
     const ref = this.#ref();
     const asked = ['ls-remote', '--exit-code', '--end-of-options', url, ref, `${ref}^{}`];
-    const { code, out, said } = await this.#remote(asked, { timeoutMs: askMs });
+    const { code, output, errorText } = await this.#runRemote(asked, { timeoutMs: headTimeoutMs });
     if (code === 2) throw new Unreadable(`it has no ${ref}; correct \`branch\` or \`ref\`.`);
     if (code !== 0)
-      throw new Unreadable(`it cannot be reached (${said}); see whether \`url\` and \`credentials\` are right.`);
-    const found = out
+      throw new Unreadable(`it cannot be reached (${errorText}); see whether \`url\` and \`credentials\` are right.`);
+    const found = output
       .toString('utf8')
       .split('\n')
       .map((line) => line.split('\t'));
@@ -170,10 +172,10 @@ class GitOrigin implements Origin {
   }
 
   async #fetchHead(): Promise<string> {
-    const { url, requireFastForward, maxSizeMiB = usualSizeMiB } = this.#options.config;
+    const { url, requireFastForward, maxSizeMiB = defaultMaxSizeMiB } = this.#options.config;
     // Descent can only be checked with the full history.
     const depth = requireFastForward === true ? [] : ['--depth=1'];
-    const source = `+${this.#ref()}:${kept}`;
+    const source = `+${this.#ref()}:${fetchedRef}`;
     const args = ['fetch', '--quiet', '--no-tags', '--no-recurse-submodules', '--no-write-fetch-head', ...depth];
     const most = maxSizeMiB * 1024 * 1024;
     const repository = join(this.#options.directory, 'repository');
@@ -182,14 +184,14 @@ class GitOrigin implements Origin {
     if ((await sizeOf(repository)) > most / 2) await rm(repository, { recursive: true, force: true });
     const tooMuch = async () =>
       (await sizeOf(repository)) > most
-        ? `it takes up more than ${maxSizeMiB} MiB; raise \`maxSizeMiB\` (at most ${mostSizeOverApi} for a source of the API, more in the settings file of the server), or keep documents in a separate repository.`
+        ? `it takes up more than ${maxSizeMiB} MiB; raise \`maxSizeMiB\` (at most ${maxApiSizeMiB} for a source of the API, more in the settings file of the server), or keep documents in a separate repository.`
         : undefined;
     try {
-      const { code, said } = await this.#remote([...args, '--end-of-options', url, source], {
-        timeoutMs: fetchMs,
+      const { code, errorText } = await this.#runRemote([...args, '--end-of-options', url, source], {
+        timeoutMs: fetchTimeoutMs,
         tooMuch,
       });
-      if (code !== 0) throw new Unreadable(`it cannot be fetched (${said}).`);
+      if (code !== 0) throw new Unreadable(`it cannot be fetched (${errorText}).`);
       const reason = await tooMuch();
       if (reason !== undefined) throw new Unreadable(reason);
     } catch (error) {
@@ -197,16 +199,16 @@ class GitOrigin implements Origin {
       await rm(repository, { recursive: true, force: true });
       throw error;
     }
-    const { out } = await this.#git(['rev-parse', '--verify', `${kept}^{commit}`]);
-    return out.toString('utf8').trim();
+    const { output } = await this.#runLocal(['rev-parse', '--verify', `${fetchedRef}^{commit}`]);
+    return output.toString('utf8').trim();
   }
 
   async #requireDescent(before: string, commit: string): Promise<void> {
     if (before === commit) return;
-    const { code } = await this.#git(['merge-base', '--is-ancestor', before, commit], { mayFail: true });
+    const { code } = await this.#runLocal(['merge-base', '--is-ancestor', before, commit], { mayFail: true });
     if (code === 0) return;
     throw new Unreadable(
-      `commit ${short(commit)} does not descend from ${short(before)}, which was applied last, and \`requireFastForward\` is set; push a commit that does, or remove the setting temporarily.`,
+      `commit ${shortId(commit)} does not descend from ${shortId(before)}, which was applied last, and \`requireFastForward\` is set; push a commit that does, or remove the setting temporarily.`,
     );
   }
 
@@ -221,34 +223,34 @@ class GitOrigin implements Origin {
       'gpg.x509.program=false',
     ];
     const args = [...settings.flatMap((setting) => ['-c', setting]), 'verify-commit', commit];
-    const { code, said } = await this.#git(args, { mayFail: true });
+    const { code, errorText } = await this.#runLocal(args, { mayFail: true });
     if (code === 0) return;
-    const why = said === '' ? 'it has no signature' : said;
-    throw new Unreadable(`commit ${short(commit)} is not signed by any of the allowed signers (${why}).`);
+    const why = errorText === '' ? 'it has no signature' : errorText;
+    throw new Unreadable(`commit ${shortId(commit)} is not signed by any of the allowed signers (${why}).`);
   }
 
   /** Runs a command that talks to the remote. Throws `Unreadable` when the source may not use its files. */
-  async #remote(args: readonly string[], call: Pick<GitCall, 'timeoutMs' | 'tooMuch'>): Promise<GitRun> {
+  async #runRemote(args: readonly string[], call: Pick<GitCall, 'timeoutMs' | 'tooMuch'>): Promise<GitRun> {
     await this.#prepare();
-    const mark = shownMark(this.#options.directory);
+    const mark = passwordShownPath(this.#options.directory);
     await rm(mark, { force: true });
-    const { refusal, notShown } = await this.#options.permission.ask();
+    const { refusal, releaseUnshown } = await this.#options.permission.request();
     if (refusal !== undefined) throw new Unreadable(refusal);
     let isShown = false;
     try {
       const transport = parseRemote(this.#options.config.url)?.transport;
-      const run = await this.#connect(args, call, () => {
+      const run = await this.#runConnected(args, call, () => {
         isShown = true;
       });
       // Whether git asked for the credential is known only for a password.
       isShown = run.code === 0 || transport !== 'https' || (await exists(mark));
       return run;
     } finally {
-      if (!isShown) await notShown();
+      if (!isShown) await releaseUnshown();
     }
   }
 
-  async #connect(
+  async #runConnected(
     args: readonly string[],
     call: Pick<GitCall, 'timeoutMs' | 'tooMuch'>,
     begins: () => void,
@@ -274,7 +276,7 @@ class GitOrigin implements Origin {
         env: { ...credentials, ...network.env, GIT_ALLOW_PROTOCOL: allowed },
       });
       const reason = run.code === 0 ? undefined : network.reason();
-      return reason === undefined ? run : { ...run, said: reason };
+      return reason === undefined ? run : { ...run, errorText: reason };
     } finally {
       network.close();
       await rm(join(directory, 'ssh-key'), { force: true });
@@ -282,28 +284,28 @@ class GitOrigin implements Origin {
   }
 
   /** Runs a command that only reads the local repository, and never contacts a remote. */
-  readonly #git = async (args: readonly string[], options: Parameters<Plumbing>[1] = {}): Promise<GitRun> => {
+  readonly #runLocal = async (args: readonly string[], options: Parameters<Plumbing>[1] = {}): Promise<GitRun> => {
     const { mayFail, ...call } = options;
-    const run = await this.#run({ ...call, args, timeoutMs: localMs, env: { GIT_ALLOW_PROTOCOL: '' } });
-    if (run.code !== 0 && mayFail !== true) throw new Unreadable(`git ${args[0]} failed (${run.said}).`);
+    const run = await this.#run({ ...call, args, timeoutMs: localTimeoutMs, env: { GIT_ALLOW_PROTOCOL: '' } });
+    if (run.code !== 0 && mayFail !== true) throw new Unreadable(`git ${args[0]} failed (${run.errorText}).`);
     return run;
   };
 
-  readonly #plumbing: Plumbing = this.#git;
+  readonly #plumbing: Plumbing = this.#runLocal;
 
   #run(call: Omit<GitCall, 'directory'>): Promise<GitRun> {
     const { directory, environment } = this.#options;
     const repository = join(directory, 'repository');
     const args = [`--git-dir=${repository}`, ...call.args];
     const { signal } = this.#stopping;
-    return this.#inTurn(() => runGit({ ...call, args, directory, signal }, environment));
+    return this.#runInSlot(() => runGit({ ...call, args, directory, signal }, environment));
   }
 
   /** Runs a process when a slot is free. */
-  #inTurn(work: () => Promise<GitRun>): Promise<GitRun> {
-    const { account, turns } = this.#options;
+  #runInSlot(work: () => Promise<GitRun>): Promise<GitRun> {
+    const { account, slots } = this.#options;
     const { signal } = this.#stopping;
-    return turns.run(account, signal, work).catch((cause: unknown) => {
+    return slots.run(account, signal, work).catch((cause: unknown) => {
       if (!signal.aborted || cause instanceof Unreadable) throw cause;
       throw new Unreadable('the server stops.', { cause });
     });
@@ -316,8 +318,10 @@ class GitOrigin implements Origin {
     if (await exists(join(repository, 'HEAD'))) return;
     await mkdir(directory, { recursive: true, mode: 0o700 });
     const args = ['init', '--quiet', '--bare', '--template=', repository];
-    const { code, said } = await this.#inTurn(() => runGit({ directory, args, timeoutMs: localMs }, environment));
-    if (code !== 0) throw new Unreadable(`a repository cannot be made in the data directory (${said}).`);
+    const { code, errorText } = await this.#runInSlot(() =>
+      runGit({ directory, args, timeoutMs: localTimeoutMs }, environment),
+    );
+    if (code !== 0) throw new Unreadable(`a repository cannot be made in the data directory (${errorText}).`);
   }
 }
 

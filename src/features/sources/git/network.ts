@@ -1,4 +1,4 @@
-import { plainHost } from '../../../lib/net/public-address.ts';
+import { normalizeHost } from '../../../lib/net/public-address.ts';
 import { parseRemote } from '../../../model/remote-url.ts';
 import { OutboundFailure } from '../../../outbound/failure.ts';
 import type { Target } from '../../../outbound/guard.ts';
@@ -30,8 +30,8 @@ export async function openGitNetwork(options: GitNetworkOptions): Promise<GitNet
   if (transport === 'file') return local;
   if (transport === undefined || host === undefined || port === undefined)
     throw new Unreadable('it is not the address of a repository; correct `url`.');
-  const target = { host: plainHost(host), port, ...named };
-  return transport === 'https' ? throughProxy(outbound, target) : atAddress(outbound, target);
+  const target = { host: normalizeHost(host), port, ...named };
+  return transport === 'https' ? connectThroughProxy(outbound, target) : connectToAddress(outbound, target);
 }
 
 /**
@@ -40,7 +40,7 @@ export async function openGitNetwork(options: GitNetworkOptions): Promise<GitNet
  * on the machine can read arguments. It is in variables that every version of git supports, because an older version
  * would ignore a setting and connect directly.
  */
-async function throughProxy(outbound: Pick<Outbound, 'openPassage'>, target: Target): Promise<GitNetwork> {
+async function connectThroughProxy(outbound: Pick<Outbound, 'openPassage'>, target: Target): Promise<GitNetwork> {
   const { proxyUrl, reason, close } = await outbound.openPassage('git', target);
   const env = { HTTPS_PROXY: proxyUrl, https_proxy: proxyUrl, NO_PROXY: '', no_proxy: '' };
   return { env: { ...env, GIT_HTTP_PROXY_AUTHMETHOD: 'basic' }, sshOptions: [], reason, close };
@@ -51,7 +51,7 @@ async function throughProxy(outbound: Pick<Outbound, 'openPassage'>, target: Tar
  * them (`ProxyCommand`) would also have to be installed and given a credential, without protecting against anything
  * more: ssh follows no redirects.
  */
-async function atAddress(outbound: Pick<Outbound, 'findAddress'>, target: Target): Promise<GitNetwork> {
+async function connectToAddress(outbound: Pick<Outbound, 'findAddress'>, target: Target): Promise<GitNetwork> {
   try {
     const address = await outbound.findAddress('git', target);
     const { host, port } = target;

@@ -22,20 +22,20 @@ export interface GitCall {
 /** Result of a call of git. */
 export interface GitRun {
   readonly code: number;
-  readonly out: Buffer;
+  readonly output: Buffer;
   /** The relevant part of the error output of git. */
-  readonly said: string;
+  readonly errorText: string;
 }
 
-const usualOutputBytes = 1024 * 1024;
-const saidBytes = 64 * 1024;
-const watchMs = 200;
+const defaultMaxOutputBytes = 1024 * 1024;
+const maxErrorBytes = 64 * 1024;
+const supervisionIntervalMs = 200;
 
 /**
  * Settings under which git runs nothing but itself: no configuration except ours, no hooks, helpers, prompts or
  * submodules, and no protocol that was not allowed.
  */
-const safety: readonly string[] = [
+const safetySettings: readonly string[] = [
   'core.hooksPath=/dev/null',
   'core.fsmonitor=false',
   'core.askPass=',
@@ -56,7 +56,7 @@ const safety: readonly string[] = [
  * Runs git and waits for its end. Throws `Unreadable` when git is not installed, takes too long, or takes up too much.
  */
 export async function runGit(call: GitCall, environment: Readonly<Record<string, string>>): Promise<GitRun> {
-  const args = [...safety.flatMap((setting) => ['-c', setting]), ...call.args];
+  const args = [...safetySettings.flatMap((setting) => ['-c', setting]), ...call.args];
   const child = spawn('git', args, {
     cwd: call.directory,
     env: {
@@ -79,7 +79,7 @@ export async function runGit(call: GitCall, environment: Readonly<Record<string,
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   const ended = new Promise<number>((resolve, reject) => {
-    child.on('error', (cause) => reject(missing(cause)));
+    child.on('error', (cause) => reject(notInstalledError(cause)));
     child.on('close', (code) => resolve(code ?? -1));
   });
   let refusal: string | undefined;
@@ -88,7 +88,7 @@ export async function runGit(call: GitCall, environment: Readonly<Record<string,
     if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) killGroup(child.pid);
   };
   const stop = supervise(call, end);
-  const [out, error] = [gather(call.outputBytes ?? usualOutputBytes, end), gather(saidBytes, () => undefined)];
+  const [out, error] = [gather(call.outputBytes ?? defaultMaxOutputBytes, end), gather(maxErrorBytes, () => undefined)];
   child.stdout.on('data', out.take);
   child.stderr.on('data', error.take);
   // It is not an error here when a program ends without reading all of its input.
@@ -97,7 +97,7 @@ export async function runGit(call: GitCall, environment: Readonly<Record<string,
   try {
     const code = await ended;
     if (refusal !== undefined) throw new Unreadable(refusal);
-    return { code, out: out.bytes(), said: reportable(error.bytes().toString('utf8')) };
+    return { code, output: out.bytes(), errorText: extractErrors(error.bytes().toString('utf8')) };
   } finally {
     stop();
   }
@@ -123,7 +123,7 @@ function supervise({ timeoutMs, signal, tooMuch }: GitCall, end: (why: string) =
       .finally(() => {
         asking = false;
       });
-  }, watchMs);
+  }, supervisionIntervalMs);
   return () => {
     clearTimeout(timer);
     clearInterval(watch);
@@ -153,13 +153,13 @@ function gather(most: number, end: (why: string) => void) {
 }
 
 /** Returns the lines in which git reports what went wrong. */
-function reportable(text: string): string {
+function extractErrors(text: string): string {
   const lines = text.split('\n').map((line) => line.replace(/[^\x20-\x7e\u00a0-\uffff]/g, ' ').trim());
   const faults = lines.filter((line) => /^(fatal|error|remote|ssh|Host key|Permission)/i.test(line));
   return (faults.length > 0 ? faults : lines.filter((line) => line !== '')).slice(-3).join('; ').slice(0, 500);
 }
 
-function missing(cause: Error & { readonly code?: string }): Error {
+function notInstalledError(cause: Error & { readonly code?: string }): Error {
   if (cause.code !== 'ENOENT') return cause;
   return new Unreadable('the program git is not installed on this server; install it.', { cause });
 }

@@ -1,9 +1,9 @@
-import type { StatedGlobs } from '../../../documents/directory-settings.ts';
+import type { SourceGlobs } from '../../../documents/directory-settings.ts';
 import { describeBytes, limits } from '../../../documents/limits.ts';
-import { directorySettings, isDirectorySettings } from '../../../documents/settings-file.ts';
+import { isDirectorySettings, settingsFileName } from '../../../documents/settings-file.ts';
 import type { SourceFile } from '../../../model/document.ts';
 import { ignoreFile } from '../../../model/sources/file-rules.ts';
-import { mostFiles } from '../files/list-files.ts';
+import { maxFiles } from '../files/list-files.ts';
 import { createSelector, digestOfContent, type FileSelection } from '../files/selection.ts';
 import { isDocumentFile, Unreadable } from '../files/snapshot.ts';
 import type { GitRun } from './program.ts';
@@ -35,33 +35,33 @@ const [link, submodule] = ['120000', '160000'];
  * when the path does not exist.
  */
 export async function findTree(git: Plumbing, commit: string, path: string): Promise<string> {
-  const { code, out } = await git(['rev-parse', '--verify', '--quiet', '--end-of-options', `${commit}:${path}`], {
+  const { code, output } = await git(['rev-parse', '--verify', '--quiet', '--end-of-options', `${commit}:${path}`], {
     mayFail: true,
   });
-  if (code === 0) return out.toString('utf8').trim();
-  throw new Unreadable(`commit ${short(commit)} has no directory "${path}"; correct \`path\`.`);
+  if (code === 0) return output.toString('utf8').trim();
+  throw new Unreadable(`commit ${shortId(commit)} has no directory "${path}"; correct \`path\`.`);
 }
 
 /** What to read from a commit, and the globs that apply in addition to the rules in the commit. */
 export interface TreePlace {
   readonly id: string;
   readonly path: string;
-  readonly globs: StatedGlobs;
+  readonly globs: SourceGlobs;
 }
 
 /** Reads the files of a tree, or a single file. Throws `Unreadable` for content that a source may not have. */
 export async function readTree(git: Plumbing, { id, path, globs }: TreePlace): Promise<GitTree> {
-  const { out } = await git(['cat-file', '-t', id]);
-  const isTree = out.toString('utf8').trim() === 'tree';
-  const entries = isTree ? await listEntries(git, id) : [await fileEntry(git, id, path)];
+  const { output } = await git(['cat-file', '-t', id]);
+  const isTree = output.toString('utf8').trim() === 'tree';
+  const entries = isTree ? await listEntries(git, id) : [await readFileEntry(git, id, path)];
   const texts = isTree ? await readRuleFiles(git, entries) : {};
   // Globs do not apply to a single file that is named.
   const selector = createSelector({ root: path, ...texts }, isTree ? globs : {});
   const selected = isTree
-    ? entries.filter((entry) => !selector.leavesOut(entry.path, entry.mode === submodule) && isDocumentEntry(entry))
+    ? entries.filter((entry) => !selector.excludes(entry.path, entry.mode === submodule) && isDocumentEntry(entry))
     : entries;
   const bytes = selected.reduce((total, { size }) => total + size, 0);
-  if (selected.length > mostFiles) throw new Unreadable(`it holds more than ${mostFiles} files; use several sources.`);
+  if (selected.length > maxFiles) throw new Unreadable(`it holds more than ${maxFiles} files; use several sources.`);
   if (bytes > limits.revisionBytes)
     throw new Unreadable(
       `it contains ${describeBytes(bytes)} of documents, and the maximum is ${describeBytes(limits.revisionBytes)}; use several sources.`,
@@ -80,29 +80,29 @@ export async function readTree(git: Plumbing, { id, path, globs }: TreePlace): P
 
 /** Reads the files at the top that decide which others are read. */
 async function readRuleFiles(git: Plumbing, entries: readonly Entry[]) {
-  const found = entries.filter(({ path }) => path === ignoreFile || path === directorySettings);
+  const found = entries.filter(({ path }) => path === ignoreFile || path === settingsFileName);
   const odd = found.find(({ mode }) => mode === link || mode === submodule);
   if (odd !== undefined) throw new Unreadable(`"${odd.path}" is not a regular file; put the file itself there.`);
   const large = found.find(({ size }) => size > limits.fileBytes);
   if (large !== undefined) throw tooLarge(large);
   const bytes = found.reduce((total, { size }) => total + size, 0);
   const read = new Map((await readBlobs(git, found, bytes)).map(({ path, text }) => [path, text]));
-  return { ignore: read.get(ignoreFile), settings: read.get(directorySettings) };
+  return { ignore: read.get(ignoreFile), settings: read.get(settingsFileName) };
 }
 
 function tooLarge({ path }: Entry): Unreadable {
   return new Unreadable(`"${path}" has more than ${describeBytes(limits.fileBytes)}; split it.`);
 }
 
-async function fileEntry(git: Plumbing, id: string, path: string): Promise<Entry> {
-  const { out } = await git(['cat-file', '-s', id]);
-  return { mode: '100644', id, size: Number(out.toString('utf8')), path };
+async function readFileEntry(git: Plumbing, id: string, path: string): Promise<Entry> {
+  const { output } = await git(['cat-file', '-s', id]);
+  return { mode: '100644', id, size: Number(output.toString('utf8')), path };
 }
 
 /** Returns all entries below a tree, with paths relative to it, in byte order. */
 async function listEntries(git: Plumbing, tree: string): Promise<readonly Entry[]> {
-  const { out } = await git(['ls-tree', '-r', '-z', '-l', tree], { outputBytes: 64 * 1024 * 1024 });
-  return out
+  const { output } = await git(['ls-tree', '-r', '-z', '-l', tree], { outputBytes: 64 * 1024 * 1024 });
+  return output
     .toString('utf8')
     .split('\0')
     .filter((line) => line !== '')
@@ -131,16 +131,16 @@ function isDocumentEntry({ mode, path }: Entry): boolean {
 async function readBlobs(git: Plumbing, entries: readonly Entry[], bytes: number): Promise<readonly SourceFile[]> {
   if (entries.length === 0) return [];
   const input = `${entries.map(({ id }) => id).join('\n')}\n`;
-  const { out } = await git(['cat-file', '--batch'], { input, outputBytes: bytes + entries.length * 200 });
+  const { output } = await git(['cat-file', '--batch'], { input, outputBytes: bytes + entries.length * 200 });
   let at = 0;
   return entries.map(({ path, size }) => {
-    const begin = out.indexOf(0x0a, at) + 1;
+    const begin = output.indexOf(0x0a, at) + 1;
     at = begin + size + 1;
-    return { path, text: textOf(out.subarray(begin, begin + size), path) };
+    return { path, text: decodeText(output.subarray(begin, begin + size), path) };
   });
 }
 
-function textOf(bytes: Uint8Array, path: string): string {
+function decodeText(bytes: Uint8Array, path: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (cause) {
@@ -154,6 +154,6 @@ function splitOnce(text: string, separator: string): readonly [string, string] {
 }
 
 /** Returns the short form of a commit id, as it is shown to people. */
-export function short(commit: string): string {
+export function shortId(commit: string): string {
   return commit.slice(0, 12);
 }

@@ -10,13 +10,18 @@ import { reasonOf, Unreachable } from '../../../kubernetes/errors.ts';
 import { createOutage } from '../../../kubernetes/outage.ts';
 import { apiVersion } from '../../../model/document.ts';
 import { pluralOf } from '../../../model/lower/crd/names.ts';
-import { type KubernetesConfig, type NamespaceRule, namesOf, ruleFor } from '../../../model/sources/kubernetes.ts';
+import {
+  type KubernetesConfig,
+  type NamespaceRule,
+  namespaceNamesOf,
+  ruleFor,
+} from '../../../model/sources/kubernetes.ts';
 import { recordedSpec } from '../../../model/sources/spec.ts';
-import { settleOutputs, unreadOutputs } from '../../config/plans/outputs.ts';
+import { findUnreadOutputs, removeOutputs } from '../../config/plans/outputs.ts';
 import type { SourceDefinition } from '../definition.ts';
 import type { SourceLeaseKeeper } from '../leases.ts';
 import type { Reporter } from '../loop/report.ts';
-import { plainTiming } from '../loop/schedule.ts';
+import { defaultTiming } from '../loop/schedule.ts';
 import type { CalledSource } from '../scheduled-sources.ts';
 import { type Cluster, openCluster } from './cluster.ts';
 import { holdLease } from './held-lease.ts';
@@ -57,7 +62,7 @@ export interface ClusterSourcesOptions {
 /** Follows a cluster while this server has its lease, so that only one server reads it, however many there are. */
 export function followCluster(options: ClusterSourcesOptions): SourceFeed {
   const { engine, account, config, owner, leaseSeconds: seconds, leases, report } = options;
-  const only = config.clusterWide === false ? namesOf(config) : undefined;
+  const only = config.clusterWide === false ? namespaceNamesOf(config) : undefined;
   const listeners = new Set<() => void>();
   let reported = '';
   let openings = 0;
@@ -69,7 +74,7 @@ export function followCluster(options: ClusterSourcesOptions): SourceFeed {
     if (message !== reported) report({ level: 'error', message });
     reported = message;
   };
-  const held = holdLease<Followed>({
+  const held = holdLease<FollowedCluster>({
     ...{ engine, leases, failed },
     request: { account, name: `kubernetes/${config.name}`, owner, seconds },
     async begin() {
@@ -79,7 +84,7 @@ export function followCluster(options: ClusterSourcesOptions): SourceFeed {
         ...{ client, outage, apiVersion, kinds: kindsOf(engine), onError: failed, instance: owner },
         secrets: config.secrets ?? {},
         readsServices: config.services?.read === true,
-        only,
+        onlyNamespaces: only,
       });
       const own = followOwnResources({
         ...{ client, outage, apiVersion, namespaces: only },
@@ -126,7 +131,7 @@ export function followCluster(options: ClusterSourcesOptions): SourceFeed {
   };
 }
 
-interface Followed {
+interface FollowedCluster {
   readonly cluster: Cluster;
   readonly own: OwnResources;
   readonly shown: ClusterResources;
@@ -150,7 +155,7 @@ function kindsOf({ registry }: Engine) {
     .map(({ name: kind, service }) => ({
       ...{ kind, plural: pluralOf(kind), service },
       childServices: registry
-        .inlineOf(kind)
+        .inlineChildrenOf(kind)
         .flatMap(({ child, member: list }) => (child.service === undefined ? [] : [{ list, ...child.service }])),
     }));
 }
@@ -161,7 +166,7 @@ function kindsOf({ registry }: Engine) {
  */
 function definitionsOf(
   options: ClusterSourcesOptions,
-  followed: Followed,
+  followed: FollowedCluster,
   recorded: readonly CalledSource[],
 ): readonly SourceDefinition[] {
   const { account, config } = options;
@@ -175,7 +180,7 @@ function definitionsOf(
   const ours = recorded.filter(
     ({ account: of, type, spec }) => of === account && type === 'kubernetes' && spec['cluster'] === config.name,
   );
-  shown.see(covered, ours);
+  shown.updateSources(covered, ours);
   const known = new Map(ours.map((source) => [source.id, source]));
   const current = [...covered].map(([namespace, rule]) => {
     const request = requestOf(options, followed, namespace, known);
@@ -192,18 +197,18 @@ function definitionsOf(
  */
 function requestOf(
   { config }: ClusterSourcesOptions,
-  { own }: Followed,
+  { own }: FollowedCluster,
   namespace: string,
   known: ReadonlyMap<string, CalledSource>,
 ): SourceRequest {
-  const resource = own.in('Source', namespace).find(({ metadata }) => metadata.name === config.name);
+  const resource = own.resourcesIn('Source', namespace).find(({ metadata }) => metadata.name === config.name);
   const last = known.get(`${config.name}.${namespace}`)?.spec['requested'];
   return readSourceRequest(resource === undefined ? last : resource.spec);
 }
 
 function define(
   options: ClusterSourcesOptions,
-  { cluster, shown }: Followed,
+  { cluster, shown }: FollowedCluster,
   namespace: string,
   { rule, request }: { readonly rule: NamespaceRule; readonly request: SourceRequest },
 ): SourceDefinition {
@@ -213,13 +218,13 @@ function define(
   return {
     ...{ account, name, type: 'kubernetes', isConfigured: true, delayMs: 0, holdsBack: true },
     spec: recordedSpec('kubernetes', stated, 'server'),
-    intervalMs: plainTiming.intervalMs,
-    noted: () => shown.touch(namespace),
+    intervalMs: defaultTiming.intervalMs,
+    onStatusRecorded: () => shown.touch(namespace),
     open({ statedFiles }) {
       const now = () => engine.now();
       const outputs: OutputStore = {
-        unread: () => unreadOutputs(engine, account, name),
-        settle: (object, unread) => settleOutputs(engine, { account, source: name, object }, unread),
+        readUnread: () => findUnreadOutputs(engine, account, name),
+        markDelivered: (object, unread) => removeOutputs(engine, { account, source: name, object }, unread),
       };
       const about = { cluster, namespace, source: name, apiVersion, kinds: kindsOf(engine), statedFiles, now };
       return openNamespace({ ...about, outputs, managementUrl });
@@ -243,7 +248,7 @@ function defineFormer(
   const fetch = async () => ({ ok: false as const, reason: keptReason(reason, name) });
   return {
     ...{ account, name, type: 'kubernetes', spec, isConfigured: false, delayMs: 0, opening: reason },
-    intervalMs: plainTiming.intervalMs,
+    intervalMs: defaultTiming.intervalMs,
     open: () => ({ fetch, peek: fetch, watch: () => async () => undefined }),
   };
 }

@@ -1,10 +1,10 @@
 import type { Client } from '../../../kubernetes/client.ts';
-import { unlessAbsent } from '../../../kubernetes/errors.ts';
+import { ignoreNotFound } from '../../../kubernetes/errors.ts';
 import type { Outage } from '../../../kubernetes/outage.ts';
 import { type Reflector, type ReflectorState, startReflector } from '../../../kubernetes/reflector.ts';
 import type { Resource } from '../../../kubernetes/resource.ts';
 import type { SecretUse } from '../../../model/sources/kubernetes.ts';
-import { followNamed } from './named-namespaces.ts';
+import { followNamedNamespaces } from './named-namespaces.ts';
 import { type ResourceKind, withoutBookkeeping } from './resource-file.ts';
 import { createSecretAccess, createServiceAccess, type SecretAccess, type ServiceAccess } from './secret-access.ts';
 import { followResources, type StatedResources } from './stated-resources.ts';
@@ -56,7 +56,7 @@ export interface ClusterOptions {
   readonly secrets: SecretUse;
   readonly readsServices: boolean;
   /** Namespaces that may be read. Absent: all of them, and the list of namespaces. */
-  readonly only?: readonly string[] | undefined;
+  readonly onlyNamespaces?: readonly string[] | undefined;
 }
 
 const namespacesPath = '/api/v1/namespaces';
@@ -64,10 +64,10 @@ const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions
 
 /** Follows the namespaces of a cluster and the resources in them. */
 export function openCluster(options: ClusterOptions): Cluster {
-  const { client, apiVersion, kinds, onError, instance, secrets, readsServices, only } = options;
+  const { client, apiVersion, kinds, onError, instance, secrets, readsServices, onlyNamespaces } = options;
   const [group = ''] = apiVersion.split('/');
   const listeners = new Set<(namespace: string | undefined) => void>();
-  const starting = createGate(kinds.length * (only?.length ?? 1) + 1);
+  const starting = createGate(kinds.length * (onlyNamespaces?.length ?? 1) + 1);
   const notify = (namespace: string | undefined): void => {
     for (const listener of listeners) listener(namespace);
   };
@@ -76,11 +76,11 @@ export function openCluster(options: ClusterOptions): Cluster {
     notify(undefined);
   };
   const namespaces = followNamespaces(options, { onChange: notify, onState: () => onState(namespacesPath) });
-  const resources = followResources({ ...options, namespaces: only, onState, onChange: notify });
+  const resources = followResources({ ...options, namespaces: onlyNamespaces, onState, onChange: notify });
 
   const definitionIds = new Map<string, string>();
   const readDefinition = async (plural: string): Promise<Resource | undefined> => {
-    const found = await unlessAbsent(client.get(`${definitionsPath}/${plural}.${group}`));
+    const found = await ignoreNotFound(client.get(`${definitionsPath}/${plural}.${group}`));
     definitionIds.set(plural, found?.metadata.uid ?? '');
     return found;
   };
@@ -94,11 +94,11 @@ export function openCluster(options: ClusterOptions): Cluster {
     statedIn: resources.statedIn,
     stateOf: resources.stateOf,
     version: resources.version,
-    readNamespace: (name) => unlessAbsent(client.get(`${namespacesPath}/${name}`)),
+    readNamespace: (name) => ignoreNotFound(client.get(`${namespacesPath}/${name}`)),
     secrets: createSecretAccess(client, secrets),
     services: createServiceAccess(client, readsServices),
     readDefinition,
-    isBounded: only !== undefined,
+    isBounded: onlyNamespaces !== undefined,
     async definitionId(plural) {
       const known = definitionIds.get(plural);
       if (known !== undefined) return known;
@@ -118,11 +118,12 @@ export function openCluster(options: ClusterOptions): Cluster {
 }
 
 function followNamespaces(
-  { client, onError, only, outage }: ClusterOptions,
+  { client, onError, onlyNamespaces, outage }: ClusterOptions,
   { onChange, onState }: { readonly onChange: (name: string | undefined) => void; readonly onState: () => void },
 ): Reflector {
   const keep = withoutBookkeeping;
-  if (only !== undefined) return followNamed({ client, names: only, keep, outage, onChange, onState });
+  if (onlyNamespaces !== undefined)
+    return followNamedNamespaces({ client, names: onlyNamespaces, keep, outage, onChange, onState });
   return startReflector({
     ...{ client, path: namespacesPath, keep, outage, onState, onError },
     onChange: ({ after, before }) => onChange((after ?? before)?.metadata.name),

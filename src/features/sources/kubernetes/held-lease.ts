@@ -29,7 +29,7 @@ export interface HeldLease<Work> {
  * Maximum time between two attempts to take or renew the lease, in milliseconds. Leases of an embedded database last
  * for an hour, and failed attempts must be repeated sooner.
  */
-const mostPauseMs = 10_000;
+const maxPauseMs = 10_000;
 
 /** Takes the lease whenever it is free, renews it, and does the work while this server has it. */
 export function holdLease<Work>(options: LeasedWork<Work>): HeldLease<Work> {
@@ -55,7 +55,7 @@ export function holdLease<Work>(options: LeasedWork<Work>): HeldLease<Work> {
     const former = held;
     held = undefined;
     if (former === undefined) return;
-    leases?.letGo(former.lease);
+    leases?.release(former.lease);
     await options.end(former.work);
   };
   const keep = async (now: NonNullable<typeof held>): Promise<void> => {
@@ -74,7 +74,7 @@ export function holdLease<Work>(options: LeasedWork<Work>): HeldLease<Work> {
       changing = undefined;
     });
   };
-  const looking = setInterval(look, Math.min(lifetimeMs / 3, mostPauseMs));
+  const looking = setInterval(look, Math.min(lifetimeMs / 3, maxPauseMs));
   look();
 
   return {

@@ -26,7 +26,7 @@ type Unavailable = Extract<Fetched, { readonly ok: false }>;
  * Recorded as the version when the store was found to be set back. By the next look, the store's version may have
  * passed the last applied version again, so that comparing them would show nothing.
  */
-const setBack = 'lost';
+const setBackVersion = 'lost';
 
 /**
  * Returns why missing resources were not deleted one by one, as far as that can be seen, otherwise `undefined`. Must be
@@ -46,7 +46,7 @@ export async function lossFault(
     const found = await cluster.readNamespace(namespace);
     const fault = namespaceFault(options, found);
     if (fault !== undefined) return unavailable(fault);
-    if (found !== undefined && isOther(former, 'namespace', found))
+    if (found !== undefined && isRecreated(former, 'namespace', found))
       return unavailable(
         `the namespace ${namespace} was deleted and created again, and the missing resources were deleted with the former one: ${named}; ${way}`,
       );
@@ -54,12 +54,12 @@ export async function lossFault(
     for (const kind of kinds.filter(({ plural }) => plurals.has(plural))) {
       const fault = await definitionFault(options, kind, former);
       if (fault !== undefined) return unavailable(`${fault.why}${fault.isOver ? `: ${named}; ${way}` : ''}`);
-      if (last.version === setBack || isEarlier(cluster.version(namespace, kind.plural), last.version))
+      if (last.version === setBackVersion || isEarlier(cluster.version(namespace, kind.plural), last.version))
         return {
           ...unavailable(
             `the cluster was restored to an earlier state, for example from a backup, and lacks resources that were stated since: ${named}; ${way}`,
           ),
-          version: setBack,
+          version: setBackVersion,
         };
     }
     return undefined;
@@ -72,7 +72,7 @@ export async function lossFault(
  * Whether a resource has the name of one that existed when the source was applied last, but another id. An id that
  * could not be read then counts as the same.
  */
-function isOther(former: ReadonlyMap<string, string>, name: string, { metadata: { uid } }: Resource): boolean {
+function isRecreated(former: ReadonlyMap<string, string>, name: string, { metadata: { uid } }: Resource): boolean {
   return (former.get(name) || uid) !== uid;
 }
 
@@ -92,7 +92,7 @@ async function definitionFault(
       return { why: `${of} does not exist, and neither do its resources; install it again`, isOver: false };
     if (isTerminating(found))
       return { why: `${of} is being deleted, and its resources with it; install it again`, isOver: false };
-    if (!isOther(former, plural, found)) return undefined;
+    if (!isRecreated(former, plural, found)) return undefined;
     const why = `${of} was deleted and created again, and the missing resources were deleted with the former one`;
     return { why, isOver: true };
   } catch (error) {
@@ -105,10 +105,10 @@ async function definitionFault(
 }
 
 /** Maximum number of resources that are named in a message. */
-const mostNames = 3;
+const maxNames = 3;
 
 function namesOf(paths: readonly string[], { namespace, kinds }: LossOptions): string {
-  const names = paths.slice(0, mostNames).map((path) => nameOfPath(path, namespace, kinds));
+  const names = paths.slice(0, maxNames).map((path) => nameOfPath(path, namespace, kinds));
   const more = paths.length - names.length;
   return more === 0 ? names.join(', ') : `${names.join(', ')} and ${more} more`;
 }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { pauseMs, plainBackoff } from '../../../kubernetes/backoff.ts';
+import { defaultBackoff, pauseMs } from '../../../kubernetes/backoff.ts';
 import type { Client } from '../../../kubernetes/client.ts';
 import { ApiError, reasonOf } from '../../../kubernetes/errors.ts';
 import { createOutage, type Outage } from '../../../kubernetes/outage.ts';
@@ -7,7 +7,7 @@ import type { Reflector, ReflectorState } from '../../../kubernetes/reflector.ts
 import type { Resource } from '../../../kubernetes/resource.ts';
 
 /** Options for following namespaces that are read one by one. */
-export interface NamedOptions {
+export interface NamedNamespacesOptions {
   readonly client: Pick<Client, 'get'>;
   readonly names: readonly string[];
   /** Returns the part of a namespace that is kept in memory. */
@@ -21,13 +21,13 @@ export interface NamedOptions {
  * Interval between two readings, in milliseconds. A server that may not list namespaces may not watch a single one
  * either.
  */
-const everyMs = 30_000;
+const pollIntervalMs = 30_000;
 
 /**
  * Reads the given namespaces repeatedly, for a server that has no rights beyond them. A namespace that cannot be read
  * keeps its last state.
  */
-export function followNamed(options: NamedOptions): Reflector {
+export function followNamedNamespaces(options: NamedNamespacesOptions): Reflector {
   const { client, names, keep, outage = createOutage(), onChange, onState } = options;
   const objects = new Map<string, Resource>();
   const ending = new AbortController();
@@ -59,7 +59,7 @@ export function followNamed(options: NamedOptions): Reflector {
       state = next;
       if (isNew && !ending.signal.aborted) onState(next);
       if (isRecovered) outage.end();
-      const pause = failures === 0 ? everyMs : Math.min(everyMs, pauseMs(plainBackoff, failures));
+      const pause = failures === 0 ? pollIntervalMs : Math.min(pollIntervalMs, pauseMs(defaultBackoff, failures));
       const isUnanswered = next.state === 'failing' && next.status === undefined;
       const signal = isUnanswered ? AbortSignal.any([ending.signal, outage.ended]) : ending.signal;
       await delay(pause, undefined, { signal }).catch(() => undefined);

@@ -18,10 +18,10 @@ import {
 import { createReminder } from './reminder.ts';
 import { fileOf, isTerminating, pathOf, pluralOfPath, type ResourceKind } from './resource-file.ts';
 import { readSecretKeys } from './secrets.ts';
-import { resolveServices, type WithServices } from './services.ts';
-import { createSettler, plainSettle } from './settle.ts';
-import type { Stated } from './stated-resources.ts';
-import { isUnseen } from './status/resource-status.ts';
+import { type ResolvedResources, resolveServices } from './services.ts';
+import { createDebouncer, defaultSettleTimes } from './settle.ts';
+import type { StatedResource } from './stated-resources.ts';
+import { isStatusOutdated } from './status/resource-status.ts';
 import { createStatusReport, generationOf, objectsByFile, statusOf } from './status/status-report.ts';
 
 /** Options for a namespace of a cluster as a source of documents. */
@@ -38,7 +38,7 @@ export interface NamespaceOptions {
   readonly now: () => string;
   readonly outputs: OutputStore;
   readonly managementUrl?: string | undefined;
-  readonly settle?: typeof plainSettle;
+  readonly settleTimes?: typeof defaultSettleTimes;
 }
 
 /**
@@ -47,7 +47,7 @@ export interface NamespaceOptions {
  * resources too.
  */
 export function openNamespace(options: NamespaceOptions): Origin {
-  const { cluster, namespace, settle = plainSettle } = options;
+  const { cluster, namespace, settleTimes = defaultSettleTimes } = options;
   const report = createStatusReport(options);
   let changed: (() => void) | undefined;
   // Repeats the reading until the missing Secrets and Services exist.
@@ -85,24 +85,24 @@ export function openNamespace(options: NamespaceOptions): Origin {
         return {
           ...fetched,
           ...(lost === undefined ? {} : { lost }),
-          secrets: { keys, isWriting: cluster.secrets.mayWrite },
+          secrets: { keys, mayWrite: cluster.secrets.mayWrite },
         };
       } catch (error) {
         return { ok: false, reason: `Secrets that resources name cannot be read: ${reasonOf(error)}` };
       }
     },
-    peek: async () => (await readNamespace(options, undefined, asStated)).fetched,
+    peek: async () => (await readNamespace(options, undefined, leaveUnresolved)).fetched,
     concluded,
     async unchanged(state) {
       const stated = cluster.statedIn(namespace);
       const isNamed = stated.some((one) => outputSecretOf(one) !== undefined);
       // A resource that was changed and changed back has the same content, but a newer generation.
-      const isUnreported = stated.some((one) => isUnseen(one.resource.metadata.generation ?? 0, statusOf(one)));
+      const isUnreported = stated.some((one) => isStatusOutdated(one.resource.metadata.generation ?? 0, statusOf(one)));
       if (last !== undefined && (isNamed || isUnreported)) await concluded({ ...last, state });
     },
     watch(notify) {
       changed = notify;
-      const settler = createSettler(notify, settle);
+      const settler = createDebouncer(notify, settleTimes);
       const unlisten = cluster.onChange((where) => {
         if (where === undefined || where === namespace) settler.touch();
       });
@@ -133,19 +133,22 @@ function objectsIn({ cluster, namespace, source }: NamespaceOptions, state: Snap
 }
 
 /** Content of a namespace, and the resources that declare it. */
-interface ReadNamespace {
+interface NamespaceContent {
   readonly fetched: Fetched;
-  readonly stated: readonly Stated[];
+  readonly stated: readonly StatedResource[];
 }
 
 /** Leaves Services unresolved: a reading that only finds out what is declared needs no addresses. */
-const asStated = async (stated: readonly Stated[]): Promise<WithServices> => ({ stated, problems: [] });
+const leaveUnresolved = async (stated: readonly StatedResource[]): Promise<ResolvedResources> => ({
+  stated,
+  problems: [],
+});
 
 async function readNamespace(
   options: NamespaceOptions,
   last: LastApplied | undefined,
-  resolve: (stated: readonly Stated[]) => Promise<WithServices>,
-): Promise<ReadNamespace> {
+  resolve: (stated: readonly StatedResource[]) => Promise<ResolvedResources>,
+): Promise<NamespaceContent> {
   const { cluster, namespace, apiVersion } = options;
   const fault = namespaceFault(options, cluster.namespaces.get(namespace));
   if (fault !== undefined) return unavailable(fault);
@@ -184,7 +187,7 @@ async function readNamespace(
   return { fetched: { ok: true, ...content, selection: everyFile, warnings: [] }, stated };
 }
 
-function unavailable(reason: string): ReadNamespace {
+function unavailable(reason: string): NamespaceContent {
   return { fetched: { ok: false, reason }, stated: [] };
 }
 

@@ -1,6 +1,6 @@
 import { reasonOf } from '../../../kubernetes/errors.ts';
 import type { Resource } from '../../../kubernetes/resource.ts';
-import { type JsonObject, membersOf } from '../../../lib/json.ts';
+import { asObjectOrEmpty, type JsonObject } from '../../../lib/json.ts';
 import type { Problem } from '../../../model/problem.ts';
 import { isSecretName } from '../../../model/schema/values.ts';
 import type { StoredObject } from '../../../model/state/object.ts';
@@ -8,12 +8,12 @@ import { outputSecretAnnotation } from '../../../plan/documents/annotations.ts';
 import { renewBeforeAnnotation } from '../../../plan/documents/renewal.ts';
 import type { UnreadOutputs } from '../../config/plans/outputs.ts';
 import type { Cluster } from './cluster.ts';
-import type { Stated } from './stated-resources.ts';
+import type { StatedResource } from './stated-resources.ts';
 
 /** Values that were generated for objects of a source, kept until they are delivered. */
 export interface OutputStore {
-  unread(): Promise<ReadonlyMap<string, UnreadOutputs>>;
-  settle(object: string, unread: UnreadOutputs): Promise<void>;
+  readUnread(): Promise<ReadonlyMap<string, UnreadOutputs>>;
+  markDelivered(object: string, unread: UnreadOutputs): Promise<void>;
 }
 
 /** Options for the Secrets of a namespace that contain values generated for objects. */
@@ -30,7 +30,7 @@ export interface OutputSecretsOptions {
 }
 
 /** A resource with its object. */
-export interface StatedObject extends Stated {
+export interface StatedObject extends StatedResource {
   readonly file: string;
   readonly object: StoredObject;
   /** Names of the values that are generated for objects of this kind, which are the keys in a Secret. */
@@ -54,13 +54,13 @@ const objectAnnotation = 'heddle.dev/object';
  */
 const expiresAnnotation = 'heddle.dev/expires';
 
-const managedBy = { 'app.kubernetes.io/managed-by': 'heddle' };
+const managedByLabel = { 'app.kubernetes.io/managed-by': 'heddle' };
 
 /**
  * Returns the name of the Secret for values that are generated for the object of a resource. Returns `undefined` when
  * the resource names none.
  */
-export function outputSecretOf({ resource }: Pick<Stated, 'resource'>): string | undefined {
+export function outputSecretOf({ resource }: Pick<StatedResource, 'resource'>): string | undefined {
   const name = resource.metadata.annotations?.[outputSecretAnnotation];
   return name !== undefined && isSecretName(name) ? name : undefined;
 }
@@ -92,18 +92,18 @@ export async function writeOutputSecrets(
 ): Promise<ReadonlyMap<string, OutputSecret>> {
   const named = stated.filter((one) => one.outputs.length > 0 && outputSecretOf(one) !== undefined);
   if (!options.cluster.secrets.mayWrite || named.length === 0) return new Map();
-  const unread = await options.outputs.unread().catch((error: unknown) => reasonOf(error));
+  const unread = await options.outputs.readUnread().catch((error: unknown) => reasonOf(error));
   const results = await Promise.all(
     named.map(async (one): Promise<readonly [string, OutputSecret]> => {
       const name = outputSecretOf(one) ?? '';
-      if (typeof unread === 'string') return [one.file, { name, problem: unwritten(one, name, unread) }];
-      return [one.file, await writeOne(options, one, name, unread.get(one.object.id))];
+      if (typeof unread === 'string') return [one.file, { name, problem: unwrittenProblem(one, name, unread) }];
+      return [one.file, await writeOutputSecret(options, one, name, unread.get(one.object.id))];
     }),
   );
   return new Map(results);
 }
 
-async function writeOne(
+async function writeOutputSecret(
   options: OutputSecretsOptions,
   one: StatedObject,
   name: string,
@@ -112,30 +112,30 @@ async function writeOne(
   const { cluster, namespace, outputs } = options;
   try {
     const found = await cluster.secrets.read(namespace, name);
-    if (found !== undefined && !isOf(found, one)) return { name, problem: taken(options, one, name) };
-    if (unread === undefined && !isHeldIn(found, one)) return { name, problem: gone(options, one, name) };
+    if (found !== undefined && !isWrittenFor(found, one)) return { name, problem: takenProblem(options, one, name) };
+    if (unread === undefined && !hasOutputs(found, one)) return { name, problem: goneProblem(options, one, name) };
     const members = secretMembers(options, one, unread);
     if (found === undefined) await cluster.secrets.create(namespace, newSecret(options, one, name, members));
-    else if (!holds(found, members)) await cluster.secrets.patch(namespace, name, changeOf(found, members));
-    if (unread !== undefined) await outputs.settle(one.object.id, unread);
+    else if (!hasMembers(found, members)) await cluster.secrets.patch(namespace, name, patchOf(found, members));
+    if (unread !== undefined) await outputs.markDelivered(one.object.id, unread);
     return { name };
   } catch (error) {
-    return { name, problem: unwritten(one, name, withoutValues(reasonOf(error), unread)) };
+    return { name, problem: unwrittenProblem(one, name, redactValues(reasonOf(error), unread)) };
   }
 }
 
 /** Whether the Secret was written for exactly this resource. */
-function isOf({ metadata }: Resource, { resource }: StatedObject): boolean {
+function isWrittenFor({ metadata }: Resource, { resource }: StatedObject): boolean {
   const { labels = {}, ownerReferences = [] } = metadata;
   return (
-    Object.entries(managedBy).every(([label, value]) => labels[label] === value) &&
+    Object.entries(managedByLabel).every(([label, value]) => labels[label] === value) &&
     ownerReferences.some(({ uid }) => uid === resource.metadata.uid)
   );
 }
 
 /** Whether the Secret contains the values that were generated for the object. */
-function isHeldIn(secret: Resource | undefined, { object, outputs }: StatedObject): boolean {
-  const data = membersOf(secret?.data);
+function hasOutputs(secret: Resource | undefined, { object, outputs }: StatedObject): boolean {
+  const data = asObjectOrEmpty(secret?.data);
   return (
     secret?.metadata.annotations?.[objectAnnotation] === object.id && outputs.every((key) => Object.hasOwn(data, key))
   );
@@ -160,8 +160,8 @@ function secretMembers(
   };
 }
 
-function holds({ metadata, data }: Resource, members: SecretMembers): boolean {
-  const held = membersOf(data);
+function hasMembers({ metadata, data }: Resource, members: SecretMembers): boolean {
+  const held = asObjectOrEmpty(data);
   return (
     Object.entries(members.annotations).every(([name, value]) => metadata.annotations?.[name] === value) &&
     Object.entries(members.data).every(([key, value]) => held[key] === value)
@@ -179,7 +179,7 @@ function newSecret(
   const ownerReferences = [{ apiVersion, kind: kind.kind, name: owner, uid }];
   return {
     ...{ apiVersion: 'v1', kind: 'Secret', type: 'Opaque' },
-    metadata: { name, namespace, labels: managedBy, annotations, ownerReferences },
+    metadata: { name, namespace, labels: managedByLabel, annotations, ownerReferences },
     data,
   };
 }
@@ -188,12 +188,12 @@ function newSecret(
  * Returns a patch for a Secret. The version makes the patch fail with a conflict when the Secret has changed since it
  * was read.
  */
-function changeOf({ metadata }: Resource, { annotations, data }: SecretMembers): JsonObject {
+function patchOf({ metadata }: Resource, { annotations, data }: SecretMembers): JsonObject {
   const { uid, resourceVersion } = metadata;
   return { metadata: { uid, resourceVersion, annotations }, data };
 }
 
-function withoutValues(reason: string, unread: UnreadOutputs | undefined): string {
+function redactValues(reason: string, unread: UnreadOutputs | undefined): string {
   const values = Object.values(unread?.values ?? {});
   return [...values, ...values.map((value) => Buffer.from(value).toString('base64'))].reduce(
     (text, value) => text.replaceAll(value, '…'),
@@ -208,17 +208,17 @@ function problemOf({ kind, object, file }: StatedObject, code: Problem['code'], 
   };
 }
 
-function unwritten(one: StatedObject, name: string, reason: string): Problem {
+function unwrittenProblem(one: StatedObject, name: string, reason: string): Problem {
   const message = `the generated values cannot be written to the Secret \`${name}\`: ${reason}; it is tried again`;
   return problemOf(one, 'output_secret_unwritten', message);
 }
 
-function taken({ namespace }: OutputSecretsOptions, one: StatedObject, name: string): Problem {
+function takenProblem({ namespace }: OutputSecretsOptions, one: StatedObject, name: string): Problem {
   const message = `the Secret \`${name}\` of the namespace ${namespace} was not created for this resource and is not changed; name another one in \`${outputSecretAnnotation}\`, or delete that Secret`;
   return problemOf(one, 'output_secret_taken', message);
 }
 
-function gone({ namespace }: OutputSecretsOptions, one: StatedObject, name: string): Problem {
+function goneProblem({ namespace }: OutputSecretsOptions, one: StatedObject, name: string): Problem {
   const way = isRenewing(one)
     ? 'a new value is generated'
     : `delete the resource and create it again to get a new value, or let \`${renewBeforeAnnotation}\` generate one`;

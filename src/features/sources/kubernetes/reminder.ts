@@ -6,10 +6,10 @@ export interface Reminder {
 }
 
 /** Pauses in milliseconds: the first one is `firstMs`, and each further one is twice as long, up to `mostMs`. */
-const plainPauses = { firstMs: 2000, mostMs: 30_000 };
+const defaultPauses = { firstMs: 2000, mostMs: 30_000 };
 
 /** Creates a reminder. `call` must look again, and pass the result to `note`. */
-export function createReminder(call: () => void, { firstMs, mostMs } = plainPauses): Reminder {
+export function createReminder(call: () => void, { firstMs, mostMs } = defaultPauses): Reminder {
   let timer: NodeJS.Timeout | undefined;
   let pause = firstMs;
   return {

@@ -1,5 +1,5 @@
 import type { Resource } from '../../../kubernetes/resource.ts';
-import { canonicalJson, type Json, membersOf } from '../../../lib/json.ts';
+import { asObjectOrEmpty, canonicalJson, type Json } from '../../../lib/json.ts';
 import type { SourceFile } from '../../../model/document.ts';
 
 /** Kind of a resource, and its plural in the API. */
@@ -30,7 +30,11 @@ export function fileOf({ metadata, spec }: Resource, { kind, plural }: ResourceK
   const { name, namespace = '', labels, annotations } = metadata;
   const document = {
     ...{ apiVersion, kind },
-    metadata: { name, ...stated('labels', labels), ...stated('annotations', ownAnnotations(annotations)) },
+    metadata: {
+      name,
+      ...optionalMember('labels', labels),
+      ...optionalMember('annotations', ownAnnotations(annotations)),
+    },
     ...(spec === undefined ? {} : { spec }),
   };
   return { path: pathOf({ namespace, plural, name }), text: canonicalJson(document as Json) };
@@ -78,7 +82,10 @@ export function withoutBookkeeping(resource: Resource): Resource {
   return {
     ...(apiVersion === undefined ? {} : { apiVersion }),
     ...(kind === undefined ? {} : { kind }),
-    metadata: { ...defined(kept), ...stated('annotations', ownAnnotations(annotations)) } as Resource['metadata'],
+    metadata: {
+      ...withoutUndefined(kept),
+      ...optionalMember('annotations', ownAnnotations(annotations)),
+    } as Resource['metadata'],
     ...(spec === undefined ? {} : { spec }),
     ...(status === undefined ? {} : { status }),
   };
@@ -93,15 +100,15 @@ function ownAnnotations(
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
 
-function stated(name: string, value: object | undefined): object {
+function optionalMember(name: string, value: object | undefined): object {
   return value === undefined ? {} : { [name]: value };
 }
 
-function defined(members: object): object {
+function withoutUndefined(members: object): object {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
 
 /** Whether a definition or a namespace is being deleted, together with its contents. */
 export function isTerminating({ metadata, status }: Resource): boolean {
-  return metadata.deletionTimestamp !== undefined || membersOf(status)['phase'] === 'Terminating';
+  return metadata.deletionTimestamp !== undefined || asObjectOrEmpty(status)['phase'] === 'Terminating';
 }

@@ -1,5 +1,5 @@
 import type { Client } from '../../../kubernetes/client.ts';
-import { unlessAbsent } from '../../../kubernetes/errors.ts';
+import { ignoreNotFound } from '../../../kubernetes/errors.ts';
 import { createPacer } from '../../../kubernetes/pacer.ts';
 import type { Resource } from '../../../kubernetes/resource.ts';
 import type { JsonObject } from '../../../lib/json.ts';
@@ -39,7 +39,7 @@ export function createSecretAccess(
   return {
     mayRead: read,
     mayWrite: write,
-    read: (namespace, name) => pacer.run(() => unlessAbsent(client.get(`${listOf(namespace)}/${name}`))),
+    read: (namespace, name) => pacer.run(() => ignoreNotFound(client.get(`${listOf(namespace)}/${name}`))),
     create: (namespace, secret) => pacer.run(() => client.create(listOf(namespace), secret)),
     patch: (namespace, name, members) => pacer.run(() => client.patch(`${listOf(namespace)}/${name}`, members)),
   };
@@ -51,6 +51,6 @@ export function createServiceAccess(client: Pick<Client, 'get'>, mayRead: boolea
   return {
     mayRead,
     read: (namespace, name) =>
-      pacer.run(() => unlessAbsent(client.get(`/api/v1/namespaces/${namespace}/services/${name}`))),
+      pacer.run(() => ignoreNotFound(client.get(`/api/v1/namespaces/${namespace}/services/${name}`))),
   };
 }

@@ -1,10 +1,10 @@
 import { ApiError, reasonOf } from '../../../kubernetes/errors.ts';
 import type { Resource } from '../../../kubernetes/resource.ts';
-import { membersOf } from '../../../lib/json.ts';
+import { asObjectOrEmpty } from '../../../lib/json.ts';
 import { secretOrigin } from '../../../model/lower/shape.ts';
 import { isSecretName, namedValues, type SecretKeys } from '../../../model/schema/values.ts';
 import type { Cluster } from './cluster.ts';
-import type { Stated } from './stated-resources.ts';
+import type { StatedResource } from './stated-resources.ts';
 
 /** Options for looking up Secrets. */
 export interface SecretsOptions {
@@ -12,14 +12,14 @@ export interface SecretsOptions {
   readonly namespace: string;
 }
 
-type Found = SecretKeys extends ReadonlyMap<string, infer Value> ? Value : never;
+type SecretKeyValue = SecretKeys extends ReadonlyMap<string, infer Value> ? Value : never;
 
 /**
  * Reads the keys of Secrets in the same namespace that resources name, each Secret once. If a Secret does not exist or
  * may not be read, the result contains the reason for each of its keys. Throws `ApiError`, `Unreachable` when the API
  * server cannot answer.
  */
-export async function readSecretKeys(options: SecretsOptions, stated: readonly Stated[]): Promise<SecretKeys> {
+export async function readSecretKeys(options: SecretsOptions, stated: readonly StatedResource[]): Promise<SecretKeys> {
   const names = new Set(
     stated
       .flatMap(({ resource: { spec = null } }) => namedValues(spec))
@@ -27,15 +27,15 @@ export async function readSecretKeys(options: SecretsOptions, stated: readonly S
   );
   const bySecret = Map.groupBy(names, (name) => name.slice(0, name.indexOf('/')));
   const found = await Promise.all(
-    [...bySecret].map(async ([secret, keys]): Promise<readonly (readonly [string, Found])[]> => {
+    [...bySecret].map(async ([secret, keys]): Promise<readonly (readonly [string, SecretKeyValue])[]> => {
       const read = await readSecret(options, secret);
-      return keys.map((name) => [name, 'reason' in read ? read : keyOf(options, read.secret, keyIn(name))]);
+      return keys.map((name) => [name, 'reason' in read ? read : readKey(options, read.secret, keyNameIn(name))]);
     }),
   );
   return new Map(found.flat());
 }
 
-function keyIn(name: string): string {
+function keyNameIn(name: string): string {
   return name.slice(name.indexOf('/') + 1);
 }
 
@@ -43,7 +43,7 @@ async function readSecret(
   { cluster, namespace }: SecretsOptions,
   name: string,
 ): Promise<{ readonly secret: Resource } | { readonly reason: string }> {
-  if (!cluster.secrets.mayRead) return { reason: offHint };
+  if (!cluster.secrets.mayRead) return { reason: disabledHint };
   if (!isSecretName(name)) return { reason: `\`${name}\` is not a valid name of a Secret; correct it` };
   try {
     const secret = await cluster.secrets.read(namespace, name);
@@ -58,7 +58,7 @@ async function readSecret(
   }
 }
 
-const offHint =
+const disabledHint =
   'the server reads no Secrets of this cluster; its operator permits it by `secrets: { read: true }` in the settings of the cluster, or `kubernetes.secrets.read` of the chart';
 
 /** Types of Secrets that give access to the cluster itself, or contain a release. No document needs them. */
@@ -72,10 +72,10 @@ const foreignTypes: ReadonlySet<string> = new Set([
  * Returns the value of a key as text, without a line end at its end, as for files. A reason never contains what was
  * read.
  */
-function keyOf({ namespace }: SecretsOptions, { metadata, data, type = '' }: Resource, key: string): Found {
+function readKey({ namespace }: SecretsOptions, { metadata, data, type = '' }: Resource, key: string): SecretKeyValue {
   const where = `the Secret \`${metadata.name}\` of the namespace ${namespace}`;
   if (foreignTypes.has(type)) return { reason: `${where} has the type ${type}, which documents may not use` };
-  const keys = membersOf(data);
+  const keys = asObjectOrEmpty(data);
   const encoded = Object.hasOwn(keys, key) ? keys[key] : undefined;
   if (encoded === undefined) return { reason: `${where} has no key \`${key}\`; add it, and it is read automatically` };
   const text = typeof encoded === 'string' ? decode(encoded) : undefined;

@@ -1,11 +1,11 @@
 import { ApiError, reasonOf } from '../../../kubernetes/errors.ts';
 import type { Resource } from '../../../kubernetes/resource.ts';
-import { isObject, type Json, type JsonObject, membersOf } from '../../../lib/json.ts';
+import { asObjectOrEmpty, isObject, type Json, type JsonObject } from '../../../lib/json.ts';
 import type { Problem } from '../../../model/problem.ts';
 import { isServiceName } from '../../../model/schema/values.ts';
 import type { Cluster } from './cluster.ts';
 import { pathOf, type ResourceKind, type ServiceMember } from './resource-file.ts';
-import type { Stated } from './stated-resources.ts';
+import type { StatedResource } from './stated-resources.ts';
 
 /** Options for looking up Services. */
 export interface ServicesOptions {
@@ -16,8 +16,8 @@ export interface ServicesOptions {
 /**
  * Resources with the addresses of the Services that they name, and the problems of those that could not be resolved.
  */
-export interface WithServices {
-  readonly stated: readonly Stated[];
+export interface ResolvedResources {
+  readonly stated: readonly StatedResource[];
   readonly problems: readonly Problem[];
 }
 
@@ -25,7 +25,10 @@ export interface WithServices {
  * Replaces the names of Services in resources by their addresses, because documents contain addresses, also those of a
  * cluster. Throws `ApiError`, `Unreachable` when the API server cannot answer.
  */
-export async function resolveServices(options: ServicesOptions, stated: readonly Stated[]): Promise<WithServices> {
+export async function resolveServices(
+  options: ServicesOptions,
+  stated: readonly StatedResource[],
+): Promise<ResolvedResources> {
   const naming = stated.filter(namesService);
   const found = await Promise.all(naming.map((one) => resolveOne(options, one)));
   const resolved = new Map(found.map((one, at) => [naming[at], one.stated]));
@@ -36,30 +39,30 @@ export async function resolveServices(options: ServicesOptions, stated: readonly
 }
 
 /** Whether a resource or one of its children names a Service. Few of thousands do. */
-function namesService({ kind: { service, childServices = [] }, resource }: Stated): boolean {
+function namesService({ kind: { service, childServices = [] }, resource }: StatedResource): boolean {
   if (service === undefined && childServices.length === 0) return false;
-  const spec = membersOf(resource.spec);
+  const spec = asObjectOrEmpty(resource.spec);
   if (service !== undefined && isObject(spec[service.member])) return true;
   return childServices.some(({ list, member }) => childrenOf(spec[list]).some((child) => isObject(child[member])));
 }
 
 /** Returns the children in a list. The API server accepts only objects there. */
 function childrenOf(stated: Json | undefined): readonly JsonObject[] {
-  return Array.isArray(stated) ? stated.map((one) => membersOf(one)) : [];
+  return Array.isArray(stated) ? stated.map((one) => asObjectOrEmpty(one)) : [];
 }
 
 async function resolveOne(
   options: ServicesOptions,
-  one: Stated,
-): Promise<{ readonly stated: Stated; readonly problems: readonly Problem[] }> {
+  one: StatedResource,
+): Promise<{ readonly stated: StatedResource; readonly problems: readonly Problem[] }> {
   const { kind, resource } = one;
-  const { spec, faults } = await resolveSpec(options, kind, membersOf(resource.spec));
+  const { spec, faults } = await resolveSpec(options, kind, asObjectOrEmpty(resource.spec));
   if (faults.length > 0) return { stated: one, problems: faults.map((fault) => problemOf(options, one, fault)) };
   return { stated: spec === resource.spec ? one : { kind, resource: { ...resource, spec } }, problems: [] };
 }
 
 /** A spec with addresses instead of Services. The same object when it names no Service. */
-interface Resolved {
+interface ResolvedSpec {
   readonly spec: JsonObject;
   readonly faults: readonly ServiceFault[];
 }
@@ -74,7 +77,7 @@ async function resolveSpec(
   options: ServicesOptions,
   { service, childServices = [] }: ResourceKind,
   stated: JsonObject,
-): Promise<Resolved> {
+): Promise<ResolvedSpec> {
   const own = await resolveMember(options, stated, service);
   const lists = await Promise.all(
     childServices.map(({ list, ...child }) => resolveList(options, own.spec[list], { list, child })),
@@ -106,7 +109,7 @@ async function resolveMember(
   options: ServicesOptions,
   stated: JsonObject,
   service: ServiceMember | undefined,
-): Promise<Resolved> {
+): Promise<ResolvedSpec> {
   const { [service?.member ?? '']: reference, ...others } = stated;
   if (service === undefined || !isObject(reference)) return { spec: stated, faults: [] };
   const { member, field } = service;
@@ -118,7 +121,7 @@ async function resolveMember(
 
 function problemOf(
   { namespace }: ServicesOptions,
-  { kind, resource }: Stated,
+  { kind, resource }: StatedResource,
   { path, message }: ServiceFault,
 ): Problem {
   const { name } = resource.metadata;
@@ -131,7 +134,7 @@ type Address = { readonly text: string } | { readonly reason: string };
 async function addressOf({ cluster, namespace }: ServicesOptions, { name: named, port }: JsonObject): Promise<Address> {
   const name = String(named);
   const where = `the Service \`${name}\` of the namespace ${namespace}`;
-  if (!cluster.services.mayRead) return { reason: offHint };
+  if (!cluster.services.mayRead) return { reason: disabledHint };
   if (!isServiceName(name)) return { reason: `\`${name}\` is not a valid name of a Service; correct it` };
   try {
     const service = await cluster.services.read(namespace, name);
@@ -145,17 +148,17 @@ async function addressOf({ cluster, namespace }: ServicesOptions, { name: named,
   }
 }
 
-const offHint =
+const disabledHint =
   'the server reads no Services of this cluster; its operator permits it by `services: { read: true }` in the settings of the cluster, or `kubernetes.services.read` of the chart';
 
 function addressIn({ spec }: Resource, where: string, port: Json | undefined): Address {
-  const { type, clusterIP, ports } = membersOf(spec);
+  const { type, clusterIP, ports } = asObjectOrEmpty(spec);
   if (type === 'ExternalName')
     return { reason: `${where} refers to a name outside the cluster (ExternalName); write that name as the address` };
   if (clusterIP === 'None')
     return { reason: `${where} has no cluster IP (headless); name another Service, or write an address` };
   if (typeof clusterIP !== 'string' || clusterIP === '') return { reason: `${where} has no address yet` };
-  const known = (Array.isArray(ports) ? ports : []).map((one) => membersOf(one)['port']);
+  const known = (Array.isArray(ports) ? ports : []).map((one) => asObjectOrEmpty(one)['port']);
   if (port !== undefined && !known.includes(port))
     return { reason: `${where} has no port ${port}; it has ${known.join(', ') || 'none'}` };
   return { text: `${clusterIP}/${clusterIP.includes(':') ? 128 : 32}` };

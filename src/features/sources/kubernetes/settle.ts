@@ -1,18 +1,18 @@
 /** Waits for the end of a burst of events. */
-export interface Settler {
+export interface Debouncer {
   /** Records that an event happened. */
   touch(): void;
   stop(): void;
 }
 
 /** Time to wait after the last event, and maximum time to wait after the first, in milliseconds. */
-export const plainSettle = { quietMs: 1000, mostMs: 10_000 };
+export const defaultSettleTimes = { quietMs: 1000, mostMs: 10_000 };
 
 /**
  * Creates a settler. It calls `settled` once no event happened for `quietMs`, and at the latest `mostMs` after the
  * first event.
  */
-export function createSettler(settled: () => void, { quietMs, mostMs } = plainSettle): Settler {
+export function createDebouncer(settled: () => void, { quietMs, mostMs } = defaultSettleTimes): Debouncer {
   let timer: NodeJS.Timeout | undefined;
   let firstAt = 0;
   return {

@@ -10,7 +10,7 @@ import { isEarlier, type Resource } from '../../../kubernetes/resource.ts';
 import { type ResourceKind, withoutBookkeeping } from './resource-file.ts';
 
 /** A resource, and its kind. */
-export interface Stated {
+export interface StatedResource {
   readonly kind: ResourceKind;
   readonly resource: Resource;
 }
@@ -18,7 +18,7 @@ export interface Stated {
 /** The resources of a cluster, kept up to date. */
 export interface StatedResources {
   /** Returns the resources of a namespace. */
-  statedIn(namespace: string): readonly Stated[];
+  statedIn(namespace: string): readonly StatedResource[];
   /** Returns whether the resources of a kind in a namespace are up to date. */
   stateOf(plural: string, namespace: string): ReflectorState;
   /**
@@ -50,16 +50,16 @@ export interface ResourcesOptions {
  */
 export function followResources(options: ResourcesOptions): StatedResources {
   const { client, apiVersion, kinds, outage, onError } = options;
-  const byNamespace = new Map<string, Map<string, Stated>>();
+  const byNamespace = new Map<string, Map<string, StatedResource>>();
   const note = (kind: ResourceKind, { before, after }: ResourceChange): void => {
     const namespace = (after ?? before)?.metadata.namespace ?? '';
     const place = `${kind.plural}/${(after ?? before)?.metadata.name}`;
-    const stated = byNamespace.get(namespace) ?? new Map<string, Stated>();
+    const stated = byNamespace.get(namespace) ?? new Map<string, StatedResource>();
     byNamespace.set(namespace, stated);
     if (after === undefined) stated.delete(place);
     else stated.set(place, { kind, resource: after });
     // The status that this server writes, and notes of tools, do not change what a resource declares.
-    if (before === undefined || after === undefined || isRestated(before, after)) options.onChange(namespace);
+    if (before === undefined || after === undefined || mayChangeDeclaration(before, after)) options.onChange(namespace);
   };
   const follow = (kind: ResourceKind, path: string): Reflector => {
     const onChange = (change: ResourceChange) => note(kind, change);
@@ -107,7 +107,7 @@ function latest(versions: readonly string[]): string | undefined {
  * Whether a change may affect what the resource declares. The generation alone is not enough, because it only counts
  * changes of the spec.
  */
-export function isRestated({ metadata: before }: Resource, { metadata: after }: Resource): boolean {
+export function mayChangeDeclaration({ metadata: before }: Resource, { metadata: after }: Resource): boolean {
   return (
     before.generation !== after.generation ||
     before.uid !== after.uid ||

@@ -4,13 +4,13 @@ import {
   createSchedule,
   end,
   isNew,
+  requestRun,
   resume,
   type Schedule,
   step,
   suspend,
   type Timing,
   type Trigger,
-  want,
 } from './schedule.ts';
 
 /**
@@ -42,23 +42,23 @@ export interface LoopOptions {
   /**
    * Called when the loop ran hot and was stopped, or when it stays stopped because a probe found something to change.
    */
-  ranHot(trigger: Trigger): void;
+  onRanHot(trigger: Trigger): void;
 }
 
 /** A running loop. */
 export interface Loop {
-  want(trigger: Trigger): void;
+  request(trigger: Trigger): void;
   suspend(): void;
   resume(): void;
   /**
    * Returns the time until the next reconcile in milliseconds, or `undefined` when the loop does not wait for a time.
    */
-  dueIn(): number | undefined;
+  msUntilDue(): number | undefined;
   /** Stops the loop. Waits for a running reconcile. */
   stop(): Promise<void>;
 }
 
-const longestTimer = 2 ** 31 - 1;
+const maxTimerMs = 2 ** 31 - 1;
 
 /** Runs a schedule with timers. Never runs two reconciles at once. */
 export function runLoop(options: LoopOptions): Loop {
@@ -73,7 +73,7 @@ export function runLoop(options: LoopOptions): Loop {
     schedule = begin(schedule, trigger, clock.now());
     const conclusion = await options.reconcile(trigger, (key) => isNew(schedule, key));
     schedule = end(schedule, conclusion, clock.now(), clock.random());
-    if (schedule.hot !== undefined && conclusion.result === 'done') options.ranHot(schedule.hot.trigger);
+    if (schedule.hot !== undefined && conclusion.result === 'done') options.onRanHot(schedule.hot.trigger);
     running = undefined;
     advance();
   };
@@ -84,10 +84,10 @@ export function runLoop(options: LoopOptions): Loop {
     const next = step(schedule, now);
     const isHot = next.schedule.hot !== undefined && schedule.hot === undefined;
     schedule = next.schedule;
-    if (isHot && schedule.hot !== undefined) options.ranHot(schedule.hot.trigger);
+    if (isHot && schedule.hot !== undefined) options.onRanHot(schedule.hot.trigger);
     if ('run' in next.step) running = run(next.step.run);
     else if (next.step.until !== undefined)
-      timer = setTimeout(advance, Math.min(Math.max(0, next.step.until - now), longestTimer));
+      timer = setTimeout(advance, Math.min(Math.max(0, next.step.until - now), maxTimerMs));
   };
   const change = (to: Schedule): void => {
     schedule = to;
@@ -96,10 +96,10 @@ export function runLoop(options: LoopOptions): Loop {
 
   advance();
   return {
-    want: (trigger) => change(want(schedule, trigger)),
+    request: (trigger) => change(requestRun(schedule, trigger)),
     suspend: () => change(suspend(schedule)),
     resume: () => change(resume(schedule)),
-    dueIn() {
+    msUntilDue() {
       const next = step(schedule, clock.now()).step;
       return 'until' in next && next.until !== undefined ? next.until - clock.now() : undefined;
     },

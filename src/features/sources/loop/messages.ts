@@ -1,10 +1,10 @@
 import type { Problem } from '../../../model/problem.ts';
-import type { Reconciled } from '../../config/plans/documents.ts';
-import { outputsKeptDays } from '../../config/plans/outputs.ts';
+import type { ApplyResult } from '../../config/plans/documents.ts';
+import { outputRetentionDays } from '../../config/plans/outputs.ts';
 import type { Trigger } from './schedule.ts';
 
-type Applied = Extract<Reconciled, { readonly state: 'applied' }>;
-type Waiting = Extract<Reconciled, { readonly state: 'needs_approval' }>;
+type Applied = Extract<ApplyResult, { readonly state: 'applied' }>;
+type Waiting = Extract<ApplyResult, { readonly state: 'needs_approval' }>;
 
 /** Returns the message about what applying the documents of a source changed. */
 export function appliedMessage(name: string, documents: number, { plan, revision }: Applied): string {
@@ -32,7 +32,7 @@ export function approvalMessage(name: string, id: string, { plan }: Waiting): st
 
 /** Returns the message about how to read values that were generated while no caller waited for them. */
 export function outputsMessage(name: string, plan: string): string {
-  return `source ${name}: values were generated for new objects and can be read once within ${outputsKeptDays} days: \`heddle outputs ${plan}\``;
+  return `source ${name}: values were generated for new objects and can be read once within ${outputRetentionDays} days: \`heddle outputs ${plan}\``;
 }
 
 /** Returns the message about the number of problems in the documents. */

@@ -4,18 +4,18 @@ import type { Reader } from '../../../documents/reader.ts';
 import { sha256 } from '../../../lib/node-pure.ts';
 import type { Document } from '../../../model/document.ts';
 import { NotFound } from '../../../model/errors.ts';
-import { contradictions } from '../../../model/problem.ts';
+import { contradictionCodes } from '../../../model/problem.ts';
 import { environmentOfSource } from '../../../model/schema/values.ts';
 import type { SourceEvent } from '../../../model/sources/conditions.ts';
 import { isSuspended } from '../../../model/sources/settings.ts';
 import { isReminderDue } from '../../../model/sources/source-events.ts';
-import type { Content, SourceStatus } from '../../../model/sources/status.ts';
+import type { ContentIdentity, SourceStatus } from '../../../model/sources/status.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import { tracedRoot } from '../../../telemetry/span.ts';
-import { applyApproved } from '../../config/plans/apply-plan.ts';
+import { applyIfApproved } from '../../config/plans/apply-plan.ts';
 import type { ApplyRequest } from '../../config/plans/apply-request.ts';
-import { awaitApproval } from '../../config/plans/approvals.ts';
-import type { Reconciled } from '../../config/plans/documents.ts';
+import { storeForApproval } from '../../config/plans/approvals.ts';
+import type { ApplyResult } from '../../config/plans/documents.ts';
 import { hasUnreadOutputs } from '../../config/plans/outputs.ts';
 import type { Fetched, Origin, OriginOutcome } from '../files/origin.ts';
 import { claimsOfOthers, countDrift, inventoryOf, manualRevisionOf } from '../sources.ts';
@@ -30,7 +30,7 @@ import {
   outputsMessage,
   unavailableMessage,
 } from './messages.ts';
-import { createRecord, type RecordOptions } from './record.ts';
+import { createStatusRecord, type RecordOptions } from './record.ts';
 import { dueRenewals, renewingDocuments } from './renewals.ts';
 import type { Reporter } from './report.ts';
 import type { Conclusion } from './schedule.ts';
@@ -54,19 +54,19 @@ export interface Reconciler {
    * Reconciles once. `fresh` returns whether the result may differ from that of the last run. `isProbe`: the loop was
    * stopped because it ran hot. Never throws.
    */
-  reconcile(fresh: Fresh, options?: { readonly isProbe: boolean }): Promise<Conclusion>;
+  reconcile(fresh: IsFresh, options?: { readonly isProbe: boolean }): Promise<Conclusion>;
   /** Records another event of the source. */
   note(event: SourceEvent): Promise<void>;
   /** Sends a reminder when the source has been suspended for a long time. */
   remind(): Promise<void>;
 }
 
-type Fresh = (key: string) => boolean;
+type IsFresh = (key: string) => boolean;
 
-type Read = Extract<Fetched, { readonly ok: true }>;
+type ReadContent = Extract<Fetched, { readonly ok: true }>;
 
 /** State of the last run. */
-interface Memory {
+interface LastRun {
   digest?: string;
   values: readonly UsedValue[];
   /** Documents that request their generated values to be renewed before they expire. */
@@ -82,8 +82,8 @@ interface Memory {
 /** Creates the reconciler of a source. */
 export function createReconciler(options: ReconcilerOptions): Reconciler {
   const { engine, account, name, origin, report } = options;
-  const memory: Memory = { values: [], renewing: [], valuesDigest: '' };
-  const record = createRecord(options);
+  const memory: LastRun = { values: [], renewing: [], valuesDigest: '' };
+  const record = createStatusRecord(options);
   let reported = '';
   const reportOnce = (level: 'warn' | 'error', message: string): void => {
     if (reported !== message) report({ level, message });
@@ -100,30 +100,30 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
   };
 
   /** Applies what was read, unless the result would be the same as last time. */
-  const conclude = async (fetched: Read, fresh: Fresh, isProbe: boolean): Promise<Conclusion> => {
+  const conclude = async (fetched: ReadContent, fresh: IsFresh, isProbe: boolean): Promise<Conclusion> => {
     const [now, state] = [engine.now(), await engine.snapshots.fresh(account)];
     const others = await claimsOfOthers(engine, account, name);
-    const keyOn = (values: string, at: Snapshot) => keyOf(options, { fetched, values, others, at, memory, now });
+    const keyOn = (values: string, at: Snapshot) => inputKeyOf(options, { fetched, values, others, at, memory, now });
     // A source that is recorded as `stalled` compares its documents again: finding them applied ends that state.
     const isSeen = memory.digest === fetched.digest && record.status().state !== 'stalled';
-    if (isSeen && !fresh(keyOn(valuesIn(options, memory, fetched), state))) return await concludeSame(options, state);
+    if (isSeen && !fresh(keyOn(digestUsedValues(options, memory, fetched), state)))
+      return await concludeSame(options, state);
     // A server that starts compares all documents. This takes a while, and most likely finds all of them applied.
     const isQuiet = memory.digest === undefined && isApplied(record.status(), fetched.digest);
     const ended = await record.during(() => apply(options, fetched, memory, record.status()), { isQuiet });
-    await announce(options, ended);
+    await reportResult(options, ended);
     const { event, outcome } = ended;
     reported = '';
-    await record.note(notedAs(event, isProbe));
+    await record.note(eventToRecord(event, isProbe));
     // Uses the digest from before the values were applied: a value that changed during the run must still be applied.
     const key = keyOn(memory.valuesDigest, outcome.state);
     return conclusionOf(event, key, `${fetched.digest} ${memory.valuesDigest}`);
   };
 
-  const attempt = async (fresh: Fresh, isProbe: boolean): Promise<Conclusion> => {
+  const attempt = async (fresh: IsFresh, isProbe: boolean): Promise<Conclusion> => {
     try {
       // A suspension takes effect before the loop notices it; only a run that has already begun completes.
-      const settings = (await engine.snapshots.fresh(account)).settingsOf(name);
-      if (isSuspended(settings)) return { result: 'same' };
+      if (isSuspended((await engine.snapshots.fresh(account)).settingsOf(name))) return { result: 'same' };
       const fetched = await origin.fetch(lastApplied(record.status()));
       if (fetched.ok) return await conclude(fetched, fresh, isProbe);
       return await failed(unavailableEvent(name, fetched));
@@ -184,14 +184,14 @@ function reasonOf(name: string, error: unknown): string {
  * account (a change of settings is a revision), the claims of other sources, what is due or has expired by now, and the
  * version of the program.
  */
-function keyOf(
+function inputKeyOf(
   { version }: ReconcilerOptions,
   on: {
-    readonly fetched: Read;
+    readonly fetched: ReadContent;
     readonly values: string;
     readonly others: string;
     readonly at: Snapshot;
-    readonly memory: Memory;
+    readonly memory: LastRun;
     /** Time before the documents are applied. Whatever becomes due during the run is left to the next reconcile. */
     readonly now: string;
   },
@@ -205,15 +205,15 @@ function keyOf(
   return sha256(JSON.stringify([digest, problems, [...lost], values, at.revision, others, due, isExpired, version]));
 }
 
-function valuesIn(
+function digestUsedValues(
   { engine, account, name }: ReconcilerOptions,
-  { values }: Pick<Memory, 'values'>,
-  { secrets }: Read,
+  { values }: Pick<LastRun, 'values'>,
+  { secrets }: ReadContent,
 ): string {
   return digestOfValues(values, environmentOfSource(engine.planEnvironment, { account, source: name }, secrets));
 }
 
-interface Ended {
+interface ReconcileResult {
   readonly event: Extract<SourceEvent, { readonly what: 'applied' | 'refused' }>;
   readonly outcome: OriginOutcome;
   /** Id of the plan that stores values to be read once. */
@@ -224,7 +224,10 @@ interface Ended {
  * Reports the result to the origin. Then reports how to read generated values that were not delivered to the place that
  * the documents name.
  */
-async function announce({ engine, account, name, origin, report }: ReconcilerOptions, ended: Ended): Promise<void> {
+async function reportResult(
+  { engine, account, name, origin, report }: ReconcilerOptions,
+  ended: ReconcileResult,
+): Promise<void> {
   const { outcome, kept } = ended;
   await origin.concluded?.(outcome);
   if (kept !== undefined && (await hasUnreadOutputs(engine, account, name, kept)))
@@ -237,11 +240,11 @@ async function concludeSame({ origin }: ReconcilerOptions, state: Snapshot): Pro
 }
 
 /** When a probe changed something, the stopped loop is still hot. */
-function notedAs(event: Ended['event'], isProbe: boolean): Ended['event'] {
+function eventToRecord(event: ReconcileResult['event'], isProbe: boolean): ReconcileResult['event'] {
   return isProbe && event.what === 'applied' && event.revision !== undefined ? { ...event, isHot: true } : event;
 }
 
-function conclusionOf(event: Ended['event'], key: string, content: string): Conclusion {
+function conclusionOf(event: ReconcileResult['event'], key: string, content: string): Conclusion {
   if (event.what !== 'applied') return { result: 'refused', key, content };
   return { result: 'done', key, content, wrote: event.revision !== undefined };
 }
@@ -252,16 +255,21 @@ function isApplied({ state, lastAppliedDigest }: SourceStatus, digest: string): 
 }
 
 /** Reads the documents and applies them. */
-async function apply(options: ReconcilerOptions, fetched: Read, memory: Memory, last: SourceStatus): Promise<Ended> {
+async function apply(
+  options: ReconcilerOptions,
+  fetched: ReadContent,
+  memory: LastRun,
+  last: SourceStatus,
+): Promise<ReconcileResult> {
   const { engine, reader, account, name, lease, report } = options;
   for (const warning of fetched.warnings) report({ level: 'warn', message: `source ${name}: ${warning}` });
   const { rules, problems: ruleProblems, notes } = fetched.selection;
   for (const note of notes) report({ level: 'info', message: `source ${name}: ${note}` });
-  const { documents, problems, foreign, place } = await readInput(reader, fetched.files, { account });
+  const { documents, problems, foreign, locate } = await readInput(reader, fetched.files, { account });
   const isFirst = memory.digest === undefined;
   memory.digest = fetched.digest;
   memory.values = usedValues(documents);
-  const valuesDigest = valuesIn(options, memory, fetched);
+  const valuesDigest = digestUsedValues(options, memory, fetched);
   // A changed value changes the result, even when the documents are the same.
   if (memory.valuesDigest !== valuesDigest) memory.since = undefined;
   memory.valuesDigest = valuesDigest;
@@ -271,7 +279,7 @@ async function apply(options: ReconcilerOptions, fetched: Read, memory: Memory, 
   if (fetched.lost !== undefined || dueRenewals(memory.renewing, state, engine.now()) !== '') memory.since = undefined;
   const call = { account, actor: { type: 'source', id: name, name } as const, revision: state.revision };
   const request: ApplyRequest = {
-    ...{ source: name, documents, foreign, place, rules, lease, keepOutputs: true },
+    ...{ source: name, documents, foreign, locate, rules, lease, keepOutputs: true },
     problems: [...ruleProblems, ...(fetched.problems ?? []), ...problems],
     ...(options.holdsBack === undefined ? {} : { holdBack: true }),
     ...(memory.since === undefined ? {} : { since: memory.since }),
@@ -280,8 +288,8 @@ async function apply(options: ReconcilerOptions, fetched: Read, memory: Memory, 
     ...(fetched.lost === undefined ? {} : { lost: fetched.lost }),
     ...(fetched.commitInfo === undefined ? {} : { commitInfo: fetched.commitInfo }),
   };
-  const result = await applyApproved(engine, call, request);
-  const plan = result.state === 'needs_approval' ? await awaitApproval(engine, call, request, result) : undefined;
+  const result = await applyIfApproved(engine, call, request);
+  const plan = result.state === 'needs_approval' ? await storeForApproval(engine, call, request, result) : undefined;
   memory.waitsUntil = plan?.expiresAt;
   const isWhole = result.state === 'applied' && result.plan.heldBack === undefined;
   memory.since = isWhole ? { documents, revision: result.after.revision } : undefined;
@@ -295,7 +303,7 @@ async function apply(options: ReconcilerOptions, fetched: Read, memory: Memory, 
   const isSame = result.state === 'applied' && result.revision === undefined;
   const confirmed = isSame ? await manualRevisionOf(engine, account, name) : undefined;
   const isKnown = !isFirst && isApplied(last, fetched.digest);
-  return endOf(options, result, {
+  return resultOf(options, result, {
     documents: documents.length,
     state,
     content,
@@ -308,7 +316,7 @@ async function apply(options: ReconcilerOptions, fetched: Read, memory: Memory, 
 interface Attempt {
   readonly documents: number;
   readonly state: Snapshot;
-  readonly content: Content;
+  readonly content: ContentIdentity;
   /** Whether it was reported before that this content is applied. */
   readonly isKnown: boolean;
   /** Revision that was applied by hand and matches the documents. `undefined`: there is none. */
@@ -317,7 +325,7 @@ interface Attempt {
   readonly planId: string;
 }
 
-function endOf(options: ReconcilerOptions, result: Reconciled, attempt: Attempt): Ended {
+function resultOf(options: ReconcilerOptions, result: ApplyResult, attempt: Attempt): ReconcileResult {
   const { name, report } = options;
   const { content, state } = attempt;
   switch (result.state) {
@@ -357,7 +365,7 @@ function endOf(options: ReconcilerOptions, result: Reconciled, attempt: Attempt)
       const { problems } = result;
       const message = invalidMessage(name, problems);
       report({ level: 'error', message, problems });
-      const refused = problems.some(({ code }) => contradictions.has(code)) ? 'conflicted' : 'invalid';
+      const refused = problems.some(({ code }) => contradictionCodes.has(code)) ? 'conflicted' : 'invalid';
       const at = state.revision;
       const event = { ...content, what: 'refused', state: refused, message, at, problems } as const;
       return { event, outcome: { what: 'refused', state, problems } };

@@ -15,7 +15,7 @@ export interface RecordOptions {
   readonly status: SourceStatus;
   readonly slowMs: number;
   /** Called after a changed status was recorded. */
-  readonly noted?: () => void;
+  readonly onStatusRecorded?: () => void;
   /** Returns the current generation of the source's settings. */
   generation(): number;
   /**
@@ -26,7 +26,7 @@ export interface RecordOptions {
 }
 
 /** Creates the record of a source's status. Writes are made one after the other, and only when something changed. */
-export function createRecord(options: RecordOptions) {
+export function createStatusRecord(options: RecordOptions) {
   const { engine, account, name, lease, slowMs } = options;
   let status = options.status;
   // Status that was written last. A status that could not be written still counts as a change.
@@ -39,12 +39,12 @@ export function createRecord(options: RecordOptions) {
       ...(nextRunAt === undefined ? {} : { nextRunAt }),
     };
     status = next;
-    const open = isStopped(event);
+    const open = isLoopStopped(event);
     if (open !== undefined) engine.observer.report({ what: 'breaker', account, source: name, open });
     if (isSameStatus(written, next)) return;
     await recordStatus(engine, account, name, next, { lease, codes: eventsBetween(written, next) });
     written = next;
-    options.noted?.();
+    options.onStatusRecorded?.();
   };
   const note = (event: SourceEvent): Promise<void> => {
     const written = writing.then(() => write(event));
@@ -72,7 +72,7 @@ export function createRecord(options: RecordOptions) {
 }
 
 /** Whether the loop of the source is stopped because it ran hot. `undefined` when the event does not show it. */
-function isStopped(event: SourceEvent): boolean | undefined {
+function isLoopStopped(event: SourceEvent): boolean | undefined {
   if (event.what === 'hot') return true;
   if (event.what === 'refused') return false;
   return event.what === 'applied' ? event.isHot === true : undefined;

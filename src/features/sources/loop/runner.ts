@@ -3,16 +3,16 @@ import { readInput } from '../../../documents/input.ts';
 import type { Reader } from '../../../documents/reader.ts';
 import { NotFound } from '../../../model/errors.ts';
 import { isSourceSuspended } from '../../../model/sources/settings.ts';
-import { isSo, readStatus } from '../../../model/sources/status.ts';
+import { isConditionTrue, readStatus } from '../../../model/sources/status.ts';
 import type { SourceDefinition } from '../definition.ts';
 import type { Origin } from '../files/origin.ts';
 import {
-  explainLostSource,
-  giveSourceBack,
-  keepSource,
+  explainLostLease,
+  releaseSourceLease,
+  renewSourceLease,
   type SourceLease,
   type SourceLeaseKeeper,
-  takeSource,
+  takeSourceLease,
 } from '../leases.ts';
 import { type CalledSource, describeOtherWriters, markRequestHandled } from '../scheduled-sources.ts';
 import { filesStatedBy, findSource, recordClaimedKeys, recordSource } from '../sources.ts';
@@ -20,7 +20,7 @@ import { type Clock, type Loop, runLoop } from './loop.ts';
 import { goneMessage, hotMessage } from './messages.ts';
 import { createReconciler, type Reconciler } from './reconcile.ts';
 import type { Reporter } from './report.ts';
-import { plainTiming, type Timing, type Trigger } from './schedule.ts';
+import { defaultTiming, type Timing, type Trigger } from './schedule.ts';
 
 /** Options that all sources of a server share. */
 export interface RunnerOptions {
@@ -40,7 +40,7 @@ export interface RunnerOptions {
 }
 
 /** State that a server keeps of a source while it has the lease. */
-interface Held {
+interface HeldSource {
   readonly lease: SourceLease;
   readonly loop: Loop;
   readonly reconciler: Reconciler;
@@ -55,14 +55,14 @@ interface Held {
 }
 
 /** Time for which a server counts as starting, in milliseconds. */
-const startMs = 5000;
+const startupMs = 5000;
 
 /** Runs one source while this server has its lease, and tries to take the lease while no server has it. */
 export class SourceRunner {
   readonly definition: SourceDefinition;
   readonly #options: RunnerOptions;
   readonly #origin: Origin;
-  #held: Held | undefined;
+  #held: HeldSource | undefined;
   #changing: Promise<void> | undefined;
   readonly #createdAt: number;
   #stopped = false;
@@ -79,14 +79,14 @@ export class SourceRunner {
   }
 
   /** Updates the runner with what is recorded of the source now. `undefined` when nothing is recorded. */
-  see(called: CalledSource | undefined): void {
+  update(called: CalledSource | undefined): void {
     if (this.#stopped || this.#changing !== undefined) return;
     const held = this.#held;
     if (held === undefined) {
-      if ((called?.runner ?? null) === null) this.#change(() => this.#begin(called?.hinted ?? null));
+      if ((called?.runner ?? null) === null) this.#runChange(() => this.#takeLease(called?.hinted ?? null));
       return;
     }
-    if (called !== undefined) this.#heed(held, called);
+    if (called !== undefined) this.#handleRequests(held, called);
   }
 
   /**
@@ -107,12 +107,12 @@ export class SourceRunner {
     await this.#changing;
     const held = this.#held;
     if (held === undefined) return;
-    await this.#end(held);
-    await giveSourceBack(this.#options.engine, held.lease).catch((error: unknown) => this.#report(error));
+    await this.#endLoop(held);
+    await releaseSourceLease(this.#options.engine, held.lease).catch((error: unknown) => this.#report(error));
   }
 
   /** Runs one change at a time: taking the lease, or giving it up. */
-  #change(work: () => Promise<void>): void {
+  #runChange(work: () => Promise<void>): void {
     this.#changing = work()
       .catch((error: unknown) => this.#report(error))
       .finally(() => {
@@ -121,11 +121,11 @@ export class SourceRunner {
   }
 
   /** Takes the lease and starts the loop. `hinted` is the newest hint so far: only later hints cause a reconcile. */
-  async #begin(hinted: string | null): Promise<void> {
+  async #takeLease(hinted: string | null): Promise<void> {
     const { engine, owner, leaseSeconds: seconds, clock } = this.#options;
     const { account, name, type, spec, isConfigured } = this.definition;
     const renewedAt = clock.now();
-    const lease = await takeSource(engine, { account, source: name, owner, seconds });
+    const lease = await takeSourceLease(engine, { account, source: name, owner, seconds });
     if (lease === undefined) {
       // Either another server was faster, or the account does not exist any more. In the second case this throws
       // `NotFound`.
@@ -137,10 +137,10 @@ export class SourceRunner {
     const stored = await findSource(engine, account, name);
     if (stored === undefined) throw new NotFound(`source ${name} not found`);
     this.#reported = '';
-    this.#held = this.#start({ ...stored, lease, renewedAt, hinted });
+    this.#held = this.#startLoop({ ...stored, lease, renewedAt, hinted });
   }
 
-  #start(stored: {
+  #startLoop(stored: {
     readonly lease: SourceLease;
     readonly renewedAt: number;
     readonly hinted: string | null;
@@ -148,45 +148,45 @@ export class SourceRunner {
     readonly suspended: boolean;
     readonly spec: SourceDefinition['spec'];
     readonly status: Parameters<typeof readStatus>[0];
-  }): Held {
+  }): HeldSource {
     const { engine, reader, version, clock, leaseSeconds, report } = this.#options;
-    const { account, name, intervalMs, delayMs, holdsBack, noted } = this.definition;
+    const { account, name, intervalMs, delayMs, holdsBack, onStatusRecorded } = this.definition;
     const { lease, renewedAt, hinted, generation } = stored;
     const suspended = isSourceSuspended(stored);
-    const timing = { ...plainTiming, ...this.#options.timing, intervalMs };
+    const timing = { ...defaultTiming, ...this.#options.timing, intervalMs };
     const reconciler = createReconciler({
       ...{ engine, reader, account, name, origin: this.#origin, lease, version, clock, report },
       ...(holdsBack === undefined ? {} : { holdsBack }),
-      ...(noted === undefined ? {} : { noted }),
+      ...(onStatusRecorded === undefined ? {} : { onStatusRecorded }),
       ...{ status: readStatus(stored.status), slowMs: timing.slowMs },
       generation: () => this.#held?.generation ?? generation,
       nextRunAt: () => this.#nextRunAt(),
     });
     // A server that takes over from another server begins at once.
-    const delay = clock.now() - this.#createdAt < startMs ? delayMs : 0;
+    const delay = clock.now() - this.#createdAt < startupMs ? delayMs : 0;
     // Comes before the loop starts, so that no reconcile begins under a lease that is not renewed.
     this.#options.leases?.hold(lease, leaseSeconds);
     const loop = runLoop({
       ...{ timing, delay, suspended, clock },
       reconcile: (trigger, fresh) => this.#reconcile(reconciler, trigger, fresh),
-      ranHot: (trigger) => void this.#ranHot(reconciler, trigger).catch((error: unknown) => this.#report(error)),
+      onRanHot: (trigger) => void this.#reportHot(reconciler, trigger).catch((error: unknown) => this.#report(error)),
     });
     const renewing = setInterval(() => void this.#renew(), (leaseSeconds * 1000) / 3);
-    const unwatch = this.#origin.watch(() => loop.want('content'));
+    const unwatch = this.#origin.watch(() => loop.request('content'));
     // The source may have been suspended or resumed while no server ran it.
     const status = readStatus(stored.status);
-    if (isSo(status, 'Suspended') !== suspended) this.#note(reconciler, suspended);
+    if (isConditionTrue(status, 'Suspended') !== suspended) this.#recordSuspension(reconciler, suspended);
     const asked = { requested: null, hinted, approved: false };
     return { lease, loop, reconciler, renewing, unwatch, renewedAt, generation, suspended, ...asked };
   }
 
-  #note(reconciler: Reconciler, suspended: boolean): void {
+  #recordSuspension(reconciler: Reconciler, suspended: boolean): void {
     const what = suspended ? 'suspended' : 'resumed';
     reconciler.note({ what }).catch((error: unknown) => this.#report(error));
   }
 
   /** Carries out what is requested of the source. */
-  #heed(held: Held, called: CalledSource): void {
+  #handleRequests(held: HeldSource, called: CalledSource): void {
     const { generation, requested, hinted, approved } = called;
     const suspended = isSourceSuspended(called);
     const isChanged = generation !== held.generation;
@@ -195,8 +195,8 @@ export class SourceRunner {
       held.suspended = suspended;
       if (suspended) held.loop.suspend();
       else held.loop.resume();
-      this.#note(held.reconciler, suspended);
-    } else if (isChanged) held.loop.want('settings');
+      this.#recordSuspension(held.reconciler, suspended);
+    } else if (isChanged) held.loop.request('settings');
     if (suspended) held.reconciler.remind().catch((error: unknown) => this.#report(error));
     const isHinted = hinted !== held.hinted;
     const isRequested = requested !== null && requested !== held.requested;
@@ -204,9 +204,9 @@ export class SourceRunner {
     held.hinted = hinted;
     held.approved = approved;
     held.requested = requested ?? held.requested;
-    if (isHinted) held.loop.want('hint');
-    if (isApproved) held.loop.want('approval');
-    if (isRequested) held.loop.want('request');
+    if (isHinted) held.loop.request('hint');
+    if (isApproved) held.loop.request('approval');
+    if (isRequested) held.loop.request('request');
   }
 
   async #reconcile(reconciler: Reconciler, trigger: Trigger, fresh: (key: string) => boolean) {
@@ -225,7 +225,7 @@ export class SourceRunner {
     return conclusion;
   }
 
-  async #ranHot(reconciler: Reconciler, trigger: Trigger): Promise<void> {
+  async #reportHot(reconciler: Reconciler, trigger: Trigger): Promise<void> {
     const { engine, report } = this.#options;
     const { account, name } = this.definition;
     const message = hotMessage(name, trigger, await describeOtherWriters(engine, account, name));
@@ -240,34 +240,34 @@ export class SourceRunner {
     const now = clock.now();
     // When the database is unreachable, it is unknown whether the lease was renewed. After its lifetime, the lease is
     // not relied on.
-    const isKept = await keepSource(engine, held.lease, leaseSeconds).catch(() => undefined);
+    const isKept = await renewSourceLease(engine, held.lease, leaseSeconds).catch(() => undefined);
     if (isKept === true) held.renewedAt = now;
     const isOver = isKept === false || clock.now() - held.renewedAt >= leaseSeconds * 1000;
-    if (isOver && !this.#stopped && this.#changing === undefined) this.#change(() => this.#lose(held));
+    if (isOver && !this.#stopped && this.#changing === undefined) this.#runChange(() => this.#handleLostLease(held));
   }
 
-  async #lose(held: Held): Promise<void> {
+  async #handleLostLease(held: HeldSource): Promise<void> {
     const { name } = this.definition;
     const { engine, report } = this.#options;
-    const why = await explainLostSource(engine, held.lease).catch(
+    const why = await explainLostLease(engine, held.lease).catch(
       () => 'its lease could not be renewed, because the database is unreachable; its next holder continues',
     );
     report({ level: 'warn', message: `source ${name}: ${why}` });
-    await this.#end(held);
+    await this.#endLoop(held);
   }
 
   /** Ends the loop. The lease is kept until a running reconcile has ended. */
-  async #end(held: Held): Promise<void> {
+  async #endLoop(held: HeldSource): Promise<void> {
     await held.unwatch();
     await held.loop.stop();
     clearInterval(held.renewing);
-    this.#options.leases?.letGo(held.lease);
+    this.#options.leases?.release(held.lease);
     this.#held = undefined;
     this.#options.engine.observer.report({ what: 'left', account: held.lease.account, source: this.definition.name });
   }
 
   #nextRunAt(): string | undefined {
-    const dueIn = this.#held?.loop.dueIn();
+    const dueIn = this.#held?.loop.msUntilDue();
     return dueIn === undefined ? undefined : new Date(Date.parse(this.#options.engine.now()) + dueIn).toISOString();
   }
 

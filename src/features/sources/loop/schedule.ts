@@ -34,7 +34,7 @@ export interface Timing {
 }
 
 /** Default timing of a source. */
-export const plainTiming: Timing = {
+export const defaultTiming: Timing = {
   intervalMs: 5 * 60_000,
   jitter: 0.1,
   firstRetryMs: 1000,
@@ -71,7 +71,7 @@ export interface Schedule {
 }
 
 /** Maximum number of remembered contents. A longer cycle counts as editing. */
-const mostContents = 100;
+const maxContents = 100;
 
 /**
  * Result of a reconcile. `key` identifies everything on which the result depended, `content` identifies what the source
@@ -109,13 +109,13 @@ export function createSchedule(timing: Timing, now: number, delay = 0): Schedule
 }
 
 /** Triggers that are caused by a person. They are always carried out, and they restart a stopped loop. */
-const deliberate: ReadonlySet<Trigger> = new Set<Trigger>(['request', 'approval', 'settings', 'resume']);
+const manualTriggers: ReadonlySet<Trigger> = new Set<Trigger>(['request', 'approval', 'settings', 'resume']);
 
 /** Triggers that report that the content may have changed. */
-const events: ReadonlySet<Trigger> = new Set<Trigger>(['content', 'hint']);
+const eventTriggers: ReadonlySet<Trigger> = new Set<Trigger>(['content', 'hint']);
 
 /** Requests a reconcile. If one is running, the requested one follows it. */
-export function want(schedule: Schedule, trigger: Trigger): Schedule {
+export function requestRun(schedule: Schedule, trigger: Trigger): Schedule {
   if (schedule.suspended) return schedule;
   const { requested } = schedule;
   if (requested !== undefined && rank(requested) >= rank(trigger)) return schedule;
@@ -125,7 +125,7 @@ export function want(schedule: Schedule, trigger: Trigger): Schedule {
 function rank(trigger: Trigger): number {
   // A request covers everything that the other triggers ask for, and a caller waits for it.
   if (trigger === 'request') return 4;
-  if (deliberate.has(trigger)) return 3;
+  if (manualTriggers.has(trigger)) return 3;
   return trigger === 'hint' ? 1 : 2;
 }
 
@@ -133,11 +133,11 @@ function rank(trigger: Trigger): number {
 export function step(schedule: Schedule, now: number): { readonly schedule: Schedule; readonly step: Step } {
   if (schedule.running !== undefined || schedule.suspended) return { schedule, step: {} };
   const { requested, hot } = schedule;
-  if (requested !== undefined && deliberate.has(requested)) return { schedule, step: { run: requested } };
+  if (requested !== undefined && manualTriggers.has(requested)) return { schedule, step: { run: requested } };
   if (hot !== undefined) return { schedule, step: hot.probeAt <= now ? { run: 'probe' } : { until: hot.probeAt } };
   const { trigger, at } = earliest(schedule);
   if (at > now) return { schedule, step: { until: at } };
-  if (tokensAt(schedule, now) >= 1) return { schedule, step: { run: trigger } };
+  if (countTokens(schedule, now) >= 1) return { schedule, step: { run: trigger } };
   const probeAt = now + schedule.timing.probeMs;
   return { schedule: { ...schedule, hot: { trigger, probeAt } }, step: { until: probeAt } };
 }
@@ -156,7 +156,7 @@ export function begin(schedule: Schedule, trigger: Trigger, now: number): Schedu
   const { requested: _, retryAt: __, ...rest } = schedule;
   const hintAt = trigger === 'hint' ? now + schedule.timing.hintGapMs : schedule.hintAt;
   const begun = { ...rest, running: trigger, hintAt };
-  if (!deliberate.has(trigger)) return begun;
+  if (!manualTriggers.has(trigger)) return begun;
   const { hot: ___, concluded, ...cool } = begun;
   // Settings are part of the key of a conclusion, so the conclusion is kept. A request by hand always tries again.
   const kept = trigger === 'settings' && concluded !== undefined ? { concluded } : {};
@@ -171,13 +171,13 @@ export function isNew({ concluded }: Schedule, key: string): boolean {
 /** Records that a reconcile ended. `random` is between 0 and 1. */
 export function end(schedule: Schedule, conclusion: Conclusion, now: number, random: number): Schedule {
   const { running: trigger = 'start', retryAt: _, ...rest } = schedule;
-  const nextAt = now + interval(schedule.timing, random);
-  const spent = spend(rest, trigger, conclusion, now);
+  const nextAt = now + randomInterval(schedule.timing, random);
+  const spent = spendToken(rest, trigger, conclusion, now);
   if (conclusion.result === 'failed') {
     const failures = schedule.failures + 1;
     const { concluded: __, ...open } = spent;
     return {
-      ...cooled(open, false, now),
+      ...coolDown(open, false, now),
       nextAt,
       failures,
       retryAt: now + retryDelay(schedule.timing, failures, random),
@@ -186,28 +186,28 @@ export function end(schedule: Schedule, conclusion: Conclusion, now: number, ran
   const quiet = conclusion.result !== 'done' || !conclusion.wrote;
   const key =
     conclusion.result === 'same' ? {} : { concluded: conclusion.key, contents: withContent(spent, conclusion) };
-  return { ...cooled(spent, quiet, now), ...key, nextAt, failures: 0 };
+  return { ...coolDown(spent, quiet, now), ...key, nextAt, failures: 0 };
 }
 
 function withContent({ contents }: Schedule, { content }: { readonly content: string }): readonly string[] {
   if (contents.at(-1) === content) return contents;
-  return [...contents.filter((other) => other !== content), content].slice(-mostContents);
+  return [...contents.filter((other) => other !== content), content].slice(-maxContents);
 }
 
 /**
  * Takes a token for a run that changed something or was triggered by an event. A poll that finds nothing is free. New
  * content is free too, however fast it is edited: only writers that undo each other return to earlier content.
  */
-function spend(schedule: Schedule, trigger: Trigger, conclusion: Conclusion, now: number): Schedule {
+function spendToken(schedule: Schedule, trigger: Trigger, conclusion: Conclusion, now: number): Schedule {
   if (conclusion.result === 'same' || conclusion.result === 'failed') return schedule;
   if (!schedule.contents.includes(conclusion.content)) return schedule;
   const wrote = conclusion.result === 'done' && conclusion.wrote;
-  if (!wrote && !events.has(trigger)) return schedule;
-  return { ...schedule, tokens: Math.max(0, tokensAt(schedule, now) - 1), tokensAt: now };
+  if (!wrote && !eventTriggers.has(trigger)) return schedule;
+  return { ...schedule, tokens: Math.max(0, countTokens(schedule, now) - 1), tokensAt: now };
 }
 
 /** Ends the stop of a hot loop when a probe found nothing to change. Otherwise schedules another probe. */
-function cooled(schedule: Schedule, quiet: boolean, now: number): Schedule {
+function coolDown(schedule: Schedule, quiet: boolean, now: number): Schedule {
   const { hot, ...cool } = schedule;
   if (hot === undefined || quiet) return cool;
   return { ...cool, hot: { ...hot, probeAt: now + schedule.timing.probeMs } };
@@ -221,14 +221,14 @@ export function suspend(schedule: Schedule): Schedule {
 
 /** Resumes a suspended loop, with a reconcile at once. */
 export function resume(schedule: Schedule): Schedule {
-  return schedule.suspended ? want({ ...schedule, suspended: false }, 'resume') : schedule;
+  return schedule.suspended ? requestRun({ ...schedule, suspended: false }, 'resume') : schedule;
 }
 
-function tokensAt({ tokens, tokensAt: at, timing }: Schedule, now: number): number {
+function countTokens({ tokens, tokensAt: at, timing }: Schedule, now: number): number {
   return Math.min(timing.burst, tokens + (now - at) / timing.refillMs);
 }
 
-function interval({ intervalMs, jitter }: Timing, random: number): number {
+function randomInterval({ intervalMs, jitter }: Timing, random: number): number {
   return intervalMs * (1 - jitter + 2 * jitter * random);
 }
 

@@ -3,9 +3,9 @@ import { hostname } from 'node:os';
 import type { ClaimRefresher } from '../../../commit/engine.ts';
 import { equalJson } from '../../../lib/json.ts';
 import type { SourceDefinition } from '../definition.ts';
-import type { StatedCluster } from '../installation.ts';
+import type { ConfiguredCluster } from '../installation.ts';
 import { followCluster, type SourceFeed } from '../kubernetes/cluster-sources.ts';
-import { type CalledSource, scheduledSources } from '../scheduled-sources.ts';
+import { type CalledSource, listScheduledSources } from '../scheduled-sources.ts';
 import { processClock } from './loop.ts';
 import { type RunnerOptions, SourceRunner } from './runner.ts';
 
@@ -14,7 +14,7 @@ export interface SupervisorOptions extends Omit<RunnerOptions, 'owner' | 'clock'
   /** The sources of the server's configuration. */
   readonly definitions: readonly SourceDefinition[];
   /** Clusters, whose sources appear and disappear. */
-  readonly clusters?: readonly StatedCluster[];
+  readonly clusters?: readonly ConfiguredCluster[];
   /**
    * Returns the definition of a recorded source that is not in the configuration, or `undefined` when this server does
    * not run it.
@@ -24,7 +24,7 @@ export interface SupervisorOptions extends Omit<RunnerOptions, 'owner' | 'clock'
   readonly pollMs?: number;
 }
 
-const plainPollMs = 1000;
+const defaultPollMs = 1000;
 
 /**
  * Runs sources while this server has their leases. Any number of servers may supervise the same sources. Returns a
@@ -38,7 +38,7 @@ export function superviseSources(options: SupervisorOptions): () => Promise<void
   const runners = new Map<string, SourceRunner>();
   const ending = new Set<Promise<void>>();
   const start = (definition: SourceDefinition) =>
-    runners.set(nameOf(definition), new SourceRunner({ ...options, owner, clock: processClock }, definition));
+    runners.set(sourceKeyOf(definition), new SourceRunner({ ...options, owner, clock: processClock }, definition));
   const end = (name: string, runner: SourceRunner): void => {
     runners.delete(name);
     const ended = runner.stop();
@@ -47,7 +47,7 @@ export function superviseSources(options: SupervisorOptions): () => Promise<void
   };
   /** Starts, restarts and stops runners so that they match the current definitions. */
   const follow = (called: ReadonlyMap<string, CalledSource>): void => {
-    const desired = definitionsNow(options, feeds, called);
+    const desired = currentDefinitions(options, feeds, called);
     for (const [name, runner] of runners) {
       const definition = desired.get(name);
       if (definition === undefined || !isSame(definition, runner.definition)) end(name, runner);
@@ -59,12 +59,12 @@ export function superviseSources(options: SupervisorOptions): () => Promise<void
   };
   let isFirst = true;
   const look = async (): Promise<void> => {
-    const called = new Map((await scheduledSources(engine)).map((source) => [nameOfCalled(source), source]));
+    const called = new Map((await listScheduledSources(engine)).map((source) => [recordedSourceKeyOf(source), source]));
     follow(called);
     isFirst = false;
-    for (const [name, runner] of runners) runner.see(called.get(name));
+    for (const [name, runner] of runners) runner.update(called.get(name));
   };
-  const looks = repeat(look, options.pollMs ?? plainPollMs, (error) => {
+  const looks = runRepeatedly(look, options.pollMs ?? defaultPollMs, (error) => {
     const reason = error instanceof Error ? error.message : String(error);
     report({ level: 'error', message: `sources: ${reason}; it is tried again` });
   });
@@ -77,7 +77,7 @@ export function superviseSources(options: SupervisorOptions): () => Promise<void
     [...runners.values()].filter(({ definition: { account: own, name } }) => own === account && name !== deleting);
   const refresher: ClaimRefresher = {
     isConcerned: (account, deleting) => others(account, deleting).length > 0,
-    async ask(account, deleting) {
+    async refresh(account, deleting) {
       await Promise.all(others(account, deleting).map((runner) => runner.refreshClaims()));
     },
   };
@@ -96,14 +96,14 @@ export function superviseSources(options: SupervisorOptions): () => Promise<void
  * Returns the current definitions: those of the configuration, those of its clusters, and those of all other recorded
  * sources.
  */
-function definitionsNow(
+function currentDefinitions(
   { definitions, define }: Pick<SupervisorOptions, 'definitions' | 'define'>,
   feeds: readonly SourceFeed[],
   called: ReadonlyMap<string, CalledSource>,
 ): ReadonlyMap<string, SourceDefinition> {
   const recorded = [...called.values()];
   const configured = [...definitions, ...feeds.flatMap((feed) => feed.definitions(recorded))];
-  const found = new Map(configured.map((definition) => [nameOf(definition), definition]));
+  const found = new Map(configured.map((definition) => [sourceKeyOf(definition), definition]));
   for (const [name, source] of called) {
     const definition = found.has(name) ? undefined : define?.(source);
     if (definition !== undefined) found.set(name, definition);
@@ -116,16 +116,16 @@ function isSame(a: SourceDefinition, b: SourceDefinition): boolean {
   return a.opening === b.opening && equalJson(a.spec, b.spec);
 }
 
-function nameOf({ account, name }: SourceDefinition): string {
+function sourceKeyOf({ account, name }: SourceDefinition): string {
   return `${account}/${name}`;
 }
 
-function nameOfCalled({ account, id }: CalledSource): string {
+function recordedSourceKeyOf({ account, id }: CalledSource): string {
   return `${account}/${id}`;
 }
 
 /** Repeats the work every `everyMs`, and at once on request. An error that persists is reported once. */
-function repeat(work: () => Promise<void>, everyMs: number, failed: (error: unknown) => void) {
+function runRepeatedly(work: () => Promise<void>, everyMs: number, failed: (error: unknown) => void) {
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
   let isDue = false;

@@ -4,18 +4,18 @@ import { entriesOf } from '../../schema/field-search.ts';
 import { type MemberRule, messageOf } from '../../schema/member-rules.ts';
 
 /** Facts about an object that its schema does not contain. */
-export interface Known {
+export interface ObjectFacts {
   readonly fields: Fields;
   readonly rules: readonly MemberRule[];
   /** Whether one source states the whole object, so that no other source can state a member that is absent. */
-  readonly isWhole: boolean;
+  readonly isAtomic: boolean;
 }
 
 /**
  * Adds to the structural schema of an object what JSON Schema cannot express: rules as CEL expressions, and the
  * patterns of formats. These never refuse what a document may state; what they cannot check is checked by the plan.
  */
-export function withExpressions(schema: JsonObject, known: Known): JsonObject {
+export function withExpressions(schema: JsonObject, known: ObjectFacts): JsonObject {
   const validations = known.rules.flatMap((rule) => validationOf(rule, known));
   const properties = Object.entries(asObject(schema['properties'])).map(([name, member]) => {
     const field = Object.hasOwn(known.fields, name) ? known.fields[name] : undefined;
@@ -44,7 +44,7 @@ export function createOnlyRules(fields: Fields): readonly JsonObject[] {
       const rule =
         defaultOf(field) === undefined
           ? present
-          : `${effectiveOf(name, field)} == ${effectiveOf(name, field, 'oldSelf')}`;
+          : `${effectiveExpression(name, field)} == ${effectiveExpression(name, field, 'oldSelf')}`;
       return {
         rule,
         message: `\`${name}\` can be set only at creation; undo the change, or create a resource with another name`,
@@ -61,15 +61,15 @@ function memberSchema(schema: JsonObject, field: AnyField): JsonObject {
       return withExpressions(schema, {
         fields: field.fields,
         rules: field.rules ?? [],
-        isWhole: field.whole === true,
+        isAtomic: field.atomic === true,
       });
     case 'list':
-      return boundedList({ ...schema, items: memberSchema(asObject(schema['items']), wholly(field.of)) });
+      return boundedList({ ...schema, items: memberSchema(asObject(schema['items']), asAtomic(field.of)) });
     case 'keyed': {
       const items = asObject(schema['items']);
       return {
         ...schema,
-        items: withExpressions(items, { fields: field.fields, rules: field.rules ?? [], isWhole: true }),
+        items: withExpressions(items, { fields: field.fields, rules: field.rules ?? [], isAtomic: true }),
       };
     }
     default:
@@ -78,7 +78,7 @@ function memberSchema(schema: JsonObject, field: AnyField): JsonObject {
 }
 
 /** Maximum number of list entries; no resource has that many. */
-const mostEntries = 10_000;
+const maxEntries = 10_000;
 
 /**
  * Adds a bound to a list whose items have rules. The API server refuses rules with a high estimated cost. It assumes as
@@ -87,12 +87,12 @@ const mostEntries = 10_000;
 function boundedList(schema: JsonObject): JsonObject {
   const { 'x-kubernetes-validations': rules, required } = asObject(schema['items']);
   const isCostly = rules !== undefined && required === undefined && schema['maxItems'] === undefined;
-  return isCostly ? { ...schema, maxItems: mostEntries } : schema;
+  return isCostly ? { ...schema, maxItems: maxEntries } : schema;
 }
 
 /** Marks a field as stated whole, because list items always are. */
-function wholly(field: AnyField): AnyField {
-  return field.type === 'object' ? { ...field, whole: true } : field;
+function asAtomic(field: AnyField): AnyField {
+  return field.type === 'object' ? { ...field, atomic: true } : field;
 }
 
 /** Returns the pattern of a format. Where the field is not required, an empty text counts as absent and is accepted. */
@@ -101,17 +101,17 @@ function patternOf({ format, required }: Extract<AnyField, { readonly type: 'str
   return { pattern: required === true ? `^(?:${format.pattern})$` : `^(?:${format.pattern})?$` };
 }
 
-function validationOf(rule: MemberRule, known: Known): readonly JsonObject[] {
+function validationOf(rule: MemberRule, known: ObjectFacts): readonly JsonObject[] {
   const expression = expressionOf(rule, known);
   if (expression === undefined) return [];
   return [
-    { rule: expression, message: sentenceOf(rule, known), ...(rule.at === '' ? {} : { fieldPath: `.${rule.at}` }) },
+    { rule: expression, message: messageFor(rule, known), ...(rule.at === '' ? {} : { fieldPath: `.${rule.at}` }) },
   ];
 }
 
 /** Returns the message of a rule. Where both ways to break `exactlyOne` are refused, one sentence covers both. */
-function sentenceOf(rule: MemberRule, { isWhole }: Known): string {
-  if (rule.rule !== 'exactlyOne' || !isWhole || rule.message !== undefined) return messageOf(rule);
+function messageFor(rule: MemberRule, { isAtomic }: ObjectFacts): string {
+  if (rule.rule !== 'exactlyOne' || !isAtomic || rule.message !== undefined) return messageOf(rule);
   return `give either ${rule.members.map((name) => `\`${name}\``).join(' or ')}`;
 }
 
@@ -119,22 +119,22 @@ function sentenceOf(rule: MemberRule, { isWhole }: Known): string {
  * Returns the CEL expression of a rule. Returns `undefined` when sources share the object and one source's part cannot
  * be checked alone.
  */
-function expressionOf(rule: MemberRule, { fields, isWhole }: Known): string | undefined {
-  const given = rule.members.map((name) => givenOf(name, fieldOf(fields, name)));
+function expressionOf(rule: MemberRule, { fields, isAtomic }: ObjectFacts): string | undefined {
+  const given = rule.members.map((name) => givenExpression(name, fieldOf(fields, name)));
   switch (rule.rule) {
     case 'exactlyOne':
-      return isWhole ? given.join(' != ') : `!(${given.join(' && ')})`;
+      return isAtomic ? given.join(' != ') : `!(${given.join(' && ')})`;
     case 'atMostOne':
       return `!(${given.join(' && ')})`;
     case 'atLeastOne':
-      return isWhole ? given.join(' || ') : undefined;
+      return isAtomic ? given.join(' || ') : undefined;
     case 'rising': {
-      const [first, second] = rule.members.map((name) => effectiveOf(name, fieldOf(fields, name)));
+      const [first, second] = rule.members.map((name) => effectiveExpression(name, fieldOf(fields, name)));
       return `${first} <= ${second}`;
     }
     case 'onlyWhere': {
-      const where = effectiveOf(rule.where, fieldOf(fields, rule.where));
-      const isKnown = isWhole ? '' : ` || !has(self.${rule.where})`;
+      const where = effectiveExpression(rule.where, fieldOf(fields, rule.where));
+      const isKnown = isAtomic ? '' : ` || !has(self.${rule.where})`;
       return `!${given.join()}${isKnown} || ${where} in ${JSON.stringify(rule.is)}`;
     }
     default:
@@ -149,7 +149,7 @@ function fieldOf(fields: Fields, name: string): AnyField {
 }
 
 /** Returns a CEL expression that is true when a member has a value other than empty, 0 or false. */
-function givenOf(name: string, field: AnyField): string {
+function givenExpression(name: string, field: AnyField): string {
   const has = `has(self.${name})`;
   switch (field.type) {
     case 'boolean':
@@ -169,7 +169,7 @@ function givenOf(name: string, field: AnyField): string {
 }
 
 /** Returns a CEL expression for the value of a member, or its default. */
-function effectiveOf(name: string, field: AnyField, object: 'self' | 'oldSelf' = 'self'): string {
+function effectiveExpression(name: string, field: AnyField, object: 'self' | 'oldSelf' = 'self'): string {
   const value = defaultOf(field);
   if (value === undefined) return `${object}.${name}`;
   return `(has(${object}.${name}) ? ${object}.${name} : ${JSON.stringify(value)})`;

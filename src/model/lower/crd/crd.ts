@@ -2,11 +2,11 @@ import { asObject, type JsonObject } from '../../../lib/json.ts';
 import type { Kind } from '../../declare/kind.ts';
 import type { Registry } from '../../declare/registry.ts';
 import type { AnyField } from '../../schema/field.ts';
-import { mayLeaveOut, specSchema } from '../shape.ts';
+import { isSpecOptional, specSchema } from '../shape.ts';
 import { createOnlyRules, withExpressions, withValidations } from './cel.ts';
 import { ageColumn, conditionPath, definitionOf } from './definition.ts';
 import { statusSchema } from './status.ts';
-import { structural } from './structural.ts';
+import { toStructuralSchema } from './structural.ts';
 
 /**
  * Returns the CustomResourceDefinition of a kind, with the same spec as its documents. It has no defaults, because a
@@ -45,14 +45,14 @@ function resourceSchema(registry: Registry, kind: Kind): JsonObject {
   return {
     type: 'object',
     description: kind.doc,
-    ...(mayLeaveOut(spec) ? {} : { required: ['spec'] }),
+    ...(isSpecOptional(spec) ? {} : { required: ['spec'] }),
     properties: {
       apiVersion: { type: 'string' },
       kind: { type: 'string' },
       metadata: { type: 'object', ...onlyName },
       spec: {
         description: 'The desired state, as in a document.',
-        ...withServices(registry, kind, withRules(registry, kind, structural(spec))),
+        ...withServices(registry, kind, withRules(registry, kind, toStructuralSchema(spec))),
       },
       status: statusSchema,
     },
@@ -61,7 +61,7 @@ function resourceSchema(registry: Registry, kind: Kind): JsonObject {
 
 /** Allows a Service instead of an address, in the resource itself and in children that it contains. */
 function withServices(registry: Registry, kind: Kind, schema: JsonObject): JsonObject {
-  const lists = registry.inlineOf(kind.name).filter(({ child }) => child.service !== undefined);
+  const lists = registry.inlineChildrenOf(kind.name).filter(({ child }) => child.service !== undefined);
   if (lists.length === 0) return withService(kind, schema);
   const properties = asObject(schema['properties']);
   const changed = lists.map(({ child, member }) => {
@@ -107,15 +107,15 @@ function withService({ service }: Kind, schema: JsonObject): JsonObject {
 /** Adds the rules of a kind, and those of the children that its documents contain. */
 function withRules(registry: Registry, kind: Kind, schema: JsonObject): JsonObject {
   const fixed = createOnlyRules(kind.spec);
-  if (fixed.length > 0 && mayLeaveOut(schema))
+  if (fixed.length > 0 && isSpecOptional(schema))
     throw new Error(`${kind.name} has create-only fields and an optional spec; make a field required`);
-  const children = registry.inlineOf(kind.name).map(({ child, member }): readonly [string, AnyField] => {
+  const children = registry.inlineChildrenOf(kind.name).map(({ child, member }): readonly [string, AnyField] => {
     const { name, spec, rules = [] } = child;
     return [
       member,
-      { type: 'list', set: false, of: { type: 'object', fields: spec, rules, whole: true, doc: name }, doc: name },
+      { type: 'list', set: false, of: { type: 'object', fields: spec, rules, atomic: true, doc: name }, doc: name },
     ];
   });
   const fields = { ...kind.spec, ...Object.fromEntries(children) };
-  return withValidations(withExpressions(schema, { fields, rules: kind.rules ?? [], isWhole: false }), fixed);
+  return withValidations(withExpressions(schema, { fields, rules: kind.rules ?? [], isAtomic: false }), fixed);
 }

@@ -3,11 +3,11 @@ import { conditionStatuses } from '../../sources/status.ts';
 import { field } from './definition.ts';
 
 /** Maximum number of problems in the status of a resource. */
-export const mostProblems = 20;
+export const maxProblems = 20;
 
 /** Returns the schema of a list of problems. */
 export function problemsSchema(description: string, where: string): JsonObject {
-  return field.list(description, mostProblems, {
+  return field.list(description, maxProblems, {
     type: 'object',
     required: ['code', 'message'],
     properties: {

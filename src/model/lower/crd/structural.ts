@@ -4,8 +4,8 @@ import { asObject, isObject, type Json, type JsonObject } from '../../../lib/jso
  * Converts a schema to a structural schema of Kubernetes. `x-ref` is moved to the description, `x-merge` to the list or
  * map type.
  */
-export function structural(schema: JsonObject): JsonObject {
-  if (schema['x-literal'] === true) return eitherType(schema);
+export function toStructuralSchema(schema: JsonObject): JsonObject {
+  if (schema['x-literal'] === true) return anyType(schema);
   const result: Record<string, Json> = {};
   const isMixed = 'properties' in schema && isObject(schema['additionalProperties']);
   for (const [keyword, value] of Object.entries(schema)) {
@@ -17,7 +17,7 @@ export function structural(schema: JsonObject): JsonObject {
     // `properties`.
     if (keyword === 'additionalProperties' && value === false) continue;
     result[keyword] =
-      keyword === 'properties' ? mapMembers(asObject(value)) : isObject(value) ? structural(value) : value;
+      keyword === 'properties' ? mapMembers(asObject(value)) : isObject(value) ? toStructuralSchema(value) : value;
   }
   // A resource can only refer to a secret, not contain it, so of the two types only `object` remains.
   if (Array.isArray(schema['type'])) Object.assign(result, { type: 'object' });
@@ -28,7 +28,7 @@ export function structural(schema: JsonObject): JsonObject {
  * Accepts any value, because a structural schema allows one type only. The plan checks that the value is a text or a
  * `valueFrom`.
  */
-function eitherType({ description }: JsonObject): JsonObject {
+function anyType({ description }: JsonObject): JsonObject {
   return {
     'x-kubernetes-preserve-unknown-fields': true,
     ...(description === undefined ? {} : { description }),
@@ -36,7 +36,9 @@ function eitherType({ description }: JsonObject): JsonObject {
 }
 
 function mapMembers(properties: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, structural(asObject(schema))]));
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, schema]) => [name, toStructuralSchema(asObject(schema))]),
+  );
 }
 
 function describedReference(schema: JsonObject): JsonObject {

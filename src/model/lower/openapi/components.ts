@@ -3,7 +3,7 @@ import { optional } from '../../operation/fields.ts';
 import { problem } from '../../operation/problem-field.ts';
 import { namedSchemas } from '../../operation/schema.ts';
 import { integer, json, list, object, string } from '../../schema/field.ts';
-import { json as jsonBody, named } from './operation.ts';
+import { jsonContent as jsonBody, schemaReference } from './operation.ts';
 
 const text = { type: 'string' };
 
@@ -12,7 +12,7 @@ const error = object(
     message: string({ doc: 'Description of the error and what to do.' }),
     code: integer({ doc: 'The HTTP status.' }),
     problems: optional(list(problem, { doc: 'All problems of the input.' })),
-    plan: optional(json(named('Plan'), { doc: 'With 428: the plan that needs an approval.' })),
+    plan: optional(json(schemaReference('Plan'), { doc: 'With 428: the plan that needs an approval.' })),
     request: optional(
       string({
         doc: 'With 503 and the problem `in_doubt`: id of the request, under which the history lists the write if it happened.',
@@ -46,7 +46,7 @@ const meanings: Readonly<Record<number, string>> = {
 export const errorResponses: JsonObject = Object.fromEntries(
   Object.entries(meanings).map(([status, description]) => [
     status,
-    { description, content: jsonBody(named('Error'), { message: description, code: Number(status) }) },
+    { description, content: jsonBody(schemaReference('Error'), { message: description, code: Number(status) }) },
   ]),
 );
 

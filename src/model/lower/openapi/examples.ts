@@ -10,7 +10,7 @@ import { entriesOf } from '../../schema/field-search.ts';
 import { canonicalSpec } from '../../schema/normalize.ts';
 import { type Mention, mapReferences, mentionsOf } from '../../schema/references.ts';
 import { sealSecrets } from '../../schema/secrets.ts';
-import { contentOf } from '../../state/members.ts';
+import { contentFromSpec } from '../../state/members.ts';
 import type { StoredObject } from '../../state/object.ts';
 import { emptySnapshot, type Snapshot } from '../../state/snapshot.ts';
 import { lowerToResponse } from '../response.ts';
@@ -34,8 +34,8 @@ export function createExamples(registry: Registry): Examples {
     return object === undefined ? {} : lowerToResponse(registry, object, snapshot);
   };
   return {
-    request: (kind) => trimmed(fieldsOn(kind, 'request'), exampleSpec(kind)),
-    replacement: (kind) => trimmed(fieldsOn(kind, 'replace'), exampleSpec(kind)),
+    request: (kind) => withoutOmittedMembers(fieldsOn(kind, 'request'), exampleSpec(kind)),
+    replacement: (kind) => withoutOmittedMembers(fieldsOn(kind, 'replace'), exampleSpec(kind)),
     response,
     created(kind) {
       const object = snapshot.get(ownId(kind));
@@ -48,7 +48,7 @@ export function createExamples(registry: Registry): Examples {
 const generatorInput = { now: '2026-01-02T03:04:05.000Z', random: (bytes: number) => new Uint8Array(bytes).fill(7) };
 
 /** HTTP requests contain secrets in plain text. The text here is valid for every kind of secret. */
-const plain: PlanEnvironment = {
+const exampleEnvironment: PlanEnvironment = {
   ...emptyEnvironment,
   literalSecrets: true,
   valueFrom: () => 'c2VjcmV0',
@@ -58,14 +58,16 @@ const plain: PlanEnvironment = {
 /** Placeholder, because the vault here seals nothing. */
 const exampleTarget = { account: '', object: '', form: 'bound' } as const;
 
-function trimmed(fields: Fields, spec: JsonObject): JsonObject {
+function withoutOmittedMembers(fields: Fields, spec: JsonObject): JsonObject {
   const result: Record<string, Json> = {};
   for (const [name, field] of entriesOf(fields)) {
     const value = spec[name];
     if (value === undefined || (field.omitEmpty !== undefined && isEmpty(value))) continue;
     const entries = field.type === 'keyed' ? asObjects(value) : undefined;
     result[name] =
-      field.type === 'keyed' && entries !== undefined ? entries.map((entry) => trimmed(field.fields, entry)) : value;
+      field.type === 'keyed' && entries !== undefined
+        ? entries.map((entry) => withoutOmittedMembers(field.fields, entry))
+        : value;
   }
   return result;
 }
@@ -73,7 +75,7 @@ function trimmed(fields: Fields, spec: JsonObject): JsonObject {
 function exampleSpec(kind: Kind): JsonObject {
   const idOf = ({ kind: target, text, field }: Mention) =>
     field === kind.parent?.field ? exampleId(target) : sampleId(target, text);
-  const spec = sealSecrets(kind.spec, kind.example, exampleTarget, plain, 'document').spec;
+  const spec = sealSecrets(kind.spec, kind.example, exampleTarget, exampleEnvironment, 'document').spec;
   return mapReferences(kind.spec, canonicalSpec(kind, spec).spec, idOf);
 }
 
@@ -98,7 +100,7 @@ function exampleAccount(registry: Registry): Snapshot {
   for (const kind of registry.kinds) {
     for (const { kind: target, text } of mentionsOf(kind.spec, kind.example)) {
       const named = registry.find(target);
-      if (named !== undefined) put(standIn(named, text));
+      if (named !== undefined) put(placeholderObject(named, text));
     }
   }
   for (const kind of registry.kinds) put(storedExample(kind, ownId(kind), exampleSpec(kind)));
@@ -106,7 +108,7 @@ function exampleAccount(registry: Registry): Snapshot {
 }
 
 /** Returns an object that has the given key as its name and refers to no other object. */
-function standIn(kind: Kind, key: string): StoredObject {
+function placeholderObject(kind: Kind, key: string): StoredObject {
   const alone = mapReferences(kind.spec, canonicalSpec(kind, kind.example).spec, () => undefined);
   const name = kind.nameField in kind.spec ? { [kind.nameField]: key } : {};
   return storedExample(kind, sampleId(kind.name, key), { ...alone, ...name });
@@ -116,7 +118,7 @@ function storedExample(kind: Kind, id: string, spec: JsonObject): StoredObject {
   const at = '2026-01-02T03:04:05.000Z';
   const object: StoredObject = {
     ...{ id, kind: kind.name, name: String(spec[kind.nameField] ?? ''), derived: {} },
-    ...contentOf(kind.spec, spec),
+    ...contentFromSpec(kind.spec, spec),
     ...(kind.parent === undefined ? {} : { parent: exampleId(kind.parent.kind) }),
     ...{ protected: false, createdRevision: 1, updatedRevision: 1, createdAt: at, updatedAt: at, declared: [] },
   };

@@ -1,58 +1,59 @@
-import { asObject, isObject, type Json, type JsonObject, membersOf } from '../../../lib/json.ts';
-import { named } from './operation.ts';
+import { asObject, asObjectOrEmpty, isObject, type Json, type JsonObject } from '../../../lib/json.ts';
+import { schemaReference } from './operation.ts';
 
 /**
  * Turns every nested object of the schemas into a separate named schema, so that generated clients have a named type
  * for it. For example, `rules` of `PolicyRequest` becomes a list of `PolicyRuleRequest`.
  */
 export function nameInnerSchemas(schemas: JsonObject): JsonObject {
-  const found: Found = new Map(Object.entries(schemas));
-  for (const [name, schema] of Object.entries(schemas)) found.set(name, outer(asObject(schema), nameOf(name), found));
+  const found: SchemasByName = new Map(Object.entries(schemas));
+  for (const [name, schema] of Object.entries(schemas))
+    found.set(name, replaceNested(asObject(schema), nameOf(name), found));
   return Object.fromEntries(found);
 }
 
 /** Name of a schema: its subject, and a suffix such as `Request` for its purpose. */
-interface Name {
+interface SchemaName {
   readonly subject: string;
   readonly purpose: string;
 }
 
-type Found = Map<string, Json>;
+type SchemasByName = Map<string, Json>;
 
-function nameOf(schema: string): Name {
+function nameOf(schema: string): SchemaName {
   const [, subject = schema, purpose = ''] = /^(.+?)(Request|Replacement)?$/.exec(schema) ?? [];
   return { subject, purpose };
 }
 
 /** Replaces the nested objects of a named schema by references. */
-function outer(schema: JsonObject, name: Name, found: Found): JsonObject {
+function replaceNested(schema: JsonObject, name: SchemaName, found: SchemasByName): JsonObject {
   if (!isObject(schema['properties'])) return schema;
-  const properties = Object.entries(membersOf(schema['properties'])).map(
-    ([member, value]) => [member, inner(asObject(value), below(name, member), member, found)] as const,
+  const properties = Object.entries(asObjectOrEmpty(schema['properties'])).map(
+    ([member, value]) => [member, extractNested(asObject(value), memberName(name, member), member, found)] as const,
   );
   return { ...schema, properties: Object.fromEntries(properties) };
 }
 
-function inner(schema: JsonObject, name: Name, member: string, found: Found): JsonObject {
+function extractNested(schema: JsonObject, name: SchemaName, member: string, found: SchemasByName): JsonObject {
   if (isObject(schema['items']))
-    return { ...schema, items: inner(asObject(schema['items']), singular(name), member, found) };
-  if (schema['type'] !== 'object' || Object.keys(membersOf(schema['properties'])).length === 0) return schema;
+    return { ...schema, items: extractNested(asObject(schema['items']), singularName(name), member, found) };
+  if (schema['type'] !== 'object' || Object.keys(asObjectOrEmpty(schema['properties'])).length === 0) return schema;
   const text = `${name.subject}${name.purpose}`;
   if (found.has(text))
     throw new Error(`\`${member}\` would get the schema name ${text}, which another schema already has`);
   // Reserves the name while the nested objects are named.
   found.set(text, {});
-  found.set(text, outer(schema, name, found));
+  found.set(text, replaceNested(schema, name, found));
   const { description } = schema;
-  return { ...named(text), ...(description === undefined ? {} : { description }) };
+  return { ...schemaReference(text), ...(description === undefined ? {} : { description }) };
 }
 
-function below({ subject, purpose }: Name, member: string): Name {
+function memberName({ subject, purpose }: SchemaName, member: string): SchemaName {
   const words = member.split('_').map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`);
   return { subject: `${subject}${words.join('')}`, purpose };
 }
 
 /** Returns the name of a list's items: the singular of the list's name. */
-function singular({ subject, purpose }: Name): Name {
+function singularName({ subject, purpose }: SchemaName): SchemaName {
   return { subject: subject.replace(/ies$/, 'y').replace(/(ss)es$|([^s])s$/, '$1$2'), purpose };
 }

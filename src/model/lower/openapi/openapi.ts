@@ -1,11 +1,11 @@
-import { asObject, asTexts, type JsonObject, membersOf } from '../../../lib/json.ts';
+import { asObject, asObjectOrEmpty, asTexts, type JsonObject } from '../../../lib/json.ts';
 import { runToEnd } from '../../../lib/steps.ts';
 import type { Registry } from '../../declare/registry.ts';
 import type { Edition } from '../../edition.ts';
 import { errorResponses, errorSchemas, securitySchemes, sharedHeaders, sharedParameters } from './components.ts';
 import { nameInnerSchemas } from './inner-schemas.ts';
 import { kindPaths, kindSchemas } from './routes.ts';
-import { withQueryFaults, withScope, withWrites } from './writes.ts';
+import { withAccountParameter, withQueryFaults, withWriteResponses } from './writes.ts';
 
 /** Inputs of an OpenAPI document. */
 export interface OpenApiOptions {
@@ -30,7 +30,7 @@ export function* lowerToOpenApiInSteps(
   { version, extraPaths = {}, extraSchemas = {}, edition }: OpenApiOptions,
 ): Generator<undefined, JsonObject> {
   const own = yield* kindPaths(registry, edition);
-  const paths = withQueryFaults(withScope(withWrites(withPaths(own, extraPaths))));
+  const paths = withQueryFaults(withAccountParameter(withWriteResponses(mergePaths(own, extraPaths))));
   yield undefined;
   return {
     openapi: '3.1.0',
@@ -55,13 +55,16 @@ export function* lowerToOpenApiInSteps(
 }
 
 /** Adds the extra operations to those of the kinds. Both may have the same path. */
-function withPaths(paths: JsonObject, extra: JsonObject): JsonObject {
-  const items = Object.entries(extra).map(([path, item]) => [path, { ...membersOf(paths[path]), ...asObject(item) }]);
+function mergePaths(paths: JsonObject, extra: JsonObject): JsonObject {
+  const items = Object.entries(extra).map(([path, item]) => [
+    path,
+    { ...asObjectOrEmpty(paths[path]), ...asObject(item) },
+  ]);
   return { ...paths, ...Object.fromEntries(items) };
 }
 
 function tagsOf(paths: JsonObject): readonly string[] {
   const operations = Object.values(paths).flatMap((item) => Object.values(asObject(item)));
-  const tags = operations.flatMap((operation) => asTexts(membersOf(operation)['tags'] ?? []));
+  const tags = operations.flatMap((operation) => asTexts(asObjectOrEmpty(operation)['tags'] ?? []));
   return [...new Set(tags)].sort();
 }

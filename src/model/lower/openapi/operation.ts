@@ -28,7 +28,7 @@ export interface Operation {
 }
 
 /** Converts an operation to OpenAPI. */
-export function operation(spec: Operation): JsonObject {
+export function lowerOperation(spec: Operation): JsonObject {
   const headers = Object.fromEntries(
     (spec.headers ?? []).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
   );
@@ -54,32 +54,32 @@ export function operation(spec: Operation): JsonObject {
 }
 
 /** Returns the content of a JSON body. */
-export function json(schema: JsonObject, example: Json): JsonObject {
+export function jsonContent(schema: JsonObject, example: Json): JsonObject {
   return { 'application/json': { schema, example } };
 }
 
 /** Returns the content of a text body. */
-export function textual(type: string, example: string): JsonObject {
+export function textContent(type: string, example: string): JsonObject {
   return { [type]: { schema: { type: 'string' }, example } };
 }
 
 /** Returns a reference to a named schema. */
-export function named(schema: string): JsonObject {
+export function schemaReference(schema: string): JsonObject {
   return { $ref: `#/components/schemas/${schema}` };
 }
 
 /** Returns the schema of a list whose items have a named schema. */
-export function listOf(schema: string): JsonObject {
-  return { type: 'array', items: named(schema) };
+export function listSchemaOf(schema: string): JsonObject {
+  return { type: 'array', items: schemaReference(schema) };
 }
 
 /** Returns an optional query parameter. */
-export function query(name: string, description: string, schema: JsonObject = { type: 'string' }): JsonObject {
+export function queryParameter(name: string, description: string, schema: JsonObject = { type: 'string' }): JsonObject {
   return { name, in: 'query', required: false, description, schema };
 }
 
 /** Returns a reference to a shared header or query parameter. */
-export function header(name: string): JsonObject {
+export function sharedParameter(name: string): JsonObject {
   return { $ref: `#/components/parameters/${name}` };
 }
 

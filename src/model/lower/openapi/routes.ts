@@ -1,5 +1,5 @@
-import { asObject, isObject, type Json, type JsonObject, membersOf } from '../../../lib/json.ts';
-import type { InUse, Kind, Verb } from '../../declare/kind.ts';
+import { asObject, asObjectOrEmpty, isObject, type Json, type JsonObject } from '../../../lib/json.ts';
+import type { InUseReason, Kind, Verb } from '../../declare/kind.ts';
 import type { Registry } from '../../declare/registry.ts';
 import type { Edition } from '../../edition.ts';
 import { entriesOf } from '../../schema/field-search.ts';
@@ -7,7 +7,16 @@ import { pluralWord } from '../crd/names.ts';
 import { responseSchema, summarySchema } from '../response-schema.ts';
 import { fieldsOn, type Surface, specSchema } from '../shape.ts';
 import { createExamples, type Examples } from './examples.ts';
-import { header, json, listOf, named, type Operation, operation, pathParameters, query } from './operation.ts';
+import {
+  jsonContent,
+  listSchemaOf,
+  lowerOperation,
+  type Operation,
+  pathParameters,
+  queryParameter,
+  schemaReference,
+  sharedParameter,
+} from './operation.ts';
 import { describedVariants } from './variants.ts';
 
 /** Returns the path items of all kinds that have endpoints in an edition. Yields after each kind. */
@@ -23,17 +32,20 @@ export function* kindPaths(registry: Registry, edition: Edition): Generator<unde
 
 /** Returns the schemas of all kinds that have endpoints in an edition, and the summaries that they use. */
 export function kindSchemas(registry: Registry, edition: Edition): JsonObject {
-  const names = { response: (kind: string) => named(kind), summary: (kind: string) => named(`${kind}Summary`) };
+  const names = {
+    response: (kind: string) => schemaReference(kind),
+    summary: (kind: string) => schemaReference(`${kind}Summary`),
+  };
   const schemas = kindsOf(registry, edition).flatMap((kind): readonly (readonly [string, Json])[] => [
     ...(kind.summary === undefined ? [] : [[`${kind.name}Summary`, summarySchema(kind)] as const]),
     ...(kind.path === undefined
       ? []
       : describedVariants(kind, kind.name, responseSchema(registry, kind, names), 'answer')),
     ...(hasBody(kind)
-      ? describedVariants(kind, `${kind.name}Request`, tolerant(specSchema(registry, kind, 'request')), 'request')
+      ? describedVariants(kind, `${kind.name}Request`, loosenSchema(specSchema(registry, kind, 'request')), 'request')
       : []),
     ...(hasOwnReplacement(kind)
-      ? [[`${kind.name}Replacement`, tolerant(replacementSchema(registry, kind))] as const]
+      ? [[`${kind.name}Replacement`, loosenSchema(replacementSchema(registry, kind))] as const]
       : []),
   ]);
   return { ...Object.fromEntries(schemas), Reference: referenceSchema };
@@ -62,8 +74,8 @@ function replacementSchema(registry: Registry, kind: Kind): JsonObject {
   const schema = specSchema(registry, kind, 'replace');
   if (kind.variants === undefined) return schema;
   const { by } = kind.variants;
-  const created = membersOf(specSchema(registry, kind, 'request')['properties']);
-  return { ...schema, properties: { ...membersOf(schema['properties']), [by]: created[by] ?? {} } };
+  const created = asObjectOrEmpty(specSchema(registry, kind, 'request')['properties']);
+  return { ...schema, properties: { ...asObjectOrEmpty(schema['properties']), [by]: created[by] ?? {} } };
 }
 
 /**
@@ -87,17 +99,17 @@ const referenceSchema: JsonObject = {
  * Loosens a request schema. Unknown members are allowed, because the server ignores and reports them over HTTP. Objects
  * are allowed instead of ids, because clients may send back what they read.
  */
-function tolerant(schema: JsonObject): JsonObject {
+function loosenSchema(schema: JsonObject): JsonObject {
   if (schema['type'] === 'array' && schema['x-ref'] !== undefined)
-    return { ...schema, items: { anyOf: [schema['items'] ?? {}, named('Reference')] } };
+    return { ...schema, items: { anyOf: [schema['items'] ?? {}, schemaReference('Reference')] } };
   const entries = Object.entries(schema).filter(
     ([keyword, value]) => keyword !== 'additionalProperties' || value !== false,
   );
   const inner = (keyword: string, value: Json): Json => {
     if (!isObject(value)) return value;
     const members = value;
-    if (keyword !== 'properties') return tolerant(members);
-    return Object.fromEntries(Object.entries(members).map(([name, member]) => [name, tolerant(asObject(member))]));
+    if (keyword !== 'properties') return loosenSchema(members);
+    return Object.fromEntries(Object.entries(members).map(([name, member]) => [name, loosenSchema(asObject(member))]));
   };
   return Object.fromEntries(entries.map(([keyword, value]) => [keyword, inner(keyword, value)]));
 }
@@ -105,8 +117,8 @@ function tolerant(schema: JsonObject): JsonObject {
 function pathItems(examples: Examples, kind: Kind): readonly (readonly [string, JsonObject])[] {
   if (kind.path === undefined) return [];
   const all =
-    kind.listPath === undefined ? [] : [[kind.listPath, { get: operation(describeAll(examples, kind)) }] as const];
-  const aliases = (kind.alsoAt ?? []).flatMap((path, at) => itemsAt(examples, kind, path, at + 1));
+    kind.listPath === undefined ? [] : [[kind.listPath, { get: lowerOperation(describeAll(examples, kind)) }] as const];
+  const aliases = (kind.aliasPaths ?? []).flatMap((path, at) => itemsAt(examples, kind, path, at + 1));
   return [...itemsAt(examples, kind, kind.path, 0), ...all, ...aliases];
 }
 
@@ -132,7 +144,7 @@ function itemsAt(
     if (offered.length === 0) return [];
     const operations = offered.map((verb) => {
       const described = describeVerb(examples, kind, verb);
-      return [methods[verb], operation(alias === 0 ? described : sameAs(kind, described, alias))] as const;
+      return [methods[verb], lowerOperation(alias === 0 ? described : aliasOperation(kind, described, alias))] as const;
     });
     const parameters = pathParameters(path, (name) => parameterOf(kind, name));
     return [[path, { ...parameters, ...Object.fromEntries(operations) }] as const];
@@ -140,7 +152,7 @@ function itemsAt(
 }
 
 /** Copies an operation for another path. It needs a separate id for generated clients. */
-function sameAs(kind: Kind, { id, ...rest }: Operation, alias: number): Operation {
+function aliasOperation(kind: Kind, { id, ...rest }: Operation, alias: number): Operation {
   return {
     ...rest,
     id: `${id}Alias${alias === 1 ? '' : alias}`,
@@ -170,56 +182,68 @@ const methods: Readonly<Record<Verb, string>> = {
   replace: 'put',
   delete: 'delete',
 };
-const always = [401, 403, 429, 503];
+const commonStatuses = [401, 403, 429, 503];
 
 /** Describes the parameters, bodies and errors of a verb. */
-type Describe = (kind: Kind, examples: Examples) => Omit<Operation, 'id' | 'tag' | 'summary'>;
+type DescribeVerb = (kind: Kind, examples: Examples) => Omit<Operation, 'id' | 'tag' | 'summary'>;
 
-const verbs: Readonly<Record<Verb, Describe>> = {
+const describeByVerb: Readonly<Record<Verb, DescribeVerb>> = {
   list: (kind, examples) => ({
     description: kind.doc,
     parameters: [
-      ...Object.entries(kind.filters ?? {}).map(([name, filter]) => query(name, filter.doc, filter.schema)),
-      ...[header('Limit'), header('After'), header('IfNoneMatch')],
+      ...Object.entries(kind.filters ?? {}).map(([name, filter]) => queryParameter(name, filter.doc, filter.schema)),
+      ...[sharedParameter('Limit'), sharedParameter('After'), sharedParameter('IfNoneMatch')],
     ],
-    answer: json(listOf(kind.name), [examples.response(kind)]),
+    answer: jsonContent(listSchemaOf(kind.name), [examples.response(kind)]),
     headers: ['ETag', 'Link'],
     unchanged: true,
-    errors: sorted(...always, ...(kind.parent === undefined ? [] : [404]), ...(canBeRefused(kind) ? [422] : [])),
+    errors: sortStatuses(
+      ...commonStatuses,
+      ...(kind.parent === undefined ? [] : [404]),
+      ...(canBeRefused(kind) ? [422] : []),
+    ),
   }),
   create: (kind, examples) => ({
-    parameters: [header('Prefer'), header('BreakGlass'), header('BreakGlassTTL')],
-    body: json(named(`${kind.name}Request`), examples.request(kind)),
-    answer: json(named(kind.name), examples.created(kind)),
+    parameters: [sharedParameter('Prefer'), sharedParameter('BreakGlass'), sharedParameter('BreakGlassTTL')],
+    body: jsonContent(schemaReference(`${kind.name}Request`), examples.request(kind)),
+    answer: jsonContent(schemaReference(kind.name), examples.created(kind)),
     headers: ['ETag', 'Heddle-Ignored', ...(kind.approvals === undefined ? [] : ['Heddle-Notice'])],
-    errors: sorted(
-      ...always,
+    errors: sortStatuses(
+      ...commonStatuses,
       ...(kind.parent === undefined ? [] : [404]),
       ...[400, 409, 413, 415, 422],
       ...(hasConditions(kind) ? [412] : []),
     ),
   }),
   read: (kind, examples) => ({
-    parameters: [header('IfNoneMatch')],
-    answer: json(named(kind.name), examples.response(kind)),
+    parameters: [sharedParameter('IfNoneMatch')],
+    answer: jsonContent(schemaReference(kind.name), examples.response(kind)),
     headers: ['ETag'],
     unchanged: true,
-    errors: sorted(...always, ...(kind.implied === true ? [] : [404])),
+    errors: sortStatuses(...commonStatuses, ...(kind.alwaysExists === true ? [] : [404])),
   }),
   replace: (kind, examples) => ({
     description:
       kind.merge === true ? 'Omitted fields stay unchanged.' : 'Omitted optional fields return to their defaults.',
-    parameters: [header('IfMatch'), header('Prefer'), header('BreakGlass'), header('BreakGlassTTL')],
-    body: json(named(`${kind.name}${hasOwnReplacement(kind) ? 'Replacement' : 'Request'}`), examples.replacement(kind)),
-    answer: json(named(kind.name), examples.response(kind)),
+    parameters: [
+      sharedParameter('IfMatch'),
+      sharedParameter('Prefer'),
+      sharedParameter('BreakGlass'),
+      sharedParameter('BreakGlassTTL'),
+    ],
+    body: jsonContent(
+      schemaReference(`${kind.name}${hasOwnReplacement(kind) ? 'Replacement' : 'Request'}`),
+      examples.replacement(kind),
+    ),
+    answer: jsonContent(schemaReference(kind.name), examples.response(kind)),
     headers: ['ETag', 'Heddle-Ignored', ...(kind.approvals === undefined ? [] : ['Heddle-Notice'])],
-    errors: sorted(...always, 400, ...(kind.implied === true ? [] : [404]), 409, 412, 413, 415, 422),
+    errors: sortStatuses(...commonStatuses, 400, ...(kind.alwaysExists === true ? [] : [404]), 409, 412, 413, 415, 422),
   }),
   delete: (kind) => ({
-    parameters: [header('IfMatch')],
-    ...(kind.deleteReply === 'object' ? { answer: json(empty, {}) } : {}),
+    parameters: [sharedParameter('IfMatch')],
+    ...(kind.deleteReply === 'object' ? { answer: jsonContent(emptyObjectSchema, {}) } : {}),
     ...(kind.deleteReply === 'no_content' ? { status: 204 } : {}),
-    errors: sorted(...always, ...[404, 409, 412, 422], ...(canBeLinked(kind) ? [400] : [])),
+    errors: sortStatuses(...commonStatuses, ...[404, 409, 412, 422], ...(canBeLinked(kind) ? [400] : [])),
   }),
 };
 
@@ -228,21 +252,21 @@ function describeVerb(examples: Examples, kind: Kind, verb: Verb): Operation {
   const id = `${verb}${isList ? pluralWord(kind.name) : kind.name}`;
   const what = isList ? 'objects' : 'an object';
   const summary = `${verb.charAt(0).toUpperCase()}${verb.slice(1)} ${what} of kind ${kind.name}`;
-  return { id, tag: kind.module, summary, ...verbs[verb](kind, examples) };
+  return { id, tag: kind.module, summary, ...describeByVerb[verb](kind, examples) };
 }
 
-const empty: JsonObject = { type: 'object', additionalProperties: false };
+const emptyObjectSchema: JsonObject = { type: 'object', additionalProperties: false };
 
 /** Checks whether creating an object can fail because of a condition or the edition. */
 function hasConditions(kind: Kind): boolean {
-  return kind.checkMutation !== undefined || entriesOf(kind.spec).some(([, { cloudOnly }]) => cloudOnly === true);
+  return kind.checkMutation !== undefined || entriesOf(kind.spec).some(([, { hostedOnly }]) => hostedOnly === true);
 }
 
 /**
  * Checks whether a delete can be refused because the object is linked to others, or because of its nature (`refuse`).
  */
 function canBeLinked({ inUse, refuse }: Kind): boolean {
-  const reasons: readonly (InUse | undefined)[] = typeof inUse === 'object' ? Object.values(inUse) : [inUse];
+  const reasons: readonly (InUseReason | undefined)[] = typeof inUse === 'object' ? Object.values(inUse) : [inUse];
   return reasons.includes('linked') || refuse !== undefined;
 }
 
@@ -251,6 +275,6 @@ function canBeRefused(kind: Kind): boolean {
   return Object.values(kind.filters ?? {}).some((filter) => filter.fault !== undefined);
 }
 
-function sorted(...statuses: readonly number[]): readonly number[] {
+function sortStatuses(...statuses: readonly number[]): readonly number[] {
   return [...statuses].sort((a, b) => a - b);
 }

@@ -1,17 +1,17 @@
-import { asObject, type Json, type JsonObject, membersOf } from '../../../lib/json.ts';
+import { asObject, asObjectOrEmpty, type Json, type JsonObject } from '../../../lib/json.ts';
 import type { Kind, Variant, Variants } from '../../declare/kind.ts';
-import { named } from './operation.ts';
+import { schemaReference } from './operation.ts';
 
 /** Purpose of a schema. Answers contain only canonical spellings of keys, and all required members. */
 type Use = 'answer' | 'request';
 
-type Named = readonly [name: string, schema: JsonObject];
+type NamedSchema = readonly [name: string, schema: JsonObject];
 
 /**
  * Returns the schemas of a kind's body. With variants, that is a union with one schema per value of the discriminating
  * member, so that generated clients know from the value what the object contains.
  */
-export function describedVariants(kind: Kind, name: string, schema: JsonObject, use: Use): readonly Named[] {
+export function describedVariants(kind: Kind, name: string, schema: JsonObject, use: Use): readonly NamedSchema[] {
   const { variants } = kind;
   if (variants === undefined) return [[name, schema]];
   const alternatives = Object.entries(variants.of).map(
@@ -21,10 +21,10 @@ export function describedVariants(kind: Kind, name: string, schema: JsonObject, 
   const mapping = Object.fromEntries(alternatives.map(([word, own]) => [word, `#/components/schemas/${own}`]));
   const union = {
     description: kind.doc,
-    oneOf: alternatives.map(([, own]) => named(own)),
+    oneOf: alternatives.map(([, own]) => schemaReference(own)),
     discriminator: { propertyName: variants.by, mapping },
   };
-  return [[name, union], ...alternatives.map(([, own, described]): Named => [own, described])];
+  return [[name, union], ...alternatives.map(([, own, described]): NamedSchema => [own, described])];
 }
 
 /** Converts `generic_http` to `GenericHttp`. */
@@ -35,15 +35,15 @@ function titleOf(word: string): string {
     .join('');
 }
 
-interface Described {
+interface VariantInput {
   readonly word: string;
   readonly variant: Variant;
   readonly schema: JsonObject;
   readonly use: Use;
 }
 
-function variantSchema(kind: Kind, { by, member }: Variants, { word, variant, schema, use }: Described): JsonObject {
-  const properties = membersOf(schema['properties']);
+function variantSchema(kind: Kind, { by, member }: Variants, { word, variant, schema, use }: VariantInput): JsonObject {
+  const properties = asObjectOrEmpty(schema['properties']);
   const enumeration = asObject(properties[by] ?? {});
   return {
     ...schema,
@@ -51,19 +51,23 @@ function variantSchema(kind: Kind, { by, member }: Variants, { word, variant, sc
     properties: {
       ...properties,
       [by]: { ...enumeration, enum: [word] },
-      [member]: narrowed(
+      [member]: narrowToVariant(
         asObject(properties[member] ?? {}),
         variant,
-        use === 'request' ? spellingsOf(kind, member) : {},
+        use === 'request' ? keyAliasesOf(kind, member) : {},
       ),
     },
   };
 }
 
 /** Restricts the schema of an object or a map to the members or keys of a variant. */
-function narrowed(schema: JsonObject, { required, optional, empty = [] }: Variant, spellings: Spellings): JsonObject {
+function narrowToVariant(
+  schema: JsonObject,
+  { required, optional, empty = [] }: Variant,
+  spellings: KeyAliases,
+): JsonObject {
   const { properties = {}, additionalProperties, ...rest } = schema;
-  const known = membersOf(properties);
+  const known = asObjectOrEmpty(properties);
   const others = Object.entries(spellings).filter(([, kept]) => [...required, ...optional].includes(kept));
   const schemaOf = (name: string): Json => known[name] ?? additionalProperties ?? {};
   const names = [...required, ...optional, ...others.map(([spelling]) => spelling)];
@@ -73,20 +77,20 @@ function narrowed(schema: JsonObject, { required, optional, empty = [] }: Varian
     ...rest,
     properties: {
       ...Object.fromEntries(names.map((name) => [name, schemaOf(name)])),
-      ...Object.fromEntries(empty.map((name) => [name, emptied(asObject(schemaOf(name)))])),
+      ...Object.fromEntries(empty.map((name) => [name, restrictToEmpty(asObject(schemaOf(name)))])),
     },
     ...(needed.length === 0 ? {} : { required: needed }),
   };
 }
 
-function emptied(schema: JsonObject): JsonObject {
+function restrictToEmpty(schema: JsonObject): JsonObject {
   return { ...schema, ...(schema['type'] === 'array' ? { maxItems: 0 } : { maxProperties: 0 }) };
 }
 
 /** Alternative spellings of keys, each with its canonical spelling. */
-type Spellings = Readonly<Record<string, string>>;
+type KeyAliases = Readonly<Record<string, string>>;
 
-function spellingsOf({ spec }: Kind, member: string): Spellings {
+function keyAliasesOf({ spec }: Kind, member: string): KeyAliases {
   const field = spec[member];
-  return field?.type === 'map' ? (field.otherSpellings ?? {}) : {};
+  return field?.type === 'map' ? (field.keyAliases ?? {}) : {};
 }

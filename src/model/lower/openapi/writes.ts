@@ -1,12 +1,12 @@
 import { asObject, asObjects, isObject, type JsonObject } from '../../../lib/json.ts';
 
-const writes = ['post', 'put', 'delete'];
+const writeMethods = ['post', 'put', 'delete'];
 
 /**
  * Adds the `account` parameter to every operation with credentials. It selects the account of a tenant in which the
  * operation acts.
  */
-export function withScope(paths: JsonObject): JsonObject {
+export function withAccountParameter(paths: JsonObject): JsonObject {
   return mapOperations(paths, (_, operation) => {
     if (operation['security'] !== undefined) return operation;
     const parameters = asObjects(operation['parameters'] ?? []);
@@ -23,8 +23,8 @@ export function withQueryFaults(paths: JsonObject): JsonObject {
  * Adds to every authenticated write that it can find the account locked (423), and to every POST that it can be
  * repeated with an `Idempotency-Key`.
  */
-export function withWrites(paths: JsonObject): JsonObject {
-  return mapOperations(paths, withWrite);
+export function withWriteResponses(paths: JsonObject): JsonObject {
+  return mapOperations(paths, withWriteResponse);
 }
 
 function mapOperations(paths: JsonObject, change: (method: string, operation: JsonObject) => JsonObject): JsonObject {
@@ -38,17 +38,17 @@ function mapOperations(paths: JsonObject, change: (method: string, operation: Js
   return Object.fromEntries(items);
 }
 
-function withWrite(method: string, operation: JsonObject): JsonObject {
-  if (!writes.includes(method) || operation['security'] !== undefined) return operation;
+function withWriteResponse(method: string, operation: JsonObject): JsonObject {
+  if (!writeMethods.includes(method) || operation['security'] !== undefined) return operation;
   const lockable = withFailures(operation, [423]);
-  return method === 'post' ? repeatable(lockable) : lockable;
+  return method === 'post' ? withIdempotencyKey(lockable) : lockable;
 }
 
-function repeatable(operation: JsonObject): JsonObject {
+function withIdempotencyKey(operation: JsonObject): JsonObject {
   const responses = operation['responses'] as Readonly<Record<string, JsonObject>>;
   const answered = Object.entries(responses).map(([status, response]) => [
     status,
-    status < '300' ? withHeader(response) : response,
+    status < '300' ? withReplayedHeader(response) : response,
   ]);
   const parameters = asObjects(operation['parameters'] ?? []);
   return withFailures(
@@ -67,7 +67,7 @@ function withFailures(operation: JsonObject, statuses: readonly number[]): JsonO
   return { ...operation, responses: { ...Object.fromEntries(failures), ...asObject(operation['responses']) } };
 }
 
-function withHeader(response: JsonObject): JsonObject {
+function withReplayedHeader(response: JsonObject): JsonObject {
   const headers = asObject(response['headers'] ?? {});
   const name = 'Idempotency-Replayed';
   return { ...response, headers: { ...headers, [name]: { $ref: `#/components/headers/${name}` } } };

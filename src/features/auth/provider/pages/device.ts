@@ -1,9 +1,9 @@
 import type { Client, KoaContextWithOIDC } from 'oidc-provider';
-import { field, form, problem } from './form.ts';
+import { field, form, problemMessage } from './form.ts';
 import { html } from './html.ts';
 import { renderPage } from './layout.ts';
 
-function show(ctx: KoaContextWithOIDC, page: string): void {
+function sendPage(ctx: KoaContextWithOIDC, page: string): void {
   ctx.type = 'html';
   ctx.body = page;
 }
@@ -31,19 +31,19 @@ export const devicePages = {
   userCodeInputSource(ctx: KoaContextWithOIDC, _form: string, _out?: unknown, error?: Error & { userCode?: string }) {
     if (error?.name === 'AbortedError') {
       const body = html`<p>The other device was not signed in. You can close this page.</p>`;
-      return show(ctx, renderPage({ title: 'The sign-in was cancelled', body }));
+      return sendPage(ctx, renderPage({ title: 'The sign-in was cancelled', body }));
     }
     const fault = error && (faults[error.name] ?? 'This did not work. Enter the code again.');
     const value = error?.userCode ?? codeInAddress(ctx);
     const code = field({
       ...{ name: 'user_code', label: 'Code', value, fault, focus: true },
       hint: 'Eight letters, such as BCDF-GHJK',
-      more: 'class="code" autocapitalize="characters" spellcheck="false" maxlength="20"',
+      extraAttributes: 'class="code" autocapitalize="characters" spellcheck="false" maxlength="20"',
     });
-    const body = html`${problem(fault && 'The code was not accepted.')}
+    const body = html`${problemMessage(fault && 'The code was not accepted.')}
 <p class="soft">You are about to sign in another device, such as a server without a browser.</p>
 ${form(ctx.oidc.urlFor('code_verification'), { xsrf: secretOf(ctx) }, html`${code}<button class="full">Continue</button>`)}`;
-    return show(ctx, renderPage({ title: 'Enter the code of your device', problem: fault !== undefined, body }));
+    return sendPage(ctx, renderPage({ title: 'Enter the code of your device', problem: fault !== undefined, body }));
   },
   userCodeConfirmSource(ctx: KoaContextWithOIDC, _form: string, client: Client, info: unknown, userCode: string) {
     const { ip = 'unknown' } = info as { readonly ip?: string };
@@ -57,10 +57,10 @@ ${form(
   hidden,
   html`<div class="row"><button>The codes are the same</button><button class="plain" name="abort" value="yes">Cancel</button></div>`,
 )}`;
-    return show(ctx, renderPage({ title: 'Is this your device?', body }));
+    return sendPage(ctx, renderPage({ title: 'Is this your device?', body }));
   },
   successSource(ctx: KoaContextWithOIDC) {
     const body = html`<p>Your device is signed in. Continue there; you can close this page.</p>`;
-    return show(ctx, renderPage({ title: 'Done', body }));
+    return sendPage(ctx, renderPage({ title: 'Done', body }));
   },
 };

@@ -8,7 +8,7 @@ export class Html {
 }
 
 /** Content of a piece of HTML. `undefined` and `false` are rendered as nothing. */
-export type Part = Html | string | number | undefined | false | readonly Part[];
+export type HtmlPart = Html | string | number | undefined | false | readonly HtmlPart[];
 
 const entities: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -19,11 +19,11 @@ const entities: Readonly<Record<string, string>> = {
 };
 
 /** Builds HTML. Every inserted text is escaped, for elements and for quoted attributes. */
-export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
+export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   return new Html(strings.map((string, at) => string + (at < parts.length ? textOf(parts[at]) : '')).join(''));
 }
 
-function textOf(part: Part): string {
+function textOf(part: HtmlPart): string {
   if (part === undefined || part === false) return '';
   if (part instanceof Html) return part.text;
   // `Array.isArray` does not narrow `readonly` arrays.

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { Html, html, type Part } from './html.ts';
+import { Html, type HtmlPart, html } from './html.ts';
 
 const style = `
 :root{color-scheme:light dark;--page:#f4f5f7;--card:#fff;--text:#1b1f27;--soft:#59616e;--line:#c3c9d2;--accent:#0b5fa5;--on:#fff;--bad:#a3160f;--bad-soft:#fdecea;--good:#14622f;--good-soft:#e6f4ea}
@@ -75,7 +75,7 @@ export const pageHeaders: Readonly<Record<string, string>> = {
 /** A page. Its title is also its heading. */
 export interface Page {
   readonly title: string;
-  readonly body: Part;
+  readonly body: HtmlPart;
   readonly wide?: true;
   /** Whether the page reports an error. The title then begins with it, for screen readers. */
   readonly problem?: boolean;

@@ -29,10 +29,10 @@ const messages = {
 } as const;
 
 /** Name of a page that shows only a message. */
-export type Message = keyof typeof messages;
+export type MessageName = keyof typeof messages;
 
 /** Renders a page that shows only a message. */
-export function messagePage(name: Message): string {
+export function messagePage(name: MessageName): string {
   const { title, text } = messages[name];
   return renderPage({ title, problem: true, body: html`<p>${text}</p>` });
 }

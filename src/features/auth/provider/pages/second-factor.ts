@@ -1,10 +1,10 @@
-import { field, form, problem } from './form.ts';
+import { field, form, problemMessage } from './form.ts';
 import { Html, html } from './html.ts';
 import { renderPage } from './layout.ts';
-import type { Faults, Place } from './sign-in.ts';
+import type { Faults, FormContext } from './sign-in.ts';
 
 /** Values for setting up an authenticator app. */
-interface App {
+interface AppSetup {
   readonly secret: string;
   readonly uri: string;
   readonly picture: string;
@@ -13,8 +13,8 @@ interface App {
 /**
  * Renders the page that asks a person to set up an app during sign-in, because their account requires a second factor.
  */
-export function setUpPage({ action, csrf }: Place, app: App, faults: Faults = {}): string {
-  const body = html`${problem(faults.problem)}
+export function appSetupPage({ action, csrf }: FormContext, app: AppSetup, faults: Faults = {}): string {
+  const body = html`${problemMessage(faults.problem)}
 <p>Your account requires a second factor from everybody who signs in with a password.</p>
 ${appPart(app)}
 ${form(
@@ -22,7 +22,7 @@ ${form(
   { csrf, step: 'app' },
   html`${field({
     ...{ name: 'code', label: 'Code', fault: faults.fields?.['code'], autocomplete: 'one-time-code', focus: true },
-    ...{ hint: 'The six digits that the app shows', more: 'class="code" maxlength="30"' },
+    ...{ hint: 'The six digits that the app shows', extraAttributes: 'class="code" maxlength="30"' },
   })}
 <button class="full">Switch it on and continue</button>`,
 )}`;
@@ -30,7 +30,7 @@ ${form(
 }
 
 /** Renders the page that shows new recovery codes, only once, before the sign-in continues to the program. */
-export function recoveryCodesPage({ action, csrf, client }: Place, codes: readonly string[]): string {
+export function recoveryCodesPage({ action, csrf, client }: FormContext, codes: readonly string[]): string {
   const shown =
     codes.length > 0
       ? codesPart(codes)
@@ -42,7 +42,7 @@ ${form(action, { csrf, step: 'codes-kept' }, html`<button class="full">Go on to 
 }
 
 /** Renders the instructions for setting up an app. */
-export function appPart({ secret, uri, picture }: App): Html {
+export function appPart({ secret, uri, picture }: AppSetup): Html {
   return html`<p>Scan this QR code with an authenticator app, or enter the secret in the app; then enter the code that the app shows.</p>
 <div class="qr" role="img" aria-label="QR code of the secret below">${new Html(picture)}</div>
 <p>Secret: <code class="secret" id="totp-secret">${secret}</code></p>

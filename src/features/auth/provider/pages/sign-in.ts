@@ -1,9 +1,9 @@
-import { field, form, problem } from './form.ts';
+import { field, form, problemMessage } from './form.ts';
 import { Html, html } from './html.ts';
 import { renderPage } from './layout.ts';
 
 /** Values that every form of a sign-in needs: its target, and the token that proves that it comes from our page. */
-export interface Place {
+export interface FormContext {
   readonly action: string;
   readonly csrf: string;
   /** Name of the program that the person signs in to. */
@@ -17,7 +17,7 @@ export interface Faults {
 }
 
 /** E-mail address and account that a person entered. */
-export interface Named {
+export interface EnteredIdentity {
   readonly email: string;
   /** Empty when the person named no account. */
   readonly account: string;
@@ -26,17 +26,21 @@ export interface Named {
 /**
  * Renders the page that asks for an e-mail address and a password, and for the account of people who are in several.
  */
-export function passwordPage({ action, csrf, client }: Place, { email, account }: Named, faults: Faults = {}): string {
+export function passwordPage(
+  { action, csrf, client }: FormContext,
+  { email, account }: EnteredIdentity,
+  faults: Faults = {},
+): string {
   const { fields = {} } = faults;
   const wrong = faults.problem !== undefined && email !== '';
   const body = html`<p class="soft">to go on to ${client}</p>
-${problem(faults.problem)}
+${problemMessage(faults.problem)}
 ${form(
   action,
   { csrf, step: 'password' },
   html`${field({
     ...{ name: 'email', label: 'E-mail address', type: 'email', value: email, fault: fields['email'] },
-    ...{ autocomplete: 'username', focus: !wrong, more: 'inputmode="email" maxlength="254"' },
+    ...{ autocomplete: 'username', focus: !wrong, extraAttributes: 'inputmode="email" maxlength="254"' },
   })}
 ${field({
   ...{ name: 'password', label: 'Password', type: 'password', fault: fields['password'] },
@@ -45,7 +49,13 @@ ${field({
 <button class="full">Sign in</button>
 <details${account !== '' && new Html(' open')}><summary>Are you in several accounts?</summary>
 ${field({
-  ...{ name: 'account', label: 'Account', value: account, optional: true, more: 'maxlength="64" spellcheck="false"' },
+  ...{
+    name: 'account',
+    label: 'Account',
+    value: account,
+    optional: true,
+    extraAttributes: 'maxlength="64" spellcheck="false"',
+  },
   hint: 'The id of the account to sign in to; leave it empty if you have only one. Your invitation names it; the person who created your user knows it too',
 })}
 </details>`,
@@ -61,7 +71,7 @@ export interface OfferedAccount {
 }
 
 /** Renders the page that asks which of several accounts to sign in to. */
-export function accountsPage({ action, csrf, client }: Place, offered: readonly OfferedAccount[]): string {
+export function accountsPage({ action, csrf, client }: FormContext, offered: readonly OfferedAccount[]): string {
   const body = html`<p>Your password is valid for several accounts. Which one should ${client} use?</p>
 ${form(
   action,
@@ -75,15 +85,15 @@ ${form(
 }
 
 /** Renders the page that asks for the code of the second factor. */
-export function codePage({ action, csrf }: Place, faults: Faults = {}): string {
-  const body = html`${problem(faults.problem)}
+export function codePage({ action, csrf }: FormContext, faults: Faults = {}): string {
+  const body = html`${problemMessage(faults.problem)}
 ${form(
   action,
   { csrf, step: 'code' },
   html`${field({
     ...{ name: 'code', label: 'Code', fault: faults.fields?.['code'], autocomplete: 'one-time-code', focus: true },
     hint: 'The six digits that your authenticator app shows for Heddle, or one of your recovery codes',
-    more: 'class="code" maxlength="30"',
+    extraAttributes: 'class="code" maxlength="30"',
   })}
 <button class="full">Continue</button>`,
 )}
@@ -92,9 +102,9 @@ ${form(
 }
 
 /** Renders the page that asks for a password to replace the one that was generated for the first sign-in. */
-export function newPasswordPage({ action, csrf }: Place, faults: Faults = {}): string {
+export function newPasswordPage({ action, csrf }: FormContext, faults: Faults = {}): string {
   const { fields = {} } = faults;
-  const body = html`${problem(faults.problem)}
+  const body = html`${problemMessage(faults.problem)}
 <p>The password that you were given works once. Choose your own to go on.</p>
 ${form(
   action,
@@ -121,7 +131,7 @@ export interface Consent {
 }
 
 /** Renders the page that asks whether a program may act for the person. */
-export function consentPage({ action, csrf, client }: Place, { name, email, device }: Consent): string {
+export function consentPage({ action, csrf, client }: FormContext, { name, email, device }: Consent): string {
   const body = html`<p>You are signed in as <strong>${name === '' ? email : name}</strong>${name !== '' && email !== '' && ` (${email})`}.</p>
 <p>${device ? `${client}, on your other device,` : client} will be able to:</p>
 <ul><li>see your name and e-mail address</li><li>act in the account with your permissions until you sign it out or 30 days have passed</li></ul>

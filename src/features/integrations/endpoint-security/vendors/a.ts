@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../../../lib/json.ts';
 import type { StoredSpec } from '../../../../model/state/stored.ts';
 import type { AskVendor } from '../http.ts';
-import { demandProgress, endOfToken, faultsOf, listIn, momentIn, objectIn, textIn, urlBelow } from '../read.ts';
+import { createProgressCheck, expiryOfToken, faultsOf, listIn, momentIn, objectIn, textIn, urlBelow } from '../read.ts';
 import type { Device, Vendor } from '../vendor.ts';
 
 const path = '/web/api/v2.1/agents';
@@ -9,7 +9,7 @@ const detailsPath = '/web/api/v2.1/users/api-token-details';
 /** Number of agents on a page. They include all data that the product has about them. */
 const pageSize = 500;
 /** Maximum number of agents that a search by name may return. */
-const fewAgents = 100;
+const maxFoundAgents = 100;
 
 /** Opens a product that lists agents by cursor, with an API token. */
 export function openVendorA(settings: StoredSpec<'EdrVendorA'>, ask: AskVendor): Vendor {
@@ -20,12 +20,12 @@ export function openVendorA(settings: StoredSpec<'EdrVendorA'>, ask: AskVendor):
   const page = async (limit: number, query: Readonly<Record<string, string>>) => {
     const url = urlBelow(base, path, { limit: String(limit), ...query });
     const { body } = await ask({ url, headers });
-    const agents = listIn(body, { member: 'data', host: url.host, most: limit });
+    const agents = listIn(body, { member: 'data', host: url.host, maxItems: limit });
     return { devices: agents.map((agent) => deviceOf(agent, conditions)), next: nextCursor(body) };
   };
   return {
     async *devices() {
-      const advance = demandProgress(new URL(base).host);
+      const advance = createProgressCheck(new URL(base).host);
       let cursor: string | undefined;
       do {
         const { devices, next } = await page(pageSize, cursor === undefined ? {} : { cursor });
@@ -35,13 +35,13 @@ export function openVendorA(settings: StoredSpec<'EdrVendorA'>, ask: AskVendor):
       } while (cursor !== undefined);
     },
     async find({ serial, hostname }) {
-      const bySerial = serial === '' ? [] : (await page(fewAgents, { serialNumber__contains: serial })).devices;
-      const byName = hostname === '' ? [] : (await page(fewAgents, { computerName__contains: hostname })).devices;
+      const bySerial = serial === '' ? [] : (await page(maxFoundAgents, { serialNumber__contains: serial })).devices;
+      const byName = hostname === '' ? [] : (await page(maxFoundAgents, { computerName__contains: hostname })).devices;
       return [...bySerial, ...byName];
     },
-    async credentialEnd() {
+    async credentialExpiry() {
       // A token of a service user states its end itself, and may not query it.
-      const own = endOfToken(token);
+      const own = expiryOfToken(token);
       if (own !== undefined) return own;
       const { body } = await ask({
         ...{ url: urlBelow(base, detailsPath), method: 'POST', accepts: [400, 401, 403, 404] },

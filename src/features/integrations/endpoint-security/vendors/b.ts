@@ -1,9 +1,9 @@
 import { asObject, isObject, type JsonObject } from '../../../../lib/json.ts';
 import type { StoredSpec } from '../../../../model/state/stored.ts';
-import { endOfSecret, readSecretEnds } from '../../application-secrets.ts';
+import { expiryOfSecret, readExpiringSecrets } from '../../application-secrets.ts';
 import type { AskVendor } from '../http.ts';
 import { withToken } from '../oauth.ts';
-import { demandProgress, faultsOf, listIn, textIn, urlBelow } from '../read.ts';
+import { createProgressCheck, faultsOf, listIn, textIn, urlBelow } from '../read.ts';
 import { type Device, type Vendor, VendorFailure } from '../vendor.ts';
 
 const loginUrl = 'https://login.microsoftonline.com';
@@ -11,7 +11,7 @@ const graphUrl = 'https://graph.microsoft.com';
 const path = '/v1.0/deviceManagement/managedDevices';
 const pageSize = 1000;
 /** Maximum number of devices that a search by name may return. */
-const fewDevices = 100;
+const maxFoundDevices = 100;
 const fields = 'id,deviceName,serialNumber,complianceState,lastSyncDateTime';
 
 /** Opens a product that lists the managed devices in the graph of a tenant, with the token of an application. */
@@ -28,14 +28,21 @@ export function openVendorB(settings: StoredSpec<'EdrVendorB'>, plainAsk: AskVen
   const ask = withToken(plainAsk, { url, form }, now);
   const page = async (at: URL, most: number) => {
     const { body } = await ask({ url: at });
-    return { devices: listIn(body, { member: 'value', host: at.host, most }).map(deviceOf), next: nextPage(body, at) };
+    return {
+      devices: listIn(body, { member: 'value', host: at.host, maxItems: most }).map(deviceOf),
+      next: nextPage(body, at),
+    };
   };
   const filtered = async (filter: string) =>
-    (await page(urlBelow(base, path, { $select: fields, $filter: filter, $top: String(fewDevices) }), fewDevices))
-      .devices;
+    (
+      await page(
+        urlBelow(base, path, { $select: fields, $filter: filter, $top: String(maxFoundDevices) }),
+        maxFoundDevices,
+      )
+    ).devices;
   return {
     async *devices() {
-      const advance = demandProgress(new URL(base).host);
+      const advance = createProgressCheck(new URL(base).host);
       let at: URL | undefined = urlBelow(base, path, { $select: fields, $top: String(pageSize) });
       while (at !== undefined) {
         const { devices, next }: Awaited<ReturnType<typeof page>> = await page(at, pageSize);
@@ -49,14 +56,14 @@ export function openVendorB(settings: StoredSpec<'EdrVendorB'>, plainAsk: AskVen
       const byName = hostname === '' ? [] : await filtered(`deviceName eq ${quoted(hostname)}`);
       return [...bySerial, ...byName];
     },
-    async credentialEnd() {
+    async credentialExpiry() {
       const application = `/v1.0/applications(appId='${encodeURIComponent(form.client_id)}')`;
       // An application may read its own entry only when that right was granted.
       const { body } = await ask({
         url: urlBelow(base, application, { $select: 'id,passwordCredentials' }),
         accepts: [403, 404],
       });
-      return endOfSecret(readSecretEnds(asObject(body)['passwordCredentials']), form.client_secret);
+      return expiryOfSecret(readExpiringSecrets(asObject(body)['passwordCredentials']), form.client_secret);
     },
   };
 }

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../../../lib/json.ts';
 import { asObject, isObject } from '../../../../lib/json.ts';
 import type { StoredSpec } from '../../../../model/state/stored.ts';
 import { AnswerTooLarge, type AskVendor } from '../http.ts';
-import { demandProgress, faultsOf, listIn, objectIn, textIn, urlBelow } from '../read.ts';
+import { createProgressCheck, faultsOf, listIn, objectIn, textIn, urlBelow } from '../read.ts';
 import type { Device, Vendor } from '../vendor.ts';
 
 const path = '/api/v1/fleet/hosts';
@@ -21,7 +21,7 @@ export function openVendorC(settings: StoredSpec<'EdrVendorC'>, ask: AskVendor):
   const pageOfSize = async (query: Readonly<Record<string, string>>) => {
     const url = urlBelow(base, path, { ...content, per_page: String(size), order_key: 'id', ...query });
     const { body } = await ask({ url, headers });
-    const hosts = listIn(body, { member: 'hosts', host: url.host, most: size });
+    const hosts = listIn(body, { member: 'hosts', host: url.host, maxItems: size });
     return {
       devices: hosts.map((host) => deviceOf(host, conditions)),
       last: hosts.length < size ? undefined : hosts.at(-1)?.['id'],
@@ -39,7 +39,7 @@ export function openVendorC(settings: StoredSpec<'EdrVendorC'>, ask: AskVendor):
   };
   return {
     async *devices() {
-      const advance = demandProgress(new URL(base).host);
+      const advance = createProgressCheck(new URL(base).host);
       // Each page starts behind the last id, so that a host that is removed in between does not shift other hosts out
       // of the list.
       for (let after = '0'; ; ) {
@@ -83,25 +83,25 @@ function faultsIn(host: JsonObject, conditions: JsonObject): readonly string[] {
   return faultsOf(
     encrypted === true && host['disk_encryption_enabled'] !== true && 'its disk is not encrypted',
     online === true && host['status'] !== 'online' && 'it is not online',
-    tooMany(failingPolicies(host, policies), mostFailing, 'failing policies'),
-    tooMany(vulnerablePrograms(host), mostVulnerable, 'vulnerable programs'),
+    describeExcess(countFailingPolicies(host, policies), mostFailing, 'failing policies'),
+    describeExcess(countVulnerablePrograms(host), mostVulnerable, 'vulnerable programs'),
     unmet.length > 0 && `it does not meet the ${unmet.length === 1 ? 'policy' : 'policies'} ${unmet.join(', ')}`,
   );
 }
 
-function tooMany(count: number | undefined, most: Json | undefined, what: string): string | false {
+function describeExcess(count: number | undefined, most: Json | undefined, what: string): string | false {
   if (typeof most !== 'number' || (count !== undefined && count <= most)) return false;
   return `${count ?? 'an unknown number of'} ${what}, and at most ${most} are allowed`;
 }
 
 /** Returns the number of failing policies. The product's own count takes precedence over the policies counted here. */
-function failingPolicies(host: JsonObject, policies: readonly JsonObject[] | undefined): number | undefined {
+function countFailingPolicies(host: JsonObject, policies: readonly JsonObject[] | undefined): number | undefined {
   const counted = objectIn(host, 'issues')['failing_policies_count'];
   if (typeof counted === 'number') return counted;
   return policies?.filter(({ response }) => response === 'fail').length;
 }
 
-function vulnerablePrograms(host: JsonObject): number | undefined {
+function countVulnerablePrograms(host: JsonObject): number | undefined {
   return objectsIn(host, 'software')?.filter(
     ({ vulnerabilities }) => Array.isArray(vulnerabilities) && vulnerabilities.length > 0,
   ).length;

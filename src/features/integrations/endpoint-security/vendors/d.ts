@@ -1,10 +1,10 @@
 import type { Json, JsonObject } from '../../../../lib/json.ts';
 import { asObject, isObject } from '../../../../lib/json.ts';
-import { inParts } from '../../../../lib/steps.ts';
+import { splitIntoParts } from '../../../../lib/steps.ts';
 import type { StoredSpec } from '../../../../model/state/stored.ts';
 import type { AskVendor } from '../http.ts';
 import { withToken } from '../oauth.ts';
-import { demandProgress, faultsOf, type ListPlace, listIn, objectIn, textIn, textsIn, urlBelow } from '../read.ts';
+import { createProgressCheck, faultsOf, type ListPlace, listIn, objectIn, textIn, textsIn, urlBelow } from '../read.ts';
 import { type Device, type Vendor, VendorFailure } from '../vendor.ts';
 
 /** API address of each region. For any other region `api_url` must be set. */
@@ -17,13 +17,13 @@ const regions: Readonly<Record<string, string>> = {
 };
 
 /** Maximum numbers per request: ids on a page of the query, devices, and assessments, whose ids are part of the URL. */
-const idsAtOnce = 5000;
-const devicesAtOnce = 500;
-const assessmentsAtOnce = 100;
+const maxIdsPerRequest = 5000;
+const maxDevicesPerRequest = 500;
+const maxAssessmentsPerRequest = 100;
 /** Maximum number of devices that a search by name may return. */
-const fewDevices = 100;
+const maxFoundDevices = 100;
 /** Maximum number of concurrent requests for assessments. */
-const lanes = 4;
+const maxConcurrentRequests = 4;
 
 /** Opens a product that lists devices and their assessments, with the token of an API client. */
 export function openVendorD(settings: StoredSpec<'EdrVendorD'>, plainAsk: AskVendor, now: () => number): Vendor {
@@ -31,19 +31,23 @@ export function openVendorD(settings: StoredSpec<'EdrVendorD'>, plainAsk: AskVen
   const form = { client_id: String(settings.client_id), client_secret: String(settings.secret) };
   const ask = withToken(plainAsk, { url: urlBelow(base, '/oauth2/token'), form }, now);
   const threshold = Number(settings.zta_score_threshold);
-  const reading: Reading = { base, ask, threshold };
+  const reading: ReadContext = { base, ask, threshold };
   return {
     async *devices() {
-      const advance = demandProgress(new URL(base).host);
+      const advance = createProgressCheck(new URL(base).host);
       let offset: string | undefined;
       do {
-        const query = { limit: String(idsAtOnce), sort: 'device_id.asc', ...(offset === undefined ? {} : { offset }) };
+        const query = {
+          limit: String(maxIdsPerRequest),
+          sort: 'device_id.asc',
+          ...(offset === undefined ? {} : { offset }),
+        };
         const url = urlBelow(base, '/devices/queries/devices-scroll/v1', query);
         const { body } = await ask({ url });
-        const ids = textsIn(body, { member: 'resources', host: url.host, most: idsAtOnce });
+        const ids = textsIn(body, { member: 'resources', host: url.host, maxItems: maxIdsPerRequest });
         // The offset may stay the same while scrolling, so the first id of each page must be new instead.
         advance(ids[0] ?? '');
-        for (const some of inParts(ids, devicesAtOnce)) yield await readDevices(reading, some);
+        for (const some of splitIntoParts(ids, maxDevicesPerRequest)) yield await readDevices(reading, some);
         // The last page may still contain an offset, so an empty page ends the reading.
         offset = ids.length === 0 ? undefined : nextOffset(body);
       } while (offset !== undefined);
@@ -56,18 +60,18 @@ export function openVendorD(settings: StoredSpec<'EdrVendorD'>, plainAsk: AskVen
       ] as const) {
         if (value === '') continue;
         const url = urlBelow(base, '/devices/queries/devices/v1', {
-          limit: String(fewDevices),
+          limit: String(maxFoundDevices),
           filter: `${field}:${quoted(value)}`,
         });
         const { body } = await ask({ url });
-        for (const id of textsIn(body, { member: 'resources', host: url.host, most: fewDevices })) ids.add(id);
+        for (const id of textsIn(body, { member: 'resources', host: url.host, maxItems: maxFoundDevices })) ids.add(id);
       }
       return readDevices(reading, [...ids]);
     },
   };
 }
 
-interface Reading {
+interface ReadContext {
   readonly base: string;
   readonly ask: AskVendor;
   readonly threshold: number;
@@ -89,14 +93,14 @@ function quoted(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }
 
-async function readDevices({ base, ask, threshold }: Reading, ids: readonly string[]): Promise<readonly Device[]> {
+async function readDevices({ base, ask, threshold }: ReadContext, ids: readonly string[]): Promise<readonly Device[]> {
   if (ids.length === 0) return [];
   const url = urlBelow(base, '/devices/entities/devices/v2');
   const headers = { 'content-type': 'application/json' };
   const { body } = await ask({ url, method: 'POST', headers, body: JSON.stringify({ ids }) });
-  const resources = listIn(body, { member: 'resources', host: url.host, most: ids.length });
+  const resources = listIn(body, { member: 'resources', host: url.host, maxItems: ids.length });
   // Other data about the devices is not kept in memory while their scores are read.
-  const devices = resources.map(namesOf);
+  const devices = resources.map(readIdentity);
   const scores = await readScores(base, ask, ids);
   return devices.map((device) => deviceOf(device, scores.get(device.id), threshold));
 }
@@ -104,25 +108,25 @@ async function readDevices({ base, ask, threshold }: Reading, ids: readonly stri
 /** Returns the overall scores of the devices that have an assessment, by id. */
 async function readScores(base: string, ask: AskVendor, ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const scores = new Map<string, number>();
-  const batches = [...inParts(ids, assessmentsAtOnce)];
+  const batches = [...splitIntoParts(ids, maxAssessmentsPerRequest)];
   const work = async (): Promise<void> => {
     for (let batch = batches.shift(); batch !== undefined; batch = batches.shift()) {
       const url = urlBelow(base, '/zero-trust-assessment/entities/assessments/v1');
       for (const id of batch) url.searchParams.append('ids', id);
       // Status 404 means that some of the devices have no assessment. The answer contains the others all the same.
       const { body } = await ask({ url, accepts: [404] });
-      for (const assessment of assessmentsIn(body, { member: 'resources', host: url.host, most: batch.length })) {
+      for (const assessment of assessmentsIn(body, { member: 'resources', host: url.host, maxItems: batch.length })) {
         const overall = objectIn(assessment, 'assessment')['overall'];
         const id = textIn(assessment, 'aid');
         if (typeof overall === 'number' && batch.includes(id)) scores.set(id, overall);
       }
     }
   };
-  await Promise.all(Array.from({ length: lanes }, work));
+  await Promise.all(Array.from({ length: maxConcurrentRequests }, work));
   return scores;
 }
 
-function namesOf(device: JsonObject): Omit<Device, 'faults'> {
+function readIdentity(device: JsonObject): Omit<Device, 'faults'> {
   return {
     id: textIn(device, 'device_id'),
     serial: textIn(device, 'serial_number'),

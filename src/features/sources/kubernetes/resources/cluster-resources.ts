@@ -42,7 +42,7 @@ export interface NamespaceFacts {
  */
 export interface ClusterResources {
   /** Sets which namespaces are covered, and what is recorded and requested of the sources. */
-  see(covered: ReadonlyMap<string, NamespaceRule>, recorded: readonly CalledSource[]): void;
+  updateSources(covered: ReadonlyMap<string, NamespaceRule>, recorded: readonly CalledSource[]): void;
   /** Updates the resources of a namespace after a change. Without a namespace: all may have changed. */
   touch(namespace: string | undefined): void;
   /**
@@ -58,7 +58,7 @@ export interface ClusterResources {
 const [settleMs, retryMs] = [100, 10_000];
 
 /** Maximum number of namespaces that are updated together. */
-const most = 200;
+const maxNamespacesPerUpdate = 200;
 
 /** Keeps the resources of a cluster in line with the database. */
 export function showClusterResources(options: ClusterResourcesOptions): ClusterResources {
@@ -88,13 +88,13 @@ export function showClusterResources(options: ClusterResourcesOptions): ClusterR
   };
   const settle = async (facts: NamespaceFacts): Promise<void> => {
     try {
-      await sourceWriter.settle(facts, await planWriter.settle(facts));
+      await sourceWriter.update(facts, await planWriter.update(facts));
     } catch (error) {
       failed([facts.namespace], error);
     }
   };
   const pass = async (): Promise<void> => {
-    const namespaces = [...touched].slice(0, most);
+    const namespaces = [...touched].slice(0, maxNamespacesPerUpdate);
     for (const namespace of namespaces) touched.delete(namespace);
     try {
       const found = await readFacts(options, namespaces, covered);
@@ -114,7 +114,7 @@ export function showClusterResources(options: ClusterResourcesOptions): ClusterR
   return {
     touch,
     touchLater: (namespace) => (ending.signal.aborted ? undefined : alarms.set(namespace, retryMs)),
-    see(now, recorded) {
+    updateSources(now, recorded) {
       const next = new Map([...now.keys()].map((namespace) => [namespace, 'covered']));
       for (const { id, generation, suspended, requested, approved } of recorded) {
         const namespace = id.slice(name.length + 1);

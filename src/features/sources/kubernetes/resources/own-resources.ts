@@ -4,7 +4,7 @@ import { type ReflectorState, type ResourceChange, startReflector } from '../../
 import type { Resource } from '../../../../kubernetes/resource.ts';
 import { pluralOf } from '../../../../model/lower/crd/names.ts';
 import { withoutBookkeeping } from '../resource-file.ts';
-import { isRestated, resourcePaths } from '../stated-resources.ts';
+import { mayChangeDeclaration, resourcePaths } from '../stated-resources.ts';
 
 /** Kind of a resource that servers create. */
 export type OwnKind = 'Source' | 'Plan';
@@ -16,7 +16,7 @@ export interface OwnResources {
   /** Returns whether the resources of a kind in a namespace are up to date. */
   stateOf(kind: OwnKind, namespace: string): ReflectorState;
   /** Returns the resources of a kind in a namespace. */
-  in(kind: OwnKind, namespace: string): readonly Resource[];
+  resourcesIn(kind: OwnKind, namespace: string): readonly Resource[];
   /** Returns the namespaces that contain such resources, or contained some before. */
   namespaces(): readonly string[];
   stop(): Promise<void>;
@@ -51,7 +51,7 @@ export function followOwnResources(options: OwnResourcesOptions): OwnResources {
       byNamespace.set(namespace, others);
       if (after === undefined) others.delete(name);
       else others.set(name, after);
-      if (before === undefined || after === undefined || isRestated(before, after)) onChange(namespace);
+      if (before === undefined || after === undefined || mayChangeDeclaration(before, after)) onChange(namespace);
       else onStatus(namespace);
     };
     const opened = resourcePaths(apiVersion, pluralOf(kind), namespaces).map(({ path, namespace }) => {
@@ -76,7 +76,7 @@ export function followOwnResources(options: OwnResourcesOptions): OwnResources {
     // A namespace that cannot be read does not affect the state of the others.
     stateOf: (kind, of) =>
       followed[kind].opened.find(({ namespace = of }) => namespace === of)?.reflector.state ?? { state: 'starting' },
-    in: (kind, namespace) => [...(followed[kind].byNamespace.get(namespace)?.values() ?? [])],
+    resourcesIn: (kind, namespace) => [...(followed[kind].byNamespace.get(namespace)?.values() ?? [])],
     namespaces: () => [...new Set(Object.values(followed).flatMap(({ byNamespace }) => [...byNamespace.keys()]))],
     async stop() {
       await Promise.all(reflectors.map(({ reflector }) => reflector.stop()));

@@ -48,7 +48,7 @@ export function planContent(id: string, source: string, view: PlanView): PlanCon
   const left = (access?.omitted ?? 0) + (access?.groups.length ?? 0) - rows.length;
   return {
     ...{ source, digest, baseRevision, counts },
-    ...{ createdAt: seconds(createdAt), expiresAt: seconds(expiresAt) },
+    ...{ createdAt: toWholeSeconds(createdAt), expiresAt: toWholeSeconds(expiresAt) },
     guards: guards.slice(0, planBounds.guards).map(({ guard, message }) => ({ guard, message: shortened(message) })),
     ...(access === undefined
       ? {}
@@ -88,7 +88,7 @@ function shortened(text: string): string {
 }
 
 /** Cuts a time to whole seconds, the precision of Kubernetes. */
-function seconds(time: string): string {
+function toWholeSeconds(time: string): string {
   return `${time.slice(0, 19)}Z`;
 }
 
@@ -112,12 +112,12 @@ export function planResourceStatus(
   }: { readonly generation: number; readonly before: PlanResourceStatus | undefined; readonly now: string },
 ): PlanResourceStatus {
   const last = before?.conditions.find(({ type }) => type === 'Approved');
-  const lastTransitionTime = last?.status === status ? last.lastTransitionTime : seconds(now);
+  const lastTransitionTime = last?.status === status ? last.lastTransitionTime : toWholeSeconds(now);
   return {
     observedGeneration: generation,
     ...content,
     ...(by === undefined ? {} : { approvedBy: by }),
-    ...(at === undefined ? {} : { approvedAt: seconds(at) }),
+    ...(at === undefined ? {} : { approvedAt: toWholeSeconds(at) }),
     conditions: [{ type: 'Approved', status, reason, message, lastTransitionTime, observedGeneration: generation }],
   };
 }

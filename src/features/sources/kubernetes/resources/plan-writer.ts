@@ -3,7 +3,7 @@ import { readPlan } from '../../../../db/config/plans.ts';
 import { reasonOf } from '../../../../kubernetes/errors.ts';
 import { createPacer } from '../../../../kubernetes/pacer.ts';
 import type { Resource } from '../../../../kubernetes/resource.ts';
-import { isObject, type Json, membersOf } from '../../../../lib/json.ts';
+import { asObjectOrEmpty, isObject, type Json } from '../../../../lib/json.ts';
 import type { Actor } from '../../../../model/declare/actor.ts';
 import { apiVersion } from '../../../../model/document.ts';
 import { Conflict, NotFound } from '../../../../model/errors.ts';
@@ -19,7 +19,7 @@ import {
   planContent,
   planResourceStatus,
 } from './plan-status.ts';
-import { madeByServer, ownPace, unlessStatus } from './source-writer.ts';
+import { ignoreStatus, managedByLabel, requestPace } from './source-writer.ts';
 
 /** Keeps the resources of waiting plans up to date. */
 export interface PlanWriter {
@@ -27,7 +27,7 @@ export interface PlanWriter {
    * Updates the plan resources of a namespace. Returns why the waiting plan cannot be shown, or `undefined` when it is
    * shown or none waits.
    */
-  settle(facts: NamespaceFacts): Promise<string | undefined>;
+  update(facts: NamespaceFacts): Promise<string | undefined>;
 }
 
 interface PlanWriterOptions extends ClusterResourcesOptions {
@@ -44,19 +44,19 @@ const retryMs = 30_000;
 export function createPlanWriter(options: PlanWriterOptions): PlanWriter {
   const { engine, client, own, alarms } = options;
   const labels = labelsOf(options);
-  const pacer = createPacer(ownPace);
+  const pacer = createPacer(requestPace);
   const contents: Contents = new Map();
   const renewed: Renewed = new Map();
   return {
-    async settle(facts) {
+    async update(facts) {
       const { namespace, rule, plan } = facts;
       const isShown = plan !== undefined && rule !== undefined && isOpen(plan, engine.now());
-      const present = own.in('Plan', namespace).filter((resource) => hasLabels(resource, labels));
+      const present = own.resourcesIn('Plan', namespace).filter((resource) => hasLabels(resource, labels));
       for (const { metadata } of present) {
         if (isShown && metadata.name === plan.id) continue;
-        await pacer.run(() => client.delete(`${pathOf(namespace)}/${metadata.name}`)).catch(unlessStatus(404));
+        await pacer.run(() => client.delete(`${pathOf(namespace)}/${metadata.name}`)).catch(ignoreStatus(404));
       }
-      if (plan !== undefined && rule !== undefined) await renew(options, facts, { plan, alarms, renewed });
+      if (plan !== undefined && rule !== undefined) await requestNewPlan(options, facts, { plan, alarms, renewed });
       if (!isShown) {
         contents.delete(namespace);
         return undefined;
@@ -87,7 +87,7 @@ type Renewed = Map<string, string>;
  * theirs, show in the same namespace.
  */
 function labelsOf({ name, account }: ClusterResourcesOptions): Readonly<Record<string, string>> {
-  return { ...madeByServer, 'heddle.dev/cluster': name, 'heddle.dev/account': account };
+  return { ...managedByLabel, 'heddle.dev/cluster': name, 'heddle.dev/account': account };
 }
 
 function hasLabels({ metadata: { labels = {} } }: Resource, expected: Readonly<Record<string, string>>): boolean {
@@ -115,12 +115,12 @@ async function create(
         ? 'the CustomResourceDefinition of Plan does not exist'
         : `plans cannot be read: ${state.reason}`,
     );
-  const owner = own.in('Source', namespace).find(({ metadata }) => metadata.name === name);
+  const owner = own.resourcesIn('Source', namespace).find(({ metadata }) => metadata.name === name);
   const ownerReferences =
     owner === undefined ? [] : [{ apiVersion, kind: 'Source', name, uid: owner.metadata.uid, controller: true }];
   const metadata = { name: id, namespace, labels: labelsOf(options), ownerReferences };
   try {
-    await client.create(pathOf(namespace), { apiVersion, kind: 'Plan', metadata, spec: {} }).catch(unlessStatus(409));
+    await client.create(pathOf(namespace), { apiVersion, kind: 'Plan', metadata, spec: {} }).catch(ignoreStatus(409));
     return undefined;
   } catch (error) {
     return fault(`it cannot be created: ${reasonOf(error)}`);
@@ -139,7 +139,7 @@ async function show(
   const content = known?.id === plan.id ? known.content : await readContent(options, facts, plan);
   if (content === undefined) return;
   contents.set(namespace, { id: plan.id, content });
-  const approval = await judge(options, facts, plan, resource);
+  const approval = await resolveApproval(options, facts, plan, resource);
   const { generation = 0, uid } = resource.metadata;
   const status = planResourceStatus(content, approval, { generation, before: shown, now: engine.now() });
   const target = { apiVersion, kind: 'Plan', plural: 'plans', namespace, name: plan.id, uid, shown };
@@ -156,7 +156,7 @@ async function readContent(
 }
 
 /** Requests a reconcile when the plan has expired, so that there is a plan to approve again. */
-async function renew(
+async function requestNewPlan(
   { engine, account }: ClusterResourcesOptions,
   { namespace, source, record }: NamespaceFacts,
   { plan, alarms, renewed }: { readonly plan: PlanHead; readonly alarms: Alarms; readonly renewed: Renewed },
@@ -173,13 +173,13 @@ function isOpen({ state, expiresAt }: PlanHead, now: string): boolean {
 }
 
 /** Returns whether a plan is approved. Approves it when the spec of its resource contains its digest. */
-async function judge(
+async function resolveApproval(
   { engine, account }: ClusterResourcesOptions,
   { namespace, source, rule, record }: NamespaceFacts,
   { id, digest, state, approvedBy, approvedAt }: PlanHead,
   { spec }: Resource,
 ): Promise<Approval> {
-  const { approvedDigest, approvedBy: by } = membersOf(spec);
+  const { approvedDigest, approvedBy: by } = asObjectOrEmpty(spec);
   const waits =
     record !== undefined && isSourceSuspended(record) ? 'when its source is resumed' : 'at the next reconcile';
   const approved = (name: string, at?: string): Approval => ({

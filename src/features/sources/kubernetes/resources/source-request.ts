@@ -1,6 +1,6 @@
-import { type Json, type JsonObject, membersOf } from '../../../../lib/json.ts';
+import { asObjectOrEmpty, type Json, type JsonObject } from '../../../../lib/json.ts';
 import type { NamespaceRule } from '../../../../model/sources/kubernetes.ts';
-import { type ConflictMode, conflictModes, plainSettings } from '../../../../model/sources/settings.ts';
+import { type ConflictMode, conflictModes, defaultSettings } from '../../../../model/sources/settings.ts';
 
 /** What the resource of a source requests, apart from a reconcile. Members that request nothing are absent. */
 export type SourceRequest = {
@@ -10,7 +10,7 @@ export type SourceRequest = {
 
 /** Reads a request from the spec of the resource, or from the recorded spec of the source. */
 export function readSourceRequest(spec: Json | undefined): SourceRequest {
-  const { suspend, conflictMode: stated } = membersOf(spec);
+  const { suspend, conflictMode: stated } = asObjectOrEmpty(spec);
   const conflictMode = conflictModes.find((mode) => mode === stated);
   return { ...(suspend === true ? { suspend } : {}), ...(conflictMode === undefined ? {} : { conflictMode }) };
 }
@@ -37,7 +37,7 @@ export function refusalOf({ conflictMode }: SourceRequest, rule: NamespaceRule):
 
 /** Returns the conflict mode of the rule, and those that it lets namespaces choose. */
 function allowedModes({
-  conflictMode = plainSettings.conflictMode,
+  conflictMode = defaultSettings.conflictMode,
   conflictModes: more = [],
 }: NamespaceRule): readonly ConflictMode[] {
   return [...new Set([conflictMode, ...more])];

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../../lib/json.ts';
-import { mostProblems } from '../../../../model/lower/crd/status.ts';
+import { maxProblems } from '../../../../model/lower/crd/status.ts';
 import { readStatus, type SourceStatus, shownStatus } from '../../../../model/sources/status.ts';
 import type { WrittenCondition } from '../status/status-writer.ts';
 
@@ -75,7 +75,7 @@ export function sourceResourceStatus(
       status,
       reason,
       message,
-      lastTransitionTime: seconds(lastTransitionTime),
+      lastTransitionTime: toWholeSeconds(lastTransitionTime),
       observedGeneration: generation,
     };
   });
@@ -89,8 +89,8 @@ export function sourceResourceStatus(
     objects: Object.values(known.inventory ?? {}).reduce((sum, count) => sum + count, 0),
     ...(planId === undefined ? {} : { plan: planId }),
     ...(planDigest === undefined ? {} : { planDigest }),
-    ...(attempt === undefined ? {} : { lastAttemptAt: seconds(attempt.at), lastAttemptResult: attempt.result }),
-    ...(lastAppliedAt === undefined ? {} : { lastSuccessAt: seconds(lastAppliedAt) }),
+    ...(attempt === undefined ? {} : { lastAttemptAt: toWholeSeconds(attempt.at), lastAttemptResult: attempt.result }),
+    ...(lastAppliedAt === undefined ? {} : { lastSuccessAt: toWholeSeconds(lastAppliedAt) }),
     ...(handled === undefined ? {} : { lastHandledReconcileAt: handled }),
     ...problemsOf(known),
     conditions,
@@ -98,7 +98,7 @@ export function sourceResourceStatus(
 }
 
 /** Cuts a time to whole seconds, the precision of Kubernetes. */
-function seconds(time: string): string {
+function toWholeSeconds(time: string): string {
   return `${time.slice(0, 19)}Z`;
 }
 
@@ -124,7 +124,7 @@ function findings({ record, suspended, fault, planFault }: SourceFacts, known: S
     ...(planFault === undefined ? [] : [['PlanShown', 'False', 'CannotBeWritten', planFault] as const]),
   ];
   const begun = recorded.length === 0 ? pending : recorded;
-  const own = fault === undefined ? begun : begun.map((finding) => refusing(finding, fault));
+  const own = fault === undefined ? begun : begun.map((finding) => asRefused(finding, fault));
   return [...own, ...derived];
 }
 
@@ -135,7 +135,7 @@ const pending: readonly Finding[] = [
 ];
 
 /** Changes a condition for a request that is refused: its generation never becomes ready. */
-function refusing(finding: Finding, { reason, message }: SourceFault): Finding {
+function asRefused(finding: Finding, { reason, message }: SourceFault): Finding {
   const [type] = finding;
   if (type === 'Ready') return [type, 'False', reason, message];
   if (type === 'Reconciling') return [type, 'False', reason, ''];
@@ -160,7 +160,7 @@ function lastAttempt({
 
 function problemsOf({ problems = [] }: SourceStatus): Pick<SourceResourceStatus, 'problems'> {
   if (problems.length === 0) return {};
-  const shown = problems.slice(0, mostProblems).map(({ file, path = '', code, message }) => {
+  const shown = problems.slice(0, maxProblems).map(({ file, path = '', code, message }) => {
     const place = `${file ?? ''}${path}`;
     return { ...(place === '' ? {} : { path: place }), code, message };
   });

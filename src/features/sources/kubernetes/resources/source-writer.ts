@@ -1,7 +1,7 @@
 import { ApiError } from '../../../../kubernetes/errors.ts';
 import { createPacer } from '../../../../kubernetes/pacer.ts';
 import type { Resource } from '../../../../kubernetes/resource.ts';
-import { asObject, equalJson, isObject, type Json, membersOf } from '../../../../lib/json.ts';
+import { asObject, asObjectOrEmpty, equalJson, isObject, type Json } from '../../../../lib/json.ts';
 import { apiVersion } from '../../../../model/document.ts';
 import { isSourceSuspended } from '../../../../model/sources/settings.ts';
 import { requestSourceRun } from '../../scheduled-sources.ts';
@@ -13,14 +13,14 @@ import { type SourceFault, type SourceResourceStatus, sourceResourceStatus } fro
 /** Keeps the resource of each source up to date. */
 export interface SourceWriter {
   /** Updates the source resources of a namespace. `planFault` is why the waiting plan is not shown. */
-  settle(facts: NamespaceFacts, planFault: string | undefined): Promise<void>;
+  update(facts: NamespaceFacts, planFault: string | undefined): Promise<void>;
 }
 
 /** Label of resources that a server created, and not a person. */
-export const madeByServer = { 'app.kubernetes.io/managed-by': 'heddle' } as const;
+export const managedByLabel = { 'app.kubernetes.io/managed-by': 'heddle' } as const;
 
 /** Maximum number of requests in flight, and maximum number that start per second. */
-export const ownPace = { atOnce: 16, perSecond: 50 };
+export const requestPace = { atOnce: 16, perSecond: 50 };
 
 /**
  * Creates the writer of source resources. It creates a resource where there is none, and deletes its own resources
@@ -28,25 +28,25 @@ export const ownPace = { atOnce: 16, perSecond: 50 };
  */
 export function createSourceWriter(options: ClusterResourcesOptions): SourceWriter {
   const { name, client, own } = options;
-  const requests: Requests = new Map();
-  const pacer = createPacer(ownPace);
+  const requests: ReconcileRequests = new Map();
+  const pacer = createPacer(requestPace);
   return {
-    async settle(facts, planFault) {
+    async update(facts, planFault) {
       const { namespace, rule } = facts;
-      const found = own.in('Source', namespace);
+      const found = own.resourcesIn('Source', namespace);
       const resource = found.find(({ metadata }) => metadata.name === name);
-      for (const other of found) if (other !== resource && rule !== undefined) refuse(options, facts, other);
+      for (const other of found) if (other !== resource && rule !== undefined) reportWrongName(options, facts, other);
       if (resource === undefined) {
-        if (rule !== undefined) await pacer.run(() => create(options, facts)).catch(unlessStatus(409));
-      } else if (rule === undefined && isOurs(resource) && options.cluster.namespaces.has(namespace)) {
-        await pacer.run(() => client.delete(`${pathOf(namespace)}/${name}`)).catch(unlessStatus(404));
+        if (rule !== undefined) await pacer.run(() => create(options, facts)).catch(ignoreStatus(409));
+      } else if (rule === undefined && isUnusedOwn(resource) && options.cluster.namespaces.has(namespace)) {
+        await pacer.run(() => client.delete(`${pathOf(namespace)}/${name}`)).catch(ignoreStatus(404));
       } else await show(options, facts, { resource, requests, planFault });
     },
   };
 }
 
 /** Requested reconciles by namespace: the value in the resource, and the time at which the request was passed on. */
-type Requests = Map<string, { readonly value: string; readonly at: string }>;
+type ReconcileRequests = Map<string, { readonly value: string; readonly at: string }>;
 
 function pathOf(namespace: string): string {
   return `/apis/${apiVersion}/namespaces/${namespace}/sources`;
@@ -60,7 +60,7 @@ async function create(
   if (own.stateOf('Source', namespace).state !== 'synced' || home === undefined || isTerminating(home)) return;
   // The recorded request is kept: a resource that was deleted (perhaps with its definition) did not withdraw it.
   const spec = asObject(record?.spec['requested'] ?? {});
-  const metadata = { name, namespace, labels: madeByServer };
+  const metadata = { name, namespace, labels: managedByLabel };
   await client.create(pathOf(namespace), { apiVersion, kind: 'Source', metadata, spec });
 }
 
@@ -71,14 +71,18 @@ async function show(
     resource,
     requests,
     planFault,
-  }: { readonly resource: Resource; readonly requests: Requests; readonly planFault: string | undefined },
+  }: { readonly resource: Resource; readonly requests: ReconcileRequests; readonly planFault: string | undefined },
 ): Promise<void> {
   const { engine, name, cluster } = options;
   const { namespace, source, rule, record } = facts;
   const shown = statusOf(resource);
   const { generation = 0, uid } = resource.metadata;
   const isInEffect = equalJson(readSourceRequest(resource.spec), readSourceRequest(record?.spec['requested']));
-  const handled = await heed(options, facts, { spec: resource.spec, requests, last: shown?.lastHandledReconcileAt });
+  const handled = await handleReconcileRequest(options, facts, {
+    spec: resource.spec,
+    requests,
+    last: shown?.lastHandledReconcileAt,
+  });
   const status = sourceResourceStatus(
     {
       ...{ source, record, planFault, handled },
@@ -97,16 +101,16 @@ async function show(
  * Requests a reconcile when `reconcileRequestedAt` in the resource has a new value. Returns the last value that was
  * handled.
  */
-async function heed(
+async function handleReconcileRequest(
   { engine, account }: ClusterResourcesOptions,
   { namespace, source, rule, record }: NamespaceFacts,
   {
     spec,
     requests,
     last,
-  }: { readonly spec: Json | undefined; readonly requests: Requests; readonly last: string | undefined },
+  }: { readonly spec: Json | undefined; readonly requests: ReconcileRequests; readonly last: string | undefined },
 ): Promise<string | undefined> {
-  const value = membersOf(spec)['reconcileRequestedAt'];
+  const value = asObjectOrEmpty(spec)['reconcileRequestedAt'];
   if (typeof value !== 'string' || value === '' || value === last) return last;
   const asked = requests.get(namespace);
   if (asked?.value === value) {
@@ -124,9 +128,13 @@ async function heed(
  * Reports in a resource with another name that its requests have no effect. Only writes this when the resource has no
  * status yet: a server that uses this name may write a better one.
  */
-function refuse(options: ClusterResourcesOptions, { namespace, source }: NamespaceFacts, resource: Resource): void {
+function reportWrongName(
+  options: ClusterResourcesOptions,
+  { namespace, source }: NamespaceFacts,
+  resource: Resource,
+): void {
   const { name: other, uid, generation = 0, labels } = resource.metadata;
-  if (statusOf(resource) !== undefined || labels?.[managed] === madeByServer[managed]) return;
+  if (statusOf(resource) !== undefined || labels?.[managedByKey] === managedByLabel[managedByKey]) return;
   const message = `the source of this namespace is the resource ${options.name}; move the settings of this resource there, and delete this one`;
   const facts = {
     source,
@@ -142,11 +150,11 @@ function refuse(options: ClusterResourcesOptions, { namespace, source }: Namespa
   put(options, { namespace, name: other, uid, shown: undefined }, status);
 }
 
-const managed = 'app.kubernetes.io/managed-by';
+const managedByKey = 'app.kubernetes.io/managed-by';
 
 /** Whether a server created the resource and its spec requests nothing. */
-function isOurs({ metadata: { labels }, spec }: Resource): boolean {
-  return labels?.[managed] === madeByServer[managed] && Object.keys(membersOf(spec)).length === 0;
+function isUnusedOwn({ metadata: { labels }, spec }: Resource): boolean {
+  return labels?.[managedByKey] === managedByLabel[managedByKey] && Object.keys(asObjectOrEmpty(spec)).length === 0;
 }
 
 function faultOf(name: string, { namespace, rule }: NamespaceFacts, { spec }: Resource): SourceFault | undefined {
@@ -184,7 +192,7 @@ function statusOf({ status }: Resource): SourceResourceStatus | undefined {
  * Returns an error handler that ignores an `ApiError` with this HTTP status, which means that another client was
  * faster. It throws all other errors again.
  */
-export function unlessStatus(status: number): (error: unknown) => void {
+export function ignoreStatus(status: number): (error: unknown) => void {
   return (error) => {
     if (!(error instanceof ApiError && error.status === status)) throw error;
   };

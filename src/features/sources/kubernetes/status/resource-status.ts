@@ -1,4 +1,4 @@
-import { contradictions, type Problem } from '../../../../model/problem.ts';
+import { contradictionCodes, type Problem } from '../../../../model/problem.ts';
 import type { Condition as SourceCondition } from '../../../../model/sources/status.ts';
 
 /** A condition of a resource, in the Kubernetes format. */
@@ -47,10 +47,10 @@ export interface ResourceOutcome {
 /**
  * Time for which something missing is expected to appear, in milliseconds. After that, the resource counts as stalled.
  */
-export const missingMs = 30_000;
+export const missingGraceMs = 30_000;
 
 /** Maximum number of problems that are shown. */
-const mostProblems = 20;
+const maxProblems = 20;
 
 /**
  * Returns the status of a resource after a reconcile. `before` is the status that the resource shows: its times are
@@ -67,7 +67,7 @@ export function resourceStatus(
   const notReadySince = former.get('Ready')?.status === 'False' ? former.get('Ready')?.lastTransitionTime : undefined;
   // The time may come from a server whose clock is ahead. Without `abs`, the wait would be longer by that difference.
   const missingFor = Math.abs(Date.parse(now) - Date.parse(notReadySince ?? now));
-  const isExpected = isMissing(problems) && missingFor < missingMs;
+  const isExpected = isOnlyMissing(problems) && missingFor < missingGraceMs;
   const conditions = findings(outcome, isExpected).map(([type, status, reason, message]): Condition => {
     const last = former.get(type);
     const lastTransitionTime = last?.status === status ? last.lastTransitionTime : time;
@@ -79,7 +79,7 @@ export function resourceStatus(
     source,
     ...(waiting === undefined ? {} : { planId: waiting.planId }),
     ...(outputSecret === undefined ? {} : { outputSecret }),
-    ...(problems.length === 0 ? {} : { problems: problems.slice(0, mostProblems).map(shown) }),
+    ...(problems.length === 0 ? {} : { problems: problems.slice(0, maxProblems).map(toResourceProblem) }),
     conditions,
   };
 }
@@ -89,7 +89,7 @@ type Finding = readonly [ConditionType, Condition['status'], reason: string, mes
 function findings(outcome: ResourceOutcome, isExpected: boolean): readonly Finding[] {
   const { problems, waiting, drifted } = outcome;
   const [first, ...others] = problems;
-  const isConflict = problems.some(({ code }) => contradictions.has(code));
+  const isConflict = problems.some(({ code }) => contradictionCodes.has(code));
   const drift: Finding =
     drifted > 0
       ? [
@@ -137,11 +137,11 @@ function findings(outcome: ResourceOutcome, isExpected: boolean): readonly Findi
 
 function reasonFor(problems: readonly Problem[]): string {
   if (problems.every(({ code }) => code.startsWith('output_secret_'))) return 'OutputNotWritten';
-  return isMissing(problems) ? 'ReferenceMissing' : 'Invalid';
+  return isOnlyMissing(problems) ? 'ReferenceMissing' : 'Invalid';
 }
 
 /** Whether all problems are that something to which the resource refers is missing or not applied. */
-export function isMissing(problems: readonly Problem[]): boolean {
+export function isOnlyMissing(problems: readonly Problem[]): boolean {
   const codes: ReadonlySet<string> = new Set([
     ...[
       'reference_unknown',
@@ -155,11 +155,11 @@ export function isMissing(problems: readonly Problem[]): boolean {
   return problems.length > 0 && problems.every(({ code }) => codes.has(code));
 }
 
-function shown({ path, code, message }: Problem): ResourceProblem {
+function toResourceProblem({ path, code, message }: Problem): ResourceProblem {
   return { ...(path === undefined ? {} : { path }), code, message };
 }
 
 /** Whether a resource was changed since its status was written, or has no status. */
-export function isUnseen(generation: number, shownStatus: ResourceStatus | undefined): boolean {
+export function isStatusOutdated(generation: number, shownStatus: ResourceStatus | undefined): boolean {
   return shownStatus?.observedGeneration !== generation || shownStatus.conditions.length === 0;
 }

@@ -8,8 +8,14 @@ import type { OriginOutcome } from '../../files/origin.ts';
 import type { Cluster } from '../cluster.ts';
 import type { OutputSecret } from '../output-secrets.ts';
 import { pathOf } from '../resource-file.ts';
-import type { Stated } from '../stated-resources.ts';
-import { isMissing, isUnseen, missingMs, type ResourceStatus, resourceStatus } from './resource-status.ts';
+import type { StatedResource } from '../stated-resources.ts';
+import {
+  isOnlyMissing,
+  isStatusOutdated,
+  missingGraceMs,
+  type ResourceStatus,
+  resourceStatus,
+} from './resource-status.ts';
 
 /** Options for reporting on the resources of a namespace. */
 export interface StatusReportOptions {
@@ -31,13 +37,13 @@ export interface StatusReport {
 /** Secrets with generated values, by file of the resource. */
 type OutputSecrets = ReadonlyMap<string, OutputSecret>;
 
-/** Creates a report. When something is missing, the statuses are written again after `missingMs`. */
+/** Creates a report. When something is missing, the statuses are written again after `missingGraceMs`. */
 export function createStatusReport(options: StatusReportOptions): StatusReport {
   let again: NodeJS.Timeout | undefined;
   const concluded: StatusReport['concluded'] = (outcome, outputs, read) => {
     clearTimeout(again);
     const write = () => report(options, outcome, outputs, read);
-    if (write()) again = setTimeout(write, missingMs);
+    if (write()) again = setTimeout(write, missingGraceMs);
   };
   return { concluded, stop: () => clearTimeout(again) };
 }
@@ -66,7 +72,8 @@ function report(
     const isWaiting = outcome.what === 'waiting' && problems.length === 0;
     // Unchanged resources keep their status. That another resource waits or has a problem is shown on that resource,
     // and on the source.
-    if (outcome.what !== 'applied' && problems.length === 0 && !(isWaiting && isUnseen(generation, shown))) continue;
+    if (outcome.what !== 'applied' && problems.length === 0 && !(isWaiting && isStatusOutdated(generation, shown)))
+      continue;
     const object = objects.get(file);
     const status = resourceStatus(
       {
@@ -79,7 +86,7 @@ function report(
       shown,
       now(),
     );
-    isExpecting ||= isMissing(problems);
+    isExpecting ||= isOnlyMissing(problems);
     cluster.statuses.put({ apiVersion, ...kind, namespace, name, uid, version, shown }, status);
   }
   return isExpecting;
@@ -99,7 +106,7 @@ function problemsByFile(outcome: OriginOutcome): ReadonlyMap<string, readonly Pr
 }
 
 /** Returns the status of a resource, or `undefined` when it does not have the form that servers write. */
-export function statusOf({ resource: { status } }: Stated): ResourceStatus | undefined {
+export function statusOf({ resource: { status } }: StatedResource): ResourceStatus | undefined {
   return isObject(status) && Array.isArray(status['conditions']) ? (status as unknown as ResourceStatus) : undefined;
 }
 

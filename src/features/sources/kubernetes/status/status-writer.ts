@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { pauseMs, plainBackoff } from '../../../../kubernetes/backoff.ts';
+import { defaultBackoff, pauseMs } from '../../../../kubernetes/backoff.ts';
 import type { Client } from '../../../../kubernetes/client.ts';
 import { ApiError } from '../../../../kubernetes/errors.ts';
 import { createPacer } from '../../../../kubernetes/pacer.ts';
@@ -56,7 +56,7 @@ export interface StatusWriter {
 const pace = { atOnce: 16, perSecond: 50 };
 
 /** A status to write, and the number of failed attempts. */
-interface Write {
+interface PendingWrite {
   readonly target: StatusTarget;
   readonly status: WrittenStatus;
   readonly failures: number;
@@ -70,10 +70,10 @@ export function createStatusWriter(
   { instance, onError }: { readonly instance: string; readonly onError: (error: unknown) => void },
 ): StatusWriter {
   const pacer = createPacer(pace);
-  const waiting = new Map<string, Write>();
+  const waiting = new Map<string, PendingWrite>();
   const running = new Set<string>();
   const putOff = new Map<string, NodeJS.Timeout>();
-  const written = createWritten();
+  const written = createRecentWrites();
   let isStopped = false;
   const begin = (name: string): void => {
     if (running.has(name)) return;
@@ -99,11 +99,11 @@ export function createStatusWriter(
     }
     await noteEvents(next).catch(onError);
   };
-  const noteEvents = async ({ target, status }: Write): Promise<void> => {
+  const noteEvents = async ({ target, status }: PendingWrite): Promise<void> => {
     for (const event of eventsOf(target, status, instance))
       await client.create(`/apis/events.k8s.io/v1/namespaces/${target.namespace}/events`, event);
   };
-  const again = (name: string, failed: Write, error: unknown): void => {
+  const again = (name: string, failed: PendingWrite, error: unknown): void => {
     if (isStopped) return;
     onError(error);
     const retry = (): void => {
@@ -112,7 +112,7 @@ export function createStatusWriter(
       begin(name);
     };
     // A status that has been added since is newer and replaces this one.
-    if (!waiting.has(name)) putOff.set(name, setTimeout(retry, pauseMs(plainBackoff, failed.failures, error)));
+    if (!waiting.has(name)) putOff.set(name, setTimeout(retry, pauseMs(defaultBackoff, failed.failures, error)));
   };
   const forget = (name: string): void => {
     clearTimeout(putOff.get(name));
@@ -123,7 +123,7 @@ export function createStatusWriter(
     put(target, status) {
       const name = pathOf(target);
       forget(name);
-      if (isStopped || equalJson(asJson(target.shown), asJson(status)) || written.holds(name, target, status)) return;
+      if (isStopped || equalJson(asJson(target.shown), asJson(status)) || written.has(name, target, status)) return;
       waiting.set(name, { target, status, failures: 0 });
       begin(name);
     },
@@ -135,37 +135,37 @@ export function createStatusWriter(
 }
 
 /** Statuses that were written a moment ago, and that the known resources may not show yet. */
-interface Written {
-  note(name: string, write: Write): void;
+interface RecentWrites {
+  note(name: string, write: PendingWrite): void;
   forget(name: string): void;
   /** Whether this status was written to the version of the resource that is still the latest known one. */
-  holds(name: string, target: StatusTarget, status: WrittenStatus): boolean;
+  has(name: string, target: StatusTarget, status: WrittenStatus): boolean;
 }
 
-function createWritten(): Written {
-  const latest = new Map<string, Write>();
+function createRecentWrites(): RecentWrites {
+  const latest = new Map<string, PendingWrite>();
   return {
     note(name, write) {
       latest.delete(name);
       latest.set(name, write);
       const [oldest] = latest.keys();
-      if (latest.size > mostWritten && oldest !== undefined) latest.delete(oldest);
+      if (latest.size > maxRecentWrites && oldest !== undefined) latest.delete(oldest);
     },
     forget: (name) => latest.delete(name),
-    holds(name, { uid, version }, status) {
+    has(name, { uid, version }, status) {
       const last = latest.get(name);
       if (last === undefined || version === undefined) return false;
       const isLatest = last.target.uid === uid && last.target.version === version;
-      return isLatest && equalJson(untimed(last.status), untimed(status));
+      return isLatest && equalJson(withoutTimes(last.status), withoutTimes(status));
     },
   };
 }
 
 /** Maximum number of remembered writes: those of 20 seconds. By then, followed resources show what was written. */
-const mostWritten = 1000;
+const maxRecentWrites = 1000;
 
 /** Returns the status without the transition times of its conditions, because these depend on the status before. */
-function untimed(status: WrittenStatus): Json {
+function withoutTimes(status: WrittenStatus): Json {
   const conditions = status.conditions.map(({ lastTransitionTime: _, ...condition }) => condition);
   return JSON.parse(JSON.stringify({ ...status, conditions }));
 }
