@@ -52,7 +52,7 @@ function describeBothSides(row: Row): readonly [string, string] {
     case 'default':
       return [`${formatCode(row.member)} is required`, `absent or \`null\`: ${describeMissingMember(row.operations)}`];
     case 'limit':
-      return [`${formatCode(row.member)} within its limits`, `from ${row.min} on; ${row.doc}`];
+      return [`${formatCode(row.member)} within its limits`, `from ${row.min} to ${row.max}; ${row.doc}`];
     case 'status':
       return describeStatuses(row);
     case 'operation':

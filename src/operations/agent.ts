@@ -69,11 +69,27 @@ const session = object(
   { doc: 'The session of a peer.', schema: 'PeerSession' },
 );
 
+const exampleFlags = {
+  ...{
+    quantum_safe_enabled: false,
+    quantum_safe_permissive: false,
+    server_ssh_allowed: true,
+    remote_jobs_allowed: false,
+  },
+  ...{ disable_client_routes: false, disable_server_routes: false, disable_dns: false, disable_firewall: false },
+  ...{ block_lan_access: false, block_inbound: false, lazy_connection_enabled: false },
+};
+
 const sessionExample = {
   peer: {
     ...{ id: 'ch8i4ug6lnn4g9hqv7n0', name: 'runner-7', hostname: 'runner-7', user_id: '', ephemeral: false },
     ...{ ip: '100.72.0.12', dns_label: 'runner-7.heddle.internal', extra_dns_labels: [], approval_required: false },
     ...{ ssh_enabled: false, login_expiration_enabled: false, inactivity_expiration_enabled: false },
+    ...{ os: 'Linux', kernel_version: '6.12.4', version: '0.60.0', ui_version: '', serial_number: 'C02XJ0AAJGH5' },
+    ...{ connection_ip: '203.0.113.7', network_addresses: [{ net_ip: '192.168.1.20/24', mac: '02:00:5e:10:00:01' }] },
+    ...{ country_code: 'PT', city_name: 'Lisbon', geoname_id: 2267057, connected: false, login_expired: false },
+    ...{ created_at: '2026-12-02T00:00:00.000Z', last_login: '2026-12-02T00:00:00.000Z' },
+    ...{ last_seen: '2026-12-02T00:00:00.000Z', groups: [], local_flags: exampleFlags },
   },
   session: { token: 'nba_…', expires_at: '2026-12-02T01:00:00.000Z' },
   server_time: '2026-12-02T00:00:00.000Z',

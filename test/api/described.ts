@@ -18,13 +18,19 @@ export interface Described {
 
 const methods = ['get', 'put', 'post', 'delete', 'patch'];
 
+/** Paths of the specification whose parameter has another name in the OpenAPI document, which forbids two such paths. */
+const specified: Readonly<Record<string, string>> = {
+  'get /api/users/invites/{inviteId}': '/api/users/invites/{token}',
+};
+
 /** Every operation of an OpenAPI document. */
 export function operationsOf(document: JsonObject): readonly Described[] {
-  return Object.entries(document['paths'] as Readonly<Record<string, JsonObject>>).flatMap(([path, item]) =>
+  return Object.entries(document['paths'] as Readonly<Record<string, JsonObject>>).flatMap(([template, item]) =>
     methods
       .filter((method) => method in item)
       .map((method) => {
         const operation = item[method] as JsonObject;
+        const path = specified[`${method} ${template}`] ?? template;
         return { name: `${method.toUpperCase()} ${path}`, method, path, operation, answer: answerOf(operation) };
       }),
   );

@@ -31,7 +31,7 @@ export interface Scene {
  * Operations whose object has to be in a certain state first, or that nothing else needs any more; the table of the
  * specification says how they get there.
  */
-const observedPeers: ReadonlySet<string> = new Set([
+const preparedOperations: ReadonlySet<string> = new Set([
   'DELETE /api/groups/{groupId}',
   'GET /api/users/{userId}/tokens',
   'POST /api/users/{userId}/tokens',
@@ -74,7 +74,7 @@ export async function createScene(api: TestApi, edition: Edition, txt: Map<strin
       return { url: urlOf(of, place), headers: (await row?.as?.(world, place)) ?? {} };
     },
     async attempt(of) {
-      const row = observedPeers.has(of.name) ? rows[of.name] : undefined;
+      const row = preparedOperations.has(of.name) ? rows[of.name] : undefined;
       const faults: string[] = [];
       for (const { type, body } of bodiesOf(known, of)) {
         const place = (await row?.at?.(world)) ?? placeOf(known, of) ?? {};
@@ -115,7 +115,7 @@ function isPlain(type: string): boolean {
 
 /** Whether the table of the specification makes what the operation names. */
 export function isPlaced({ name }: Described): boolean {
-  return observedPeers.has(name) && rows[name]?.at !== undefined;
+  return preparedOperations.has(name) && rows[name]?.at !== undefined;
 }
 
 /** Whether something comes into being below the path of the operation; what agents make wants their proofs. */

@@ -117,8 +117,8 @@ function rewriteLeaf(leaf: Shape, schema: JsonObject): JsonObject {
   return words === undefined ? schema : { ...schema, enum: asList(words).map((word) => toProfile(leaf, word)) };
 }
 
-function withLimits({ maximum: _maximum, ...schema }: JsonObject, { min, max }: LimitRow): JsonObject {
-  return { ...schema, minimum: min, ...(max === undefined ? {} : { maximum: max }) };
+function withLimits(schema: JsonObject, { min, max }: LimitRow): JsonObject {
+  return { ...schema, minimum: min, maximum: max };
 }
 
 function describeOperation({ request, answer, statuses }: Translation, operation: JsonObject): JsonObject {

@@ -1,3 +1,4 @@
+import { maxKeyLifetimeSeconds } from '../../model/declare/setup-key-words.ts';
 import { mask } from '../../model/schema/sealing.ts';
 
 interface Named {
@@ -58,8 +59,8 @@ export interface LimitRow extends Named {
   readonly operations: readonly string[];
   readonly member: string;
   readonly min: number;
-  readonly max?: number;
-  /** Meaning of the least value. */
+  readonly max: number;
+  /** Meaning of `min`. */
   readonly doc: string;
 }
 
@@ -148,6 +149,7 @@ const extraReads: readonly ReadRow[] = [
 const keptSecrets: readonly DefaultRow[] = [
   { member: 'api_token', of: ['vendor-a', 'vendor-c'] },
   { member: 'secret', of: ['vendor-b', 'vendor-d'] },
+  { member: 'client_id', of: ['vendor-d'] },
 ].map(({ member, of }) => ({
   name: `the kept ${member} of endpoint security`,
   differs: 'default',
@@ -189,7 +191,7 @@ export const rows: readonly Row[] = [
   {
     name: 'the quantum-safe flag of peers',
     differs: 'member',
-    at: ['/api/peers/*'],
+    at: ['/api/peers/*', '/agent/*'],
     ours: 'quantum_safe_enabled',
     theirs: 'rosenpass_enabled',
     clients: dashboard,
@@ -197,7 +199,7 @@ export const rows: readonly Row[] = [
   {
     name: 'the permissive quantum-safe flag of peers',
     differs: 'member',
-    at: ['/api/peers/*'],
+    at: ['/api/peers/*', '/agent/*'],
     ours: 'quantum_safe_permissive',
     theirs: 'rosenpass_permissive',
     clients: dashboard,
@@ -252,6 +254,7 @@ export const rows: readonly Row[] = [
     operations: ['POST /api/setup-keys'],
     member: 'expires_in',
     min: 0,
+    max: maxKeyLifetimeSeconds,
     doc: '0 never expires',
     clients: all,
   },

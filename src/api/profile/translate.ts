@@ -1,7 +1,7 @@
 import { appendPointer, equalJson, isObject, type Json, type JsonObject } from '../../lib/json.ts';
 import type { Problem } from '../../model/problem.ts';
 import { noDifferences, type Shape } from './shape.ts';
-import type { WordRow } from './table.ts';
+import type { LimitRow, WordRow } from './table.ts';
 
 /** Translates a value of the specification to the profile. */
 export function toProfile(shape: Shape, value: Json): Json {
@@ -30,9 +30,11 @@ export function toSpecification(shape: Shape, value: Json, findings: Findings, p
   }
   if (!isObject(value)) return leafToSpecification(shape, value);
   const object = value as JsonObject;
-  for (const { member, min, max = Number.MAX_SAFE_INTEGER } of shape.limits) {
-    const value = Number(object[member] ?? Number.NaN);
-    if (value >= min && value <= max) findings.unlimited.push(appendPointer(pointer, member));
+  for (const row of shape.limits) {
+    const value = object[row.member];
+    if (typeof value !== 'number') continue;
+    findings.unlimited.push(appendPointer(pointer, row.member));
+    if (value < row.min || value > row.max) findings.problems.push(outOfRange(row, pointer));
   }
   const translated = mapMembers(object, (name, member) => {
     const row = shape.renamed.find(({ theirs }) => theirs === name);
@@ -61,6 +63,11 @@ function clash({ theirs }: { readonly theirs: string }, pointer: string): Proble
     path: appendPointer(pointer, theirs),
     message: `\`${theirs}\` is also given under its name in the specification, with another value; send only one of them`,
   };
+}
+
+function outOfRange({ member, min, max, doc }: LimitRow, pointer: string): Problem {
+  const message = `\`${member}\` must be from ${min} to ${max}; ${doc}`;
+  return { code: 'value_out_of_range', path: appendPointer(pointer, member), message };
 }
 
 /**

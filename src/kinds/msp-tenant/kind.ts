@@ -32,6 +32,7 @@ function updatedEvents(before: Stored<'MSPTenant'>, after: Stored<'MSPTenant'>):
 const timeMember = (name: string, doc: string) => ({
   doc,
   schema: { type: 'string', format: 'date-time' },
+  optional: true as const,
   value: (object: Stored<'MSPTenant'>) => object.derived[name],
 });
 

@@ -75,6 +75,7 @@ export const facts: Readonly<Record<string, Computed<Stored<'Peer'>>>> = {
   disapproval_reason: {
     doc: 'Reason why an administrator or endpoint security did not approve it.',
     schema: { type: 'string' },
+    optional: true,
     value: (object, state) => {
       const waits = object.spec.approval_required === true ? object.derived.disapproval_reason : undefined;
       return waits ?? state.disapproval?.(object.id);

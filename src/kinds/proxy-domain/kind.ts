@@ -1,4 +1,4 @@
-import type { Json } from '../../lib/json.ts';
+import type { Json, JsonObject } from '../../lib/json.ts';
 import { isWithin } from '../../lib/net/domain.ts';
 import { type Computed, defineKind, type Fault, type State } from '../../model/declare/kind.ts';
 import type { DerivedChange } from '../../model/declare/mutation.ts';
@@ -48,15 +48,22 @@ function observationsOf({ id }: Domain, state: State) {
   return state.observed?.(id);
 }
 
-function computedMember(doc: string, schema: { readonly [key: string]: Json }, value: Computed<Domain>['value']) {
+type Value = (object: Domain, state: State) => Json;
+
+function computedMember(doc: string, schema: JsonObject, value: Value): Computed<Domain> {
   return { doc, schema, value };
+}
+
+/** Returns a computed member that is absent for some domains, such as those of clusters, which need no proof. */
+function optionalMember(doc: string, schema: JsonObject, value: (...of: Parameters<Value>) => Json | undefined) {
+  return { doc, schema, optional: true as const, value };
 }
 
 const abilities = ['supports_custom_ports', 'require_subdomain', 'supports_reputation', 'private'] as const;
 
 /** Returns a computed member: whether the cluster of a domain has an ability. */
 function abilityMember(name: (typeof abilities)[number], doc: string) {
-  return computedMember(`${doc} Absent while the cluster is unknown.`, { type: 'boolean' }, (object, state) => {
+  return optionalMember(`${doc} Absent while the cluster is unknown.`, { type: 'boolean' }, (object, state) => {
     const cluster = clusterAt(object.spec.target_cluster ?? '', state);
     return cluster === undefined ? undefined : cluster.spec[name] === true;
   });
@@ -90,20 +97,20 @@ export const proxyDomain = defineKind({
       { type: 'string', enum: domainStates },
       stateOf,
     ),
-    txt_name: computedMember('The name of the TXT record that proves the domain.', { type: 'string' }, (object) =>
+    txt_name: optionalMember('The name of the TXT record that proves the domain.', { type: 'string' }, (object) =>
       proofNameOf(object.spec.domain ?? ''),
     ),
-    txt_value: computedMember(
+    txt_value: optionalMember(
       'Value of the TXT record. A CNAME record that points to the cluster also proves the domain.',
       { type: 'string' },
       (object) => object.derived.proof ?? '',
     ),
-    message: computedMember(
+    message: optionalMember(
       'What the last check expected and did not find; absent when it found a record that proves the domain.',
       { type: 'string' },
       (object, state) => (observationsOf(object, state)?.['problem'] as string | null | undefined) ?? undefined,
     ),
-    checked_at: computedMember(
+    checked_at: optionalMember(
       'When the records were last looked up; absent before the first check.',
       { type: 'string', format: 'date-time' },
       (object, state) => (observationsOf(object, state)?.['checked_at'] as string | null | undefined) ?? undefined,

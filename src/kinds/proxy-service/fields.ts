@@ -78,8 +78,13 @@ const targetFields = {
     doc: 'Address or name of the backend, for `subnet` and `cluster` and with `direct_upstream`. Otherwise it is derived from the target.',
     format: hostname,
   }),
-  // Callers who are exempt from this limit may send 0, which stands for the usual port of `http` or `https`.
-  port: integer({ doc: 'Port of the backend.', required: true, minimum: 1, maximum: 65535 }),
+  port: integer({
+    doc: 'Port of the backend. In a document, 0 means the default port of `http` or `https`.',
+    required: true,
+    minimum: 1,
+    maximum: 65535,
+    inDocuments: { minimum: 0 },
+  }),
   enabled: boolean({ doc: 'Whether requests are sent to this target.', required: true, documentDefault: true }),
   options: object(optionFields, { doc: 'Options of the connection to the backend.', default: {} }),
 };

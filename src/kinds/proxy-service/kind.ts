@@ -43,6 +43,7 @@ export const proxyService = defineKind({
     proxy_cluster: {
       doc: 'The address of the cluster that serves the domain. Absent while no cluster serves it, and while a custom domain is not proved.',
       schema: { type: 'string' },
+      optional: true,
       value: (object, state) => servingCluster(object.spec.domain ?? '', state)?.name,
     },
     terminated: {

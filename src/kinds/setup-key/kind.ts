@@ -1,4 +1,5 @@
 import { type AuditEvent, defineKind, type State } from '../../model/declare/kind.ts';
+import { maxKeyLifetimeSeconds } from '../../model/declare/setup-key-words.ts';
 import { boolean, integer, maxLengths, oneOf, refs, string } from '../../model/schema/field.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { autoGroupEvents, checkAutoGroups } from '../shared/auto-groups.ts';
@@ -23,10 +24,11 @@ const spec = {
     access: 'createOnly',
   }),
   expires_in: integer({
-    doc: 'How long the key works after its creation.',
+    doc: 'How long the key works after its creation. In a document, 0 means that it never expires.',
     required: true,
     minimum: 86400,
     maximum: 31536000,
+    inDocuments: { minimum: 0, maximum: maxKeyLifetimeSeconds },
     unit: 'seconds',
     access: 'createOnly',
     hidden: true,

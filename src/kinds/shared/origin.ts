@@ -25,5 +25,6 @@ export const createdBy: Computed<Stored<KindName>> = {
 export const lastSyncedAt: Computed<Stored<KindName>> = {
   doc: 'When data was last fetched; absent before the first time.',
   schema: timestamp,
+  optional: true,
   value: (object, { observed }) => observed?.(object.id)?.['last_synced_at'] ?? object.derived.last_synced_at,
 };

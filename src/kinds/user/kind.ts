@@ -144,16 +144,19 @@ export const user = defineKind({
     idp_id: {
       doc: 'The identity provider with which the user signs in. Absent when unknown.',
       schema: { type: 'string' },
+      optional: true,
       value: (object) => object.derived.idp_id,
     },
     password: {
       doc: 'Password for the first sign-in. Only in the response to a creation for which the server generated one.',
       schema: { type: 'string' },
+      optional: true,
       value: () => undefined,
     },
     permissions: {
       doc: 'Permissions of the user. Shown only to the users themselves.',
       schema: permissionsSchema,
+      optional: true,
       value: () => undefined,
     },
   },

@@ -51,17 +51,20 @@ export interface Fault {
 }
 
 /** A member of responses that the server computes. */
-export interface Computed<O = StoredObject> {
+export type Computed<O = StoredObject> = {
   readonly doc: string;
   /** JSON Schema of the value, for OpenAPI. */
   readonly schema: JsonObject;
-  value(object: O, state: State): Json | undefined;
   /**
    * Set for a value that comes from `State.countAccessible`, which needs the access between all peers of the account.
    * The value is shown in lists, not in the answer about a single object.
    */
   readonly countsAccess?: true;
-}
+} & (
+  | { readonly optional?: never; value(object: O, state: State): Json }
+  /** Responses leave the member out when the value is `undefined`. */
+  | { readonly optional: true; value(object: O, state: State): Json | undefined }
+);
 
 export type InUseReason = 'linked' | 'in_use' | 'precondition';
 

@@ -4,7 +4,7 @@ import type { Kind } from '../declare/kind.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { AnyField, Fields } from '../schema/field.ts';
 import { entriesOf } from '../schema/field-search.ts';
-import { documentFields } from './shape.ts';
+import { documentFields, integerBounds } from './shape.ts';
 
 /** What documents can state about a kind or one of its fields. */
 export interface Explanation {
@@ -197,8 +197,10 @@ function limitsOf(field: AnyField): readonly string[] {
       return describeRange('characters', field.minLength, field.maxLength);
     case 'secret':
       return describeRange('characters', field.minLength, field.maxLength);
-    case 'integer':
-      return describeRange('', field.minimum, field.maximum);
+    case 'integer': {
+      const { minimum, maximum } = integerBounds(field, 'document');
+      return describeRange('', minimum, maximum);
+    }
     case 'list':
       return describeRange('entries', field.minItems, field.maxItems);
     case 'refs':

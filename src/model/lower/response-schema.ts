@@ -22,7 +22,12 @@ export function responseSchema(registry: Registry, kind: Kind, names: SchemaName
   return {
     type: 'object',
     description: kind.doc,
-    required: [...(hasId(kind) ? ['id'] : []), ...own.required, ...children.map(([name]) => name)],
+    required: [
+      ...(hasId(kind) ? ['id'] : []),
+      ...own.required,
+      ...children.map(([name]) => name),
+      ...requiredComputed(kind).filter((name) => !own.required.includes(name)),
+    ],
     properties: {
       ...(hasId(kind) ? { id: idSchema(kind) } : {}),
       ...own.properties,
@@ -67,6 +72,13 @@ function computedSchemas(kind: Kind): JsonObject {
   return Object.fromEntries(
     Object.entries(kind.computed).map(([name, { schema, doc }]) => [name, { ...schema, description: doc }]),
   );
+}
+
+/** Returns the names of the computed members that every response contains. */
+function requiredComputed({ computed }: Kind): readonly string[] {
+  return Object.entries(computed)
+    .filter(([, { optional, countsAccess }]) => optional !== true && countsAccess !== true)
+    .map(([name]) => name);
 }
 
 interface FieldsSchema {

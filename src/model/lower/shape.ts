@@ -139,7 +139,7 @@ function shapeSchema(field: AnyField, surface: Surface): JsonObject {
     case 'string':
       return withBounds({ type: 'string' }, { minLength: field.minLength, maxLength: field.maxLength });
     case 'integer':
-      return withBounds({ type: 'integer' }, { minimum: field.minimum, maximum: field.maximum });
+      return withBounds({ type: 'integer' }, integerBounds(field, surface));
     case 'boolean':
       return { type: 'boolean' };
     case 'enum':
@@ -184,6 +184,14 @@ function shapeSchema(field: AnyField, surface: Surface): JsonObject {
     default:
       return unreachable(field);
   }
+}
+
+/** Returns the limits of an integer on a surface. */
+export function integerBounds(
+  { minimum, maximum, inDocuments }: Extract<AnyField, { readonly type: 'integer' }>,
+  surface: Surface,
+): { readonly minimum: number | undefined; readonly maximum: number | undefined } {
+  return { minimum, maximum, ...(surface === 'document' ? inDocuments : {}) };
 }
 
 /** A string, or an object of strings that is stored as JSON text. */

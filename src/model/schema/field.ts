@@ -114,6 +114,8 @@ interface IntegerShape {
   readonly type: 'integer';
   readonly minimum?: number;
   readonly maximum?: number;
+  /** Limits in documents. They must include all values that a client profile accepts, so that every export is valid. */
+  readonly inDocuments?: { readonly minimum?: number; readonly maximum?: number };
   /** For a query parameter: values above `maximum` count as `maximum`. */
   readonly clamp?: true;
   readonly unit?: string;

@@ -19,8 +19,8 @@ const namespace: Format = {
         },
 };
 
-/** First bytes of a gzip archive, for examples. */
-const exampleGzip = '\u001f\u008b\b…';
+/** Stands for the bytes of an archive in examples. Those of a real one contain control characters, which YAML forbids. */
+const exampleArchive = '(the bytes of an archive)';
 
 const restored = object(
   {
@@ -83,7 +83,7 @@ export const archive = {
     answerType: 'application/gzip',
     withoutEtag: true,
     errors: ['not_found'],
-    example: { answer: exampleGzip },
+    example: { answer: exampleArchive },
   }),
   restore: defineOperation({
     ...{ id: 'restoreAccount', method: 'POST', path: '/api/config/restore', ...ownersOnly },
@@ -94,7 +94,7 @@ export const archive = {
     },
     bytesBody: {
       types: ['application/gzip', 'application/x-gzip', 'application/octet-stream'],
-      content: textContent('application/gzip', exampleGzip),
+      content: textContent('application/gzip', exampleArchive),
     },
     answer: restored,
     errors: ['not_found', 'conflict'],

@@ -52,6 +52,7 @@ describe('schemas of the compatible profile', () => {
     ['PUT', '/api/integrations/edr/intune', 'secret', 'string'],
     ['PUT', '/api/integrations/edr/fleetdm', 'api_token', 'string'],
     ['PUT', '/api/integrations/edr/falcon', 'secret', 'string'],
+    ['PUT', '/api/integrations/edr/falcon', 'client_id', 'string'],
     ['PUT', '/api/event-streaming/{id}', 'platform', 'string'],
     ['PUT', '/api/integrations/event-streaming/{id}', 'platform', 'string'],
     ['POST', '/api/setup-keys', 'usage_limit', 'integer'],
@@ -66,7 +67,7 @@ describe('schemas of the compatible profile', () => {
     ['POST', '/api/integrations/edr/sentinelone', 'api_token'],
     ['POST', '/api/integrations/edr/intune', 'secret'],
     ['POST', '/api/event-streaming', 'platform'],
-    ['PUT', '/api/integrations/edr/falcon', 'client_id'],
+    ['POST', '/api/integrations/edr/falcon', 'client_id'],
   ])('of %s %s require the member %s', (method, path, member) => {
     for (const { required, properties } of bodiesOf(method, path)) {
       expect(required).toContain(member);

@@ -53,6 +53,7 @@ export const paths = (scene: ProfileScene): RowTests => {
 
     'the kept api_token of endpoint security': () => expectKept(scene, ['sentinelone', 'fleetdm']),
     'the kept secret of endpoint security': () => expectKept(scene, ['intune', 'falcon']),
+    'the kept client_id of endpoint security': () => expectKept(scene, ['falcon'], 'client_id'),
 
     async 'setup keys without a limit of uses'() {
       const made = await theirs('POST', '/api/setup-keys', { ...setupKey, usage_limit: null });
@@ -89,10 +90,11 @@ async function expectProduct({ api, ours, theirs }: ProfileScene, product: strin
 }
 
 /** A replace without the secret is the same integration, and one that the specification refuses. */
-async function expectKept({ api, ours, theirs }: ProfileScene, of: readonly string[]): Promise<void> {
+async function expectKept({ api, ours, theirs }: ProfileScene, of: readonly string[], member?: string): Promise<void> {
   for (const product of of) {
-    const { vendor = '', body = {}, secret = '' } = products[product] ?? {};
-    const groups = [await api().group(`devices of ${product}`)];
+    const { vendor = '', body = {}, secret: secretMember = '' } = products[product] ?? {};
+    const secret = member ?? secretMember;
+    const groups = [await api().group(`devices of ${product} ${secret}`)];
     await theirs('POST', `${edr}/${product}`, { ...body, groups });
     const { [secret]: _, ...rest } = body;
     const stored = async () =>

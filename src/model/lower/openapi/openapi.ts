@@ -54,13 +54,23 @@ export function* lowerToOpenApiInSteps(
   };
 }
 
-/** Adds the extra operations to those of the kinds. Both may have the same path. */
+/**
+ * Adds the extra operations to those of the kinds. Operations share a path item when their paths differ at most in the
+ * names of parameters, because OpenAPI forbids two such paths. The parameters keep the names of the first path.
+ */
 function mergePaths(paths: JsonObject, extra: JsonObject): JsonObject {
-  const items = Object.entries(extra).map(([path, item]) => [
-    path,
-    { ...asObjectOrEmpty(paths[path]), ...asObject(item) },
-  ]);
-  return { ...paths, ...Object.fromEntries(items) };
+  const merged = new Map(Object.entries(paths).map(([path, item]) => [templateOf(path), { path, item: asObject(item) }]));
+  for (const [path, item] of Object.entries(extra)) {
+    const known = merged.get(templateOf(path));
+    const parameters = known?.item['parameters'] ?? asObject(item)['parameters'];
+    const joined = { ...known?.item, ...asObject(item), ...(parameters === undefined ? {} : { parameters }) };
+    merged.set(templateOf(path), { path: known?.path ?? path, item: joined });
+  }
+  return Object.fromEntries([...merged.values()].map(({ path, item }) => [path, item]));
+}
+
+function templateOf(path: string): string {
+  return path.replace(/\{[^}]*\}/g, '{}');
 }
 
 function tagsOf(paths: JsonObject): readonly string[] {
