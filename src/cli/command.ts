@@ -50,6 +50,21 @@ export interface Command<K extends keyof Config = keyof Config> {
   run(invocation: Invocation<K>): Promise<number>;
 }
 
+/** A command as the help of the program and the completion scripts list it. */
+export interface ListedCommand {
+  readonly name: string;
+  readonly summary: string;
+  readonly flags: readonly ListedFlag[];
+}
+
+/** A flag as the completion scripts list it. */
+export interface ListedFlag {
+  readonly name: string;
+  readonly doc: string;
+  /** Whether a value follows. Absent: the flag is a switch. */
+  readonly takesValue?: true;
+}
+
 /** Declares a command. Its `run` receives only the settings that it lists. */
 export function defineCommand<const K extends keyof Config>(command: Command<K>): Command {
   return command;

@@ -1,38 +1,35 @@
 import { InvalidInput } from '../model/errors.ts';
-import { type Command, defineCommand } from './command.ts';
+import { defineCommand, type ListedCommand } from './command.ts';
+import { commandList } from './command-list.ts';
 import { exit } from './exit.ts';
-import { flagsOf } from './flags.ts';
 
 const shells = { bash, zsh, fish } as const;
 
-/** Returns the command that prints completion scripts. `commands` loads the commands that they complete. */
-export function completionCommand(commands: () => Promise<readonly Command[]>): Command {
-  return defineCommand({
-    name: 'completion',
-    summary: 'Print the shell script that completes commands and flags.',
-    argument: { placeholder: 'SHELL', doc: 'one of bash, zsh, fish', most: 1 },
-    flags: {},
-    settings: [],
-    examples: [
-      ['source <(heddle completion bash)', 'Enable completion in this bash session'],
-      ['heddle completion fish > ~/.config/fish/completions/heddle.fish', 'Enable completion in every fish session'],
-    ],
-    async run({ positionals: [shell = ''], terminal }) {
-      if (!Object.hasOwn(shells, shell))
-        throw new InvalidInput(`\`${shell}\` is not a supported shell; choose bash, zsh or fish.`);
-      // The cast is safe: `hasOwn` was checked above.
-      terminal.out(shells[shell as keyof typeof shells](await commands()));
-      return exit.ok;
-    },
-  });
-}
+export const completion = defineCommand({
+  name: 'completion',
+  summary: 'Print the shell script that completes commands and flags.',
+  argument: { placeholder: 'SHELL', doc: 'one of bash, zsh, fish', most: 1 },
+  flags: {},
+  settings: [],
+  examples: [
+    ['source <(heddle completion bash)', 'Enable completion in this bash session'],
+    ['heddle completion fish > ~/.config/fish/completions/heddle.fish', 'Enable completion in every fish session'],
+  ],
+  async run({ positionals: [shell = ''], terminal }) {
+    if (!Object.hasOwn(shells, shell))
+      throw new InvalidInput(`\`${shell}\` is not a supported shell; choose bash, zsh or fish.`);
+    // The cast is safe: `hasOwn` was checked above.
+    terminal.out(shells[shell as keyof typeof shells](commandList));
+    return exit.ok;
+  },
+});
 
-function flagNames(command: Command): readonly string[] {
-  return [...Object.keys(flagsOf(command)), 'help'].map((flag) => `--${flag}`);
+function flagNames({ flags }: ListedCommand): readonly string[] {
+  return [...flags.map(({ name }) => name), 'help'].map((flag) => `--${flag}`);
 }
 
 /** Maps the words typed so far to the words that may follow. Each word is listed once, in the order of the commands. */
-function nextWords(commands: readonly Command[]): ReadonlyMap<string, readonly string[]> {
+function nextWords(commands: readonly ListedCommand[]): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, readonly string[]>();
   for (const { name } of commands) {
     const words = name.split(' ');
@@ -44,7 +41,7 @@ function nextWords(commands: readonly Command[]): ReadonlyMap<string, readonly s
   return found;
 }
 
-function bash(commands: readonly Command[]): string {
+function bash(commands: readonly ListedCommand[]): string {
   const flags = commands.map((command) => `    '${command.name}') words='${flagNames(command).join(' ')}' ;;`);
   const next = [...nextWords(commands)].map(([before, words]) => `      '${before}') words='${words.join(' ')}' ;;`);
   const depths = [...new Set(commands.map(({ name }) => name.split(' ').length))].sort((a, b) => a - b);
@@ -74,19 +71,19 @@ complete -o default -F _heddle heddle
 `;
 }
 
-function zsh(commands: readonly Command[]): string {
+function zsh(commands: readonly ListedCommand[]): string {
   return `#compdef heddle
 # Completion of heddle for zsh.
 autoload -U +X bashcompinit && bashcompinit
 ${bash(commands).replace(/^#.*\n/, '')}`;
 }
 
-function fish(commands: readonly Command[]): string {
+function fish(commands: readonly ListedCommand[]): string {
   const lines = commands.flatMap((command) => {
     const words = command.name.split(' ');
-    const flags = Object.entries(flagsOf(command)).map(
-      ([name, flag]) =>
-        `complete -c heddle -n '${seenCondition(words)}' -l ${name}${flag.placeholder === undefined ? '' : ' -r'} -d ${quoted(flag.doc)}`,
+    const flags = command.flags.map(
+      ({ name, doc, takesValue }) =>
+        `complete -c heddle -n '${seenCondition(words)}' -l ${name}${takesValue === true ? ' -r' : ''} -d ${quoted(doc)}`,
     );
     const last = words.at(-1) ?? '';
     return [

@@ -1,11 +1,11 @@
 import { settings } from '../config.ts';
-import type { Command } from './command.ts';
+import type { Command, ListedCommand } from './command.ts';
 import { exit } from './exit.ts';
 import { flagsOf } from './flags.ts';
 import { type Row, renderColumns, wrap } from './terminal/layout.ts';
 
 /** Returns the help text of the program. */
-export function programHelp(commands: readonly Command[]): string {
+export function programHelp(commands: readonly Pick<ListedCommand, 'name' | 'summary'>[]): string {
   const rows = commands.map((command): Row => [command.name, command.summary]);
   return [
     'Heddle keeps a private mesh network account in sync with its YAML documents.',

@@ -1,7 +1,8 @@
 import { type Environment, readConfig } from '../config.ts';
 import { guessHint, parseArguments } from './arguments.ts';
 import type { Command } from './command.ts';
-import { allCommands, commandNames, loadCommand } from './commands.ts';
+import { commandList } from './command-list.ts';
+import { commandNames, loadCommand } from './commands.ts';
 import { exit } from './exit.ts';
 import { failureDocument, reportFailure, writeJson } from './failure.ts';
 import { flagsOf } from './flags.ts';
@@ -22,7 +23,7 @@ export async function runProgram(argv: readonly string[], options: ProgramOption
   const { terminal, startServer } = options;
   const [first] = argv;
   if (first === undefined || first === '--help' || first === '-h' || (first === 'help' && argv.length === 1)) {
-    const help = programHelp(await allCommands(startServer));
+    const help = programHelp(commandList);
     if (first !== undefined) terminal.out(help);
     else terminal.note(help);
     return first === undefined ? exit.error : exit.ok;

@@ -1,11 +1,14 @@
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import type { Command } from '../cli/command.ts';
+import { allCommands } from '../cli/commands.ts';
 import { writeYaml } from '../documents/write.ts';
 import * as kinds from '../kinds/index.ts';
 import { createRegistry, type Registry } from '../model/declare/registry.ts';
 import { allDefinitions } from '../model/lower/crd/all.ts';
 import { chartFiles } from './charts.ts';
 import { clientPage } from './client-page.ts';
+import { commandListFile } from './command-list.ts';
 import { exampleFiles } from './examples.ts';
 import { type Files, findStale, generatedNotice, readText, writeFiles } from './files.ts';
 import { kindPage } from './kind-page.ts';
@@ -27,12 +30,16 @@ async function generate(): Promise<Files> {
     readText(root, 'docs/operations.md') ?? '',
     readText(root, 'charts/heddle/alerts/heddle.yaml') ?? '',
   );
+  const commands = await allCommands(async () => {
+    throw new Error('commands are only described here, not run');
+  });
   return new Map([
     ...crdFiles(registry),
     ...exampleFiles(registry),
     ...charts,
     ['src/version.ts', versionFile(version)],
-    ...(await referencePages(registry)),
+    ['src/cli/command-list.ts', commandListFile(commands)],
+    ...referencePages(registry, commands),
     ['docs/operations.md', operations],
   ]);
 }
@@ -52,10 +59,10 @@ export function programVersion(): string {
 }
 
 /** Returns the pages of `docs/reference/`. */
-async function referencePages(registry: Registry): Promise<Files> {
+function referencePages(registry: Registry, commands: readonly Command[]): Files {
   return new Map([
     ['docs/reference/kinds.md', kindPage(registry)],
-    ['docs/reference/commands.md', await commandPage()],
+    ['docs/reference/commands.md', commandPage(commands)],
     ['docs/reference/settings.md', settingPage()],
     ['docs/reference/problems.md', problemPage()],
     ['docs/reference/roles.md', rolePage()],

@@ -1,5 +1,4 @@
 import type { Command } from '../cli/command.ts';
-import { allCommands } from '../cli/commands.ts';
 import { commandHelp, exitRows } from '../cli/help.ts';
 import { settings } from '../config.ts';
 import { cellOf, modules, roles } from '../model/declare/roles.ts';
@@ -11,10 +10,7 @@ From a checkout, \`npx heddle …\` runs them. \`--json\` writes exactly one JSO
 \`source <(heddle completion bash)\` completes commands and flags. [GitOps](../gitops.md) shows most of them at work.`;
 
 /** Returns the reference page of commands: their help texts, and the exit codes. */
-export async function commandPage(): Promise<string> {
-  const commands = await allCommands(async () => {
-    throw new Error('commands are only described here, not run');
-  });
+export function commandPage(commands: readonly Command[]): string {
   const rows = commands.map((command) => [`[\`${usageOf(command)}\`](#${anchorOf(command)})`, command.summary]);
   const codes = table(['Exit code', 'Meaning'], exitRows);
   const summary = [table(['Command', 'Does'], rows), '## Exit codes', codes];

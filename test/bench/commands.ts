@@ -13,6 +13,8 @@ const quickstart = join(root, 'examples/quickstart');
 /** The words of a command, and how many times the reference it may take in the package. */
 const measured = [
   { words: ['version'], most: 2 },
+  { words: ['--help'], most: 2 },
+  { words: ['completion', 'bash'], most: 2 },
   { words: ['fmt', '--check', quickstart], most: 4 },
   { words: ['validate', quickstart], most: 4.25 },
 ] as const;
