@@ -111,7 +111,8 @@ export function* finishInSteps(input: FinishInput): Generator<undefined, PlanOut
     revision,
   );
   const { alsoUsedBy, actor, rollback } = input;
-  const step = { before: snapshot, next, changes, edition: planEnvironment.edition, actor, alsoUsedBy, rollback };
+  const { edition, uncheckedRules } = planEnvironment;
+  const step = { before: snapshot, next, changes, edition, uncheckedRules, actor, alsoUsedBy, rollback };
   const problems = yield* checkRules(step, input.locate);
   if (problems.length > 0) return { ok: false, problems };
   const ordered = yield* orderChanges(snapshot.registry, changes);

@@ -108,6 +108,27 @@ describe('heddle validate', () => {
     expect(out).not.toContain('1234');
   });
 
+  test('assumes that stored secrets, clusters and the addresses of referenced resources exist on the server', async () => {
+    const target = '{target_id: office/db, target_type: subnet, host: 10.0.0.9, protocol: tcp, port: 5432}';
+    const secret = '{pin_auth: {enabled: true, pin: {valueFrom: {stored: true}}}}';
+    write({
+      'a.yaml': document('ProxyService', 'a', `{domain: a.example.com, auth: ${secret}}`),
+      'b.yaml': document(
+        'ProxyService',
+        'b',
+        `{domain: b.example.com, mode: tcp, listen_port: 5432, targets: [${target}]}`,
+      ),
+      'c.yaml': document(
+        'ProxyService',
+        'c',
+        '{domain: c.example.com, access_restrictions: {reputation_mode: observe}}',
+      ),
+    });
+    const { code, out } = await runIn(root, ['validate', '.']);
+    expect([code, codesOf(out)]).toEqual([0, ['reference_unknown']]);
+    expect(out).toContain('3 documents in 3 files are valid.');
+  });
+
   test('checks the rules of valid documents also when others are invalid', async () => {
     const rule = '{name: r, action: accept, protocol: icmp, ports: ["1"], sources: [g], destinations: [All]}';
     write({ 'a.yaml': document('Group', 'g', '{nam: x}'), 'b.yaml': document('Policy', 'p', `{rules: [${rule}]}`) });

@@ -91,6 +91,52 @@ describe('an export of part of an account', () => {
     ).toEqual([]);
   });
 
+  const network = planned(createOn(byHand, 'Network', { name: 'Head Office' })).next;
+  const networkId = network.lookUp('Network', 'name', 'Head Office')[0]?.id ?? '';
+  const server = { name: 'File server', address: '10.1.0.0/24', enabled: true, groups: [] };
+  const withServer = planned(createOn(network, 'NetworkResource', server, networkId)).next;
+  const destinationResource = {
+    id: withServer.lookUp('NetworkResource', 'name', 'File server')[0]?.id ?? '',
+    type: 'subnet',
+  };
+  const toServer = { name: 'To it', enabled: true, rules: [{ ...rule, sources: ['g1'], destinationResource }] };
+  const withResource = planned(createOn(withServer, 'Policy', toServer)).next;
+  const resourceIn = (documents: readonly Document[]) =>
+    JSON.stringify(documents.find(({ metadata }) => metadata.name === 'to-it')?.spec['rules']);
+
+  it('refers to a child inside the document of its parent by the key that it gets there', () => {
+    const documents = exported(withResource, {});
+    expect(resourceIn(documents)).toContain('"id":"head-office/File server"');
+    expect(changesOf(withResource, documents)).toEqual([]);
+  });
+
+  it('refers to a child by its name when its parent is not exported, or does not contain it', () => {
+    const policies = exported(withResource, { kind: 'Policy' });
+    expect(resourceIn(policies)).toContain('"id":"name:File server"');
+    expect(changesOf(withResource, policies)).toEqual([]);
+    const adopt = { annotations: { 'heddle.dev/adopt': `id:${networkId}` } };
+    const policyDocument = policies.find(({ metadata }) => metadata.name === 'to-it');
+    const owned = applyOn(withResource, 'a', [
+      document('Network', 'hq', { name: 'Head Office' }, adopt),
+      document('Policy', 'to-it', policyDocument?.spec),
+    ]);
+    const own = exported(owned, { source: 'a' });
+    expect(own.map(({ kind, spec }) => [kind, spec['resources']])).toEqual([
+      ['Network', undefined],
+      ['Policy', undefined],
+    ]);
+    expect(resourceIn(own)).toContain('"id":"name:File server"');
+    expect(linesOf(planOn(owned, 'a', own), owned)).toEqual([]);
+  });
+
+  it('contains the members of every document in the order in which its kind declares them', () => {
+    const port = { name: 'http', enabled: true, port_ranges: [{ start: 80, end: 80, protocol: 'tcp' }] };
+    const withPort = office.with({ put: [{ ...stored('IngressPort', 'i1', port), parent: 'p1' }], remove: [] });
+    expect(exportDocuments(withPort, { id: 'i1' }).map(({ spec }) => Object.keys(spec))).toEqual([
+      ['peer', 'name', 'port_ranges'],
+    ]);
+  });
+
   it('contains a network selected by its id, with a key derived from its name', () => {
     const network = state.with({ put: [stored('Network', 'n1', { name: 'Net' })], remove: [] });
     expect(exportDocuments(network, { id: 'n1' })).toMatchObject([{ kind: 'Network', metadata: { name: 'net' } }]);

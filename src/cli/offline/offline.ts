@@ -7,6 +7,7 @@ import { emptyEnvironment, type PlanEnvironment } from '../../model/declare/plan
 import { createRegistry, type Registry } from '../../model/declare/registry.ts';
 import type { Document, SourceFile } from '../../model/document.ts';
 import { type Problem, sortProblems } from '../../model/problem.ts';
+import type { ProblemCode } from '../../model/problem-codes.ts';
 import { createAcceptor } from '../../model/schema/accept.ts';
 import type { Validator } from '../../model/schema/validator.ts';
 import { environmentOfPush, isValueVariable } from '../../model/schema/values.ts';
@@ -144,8 +145,7 @@ async function check(
       planEnvironment,
     }),
   );
-  const planned = outcome.ok ? [] : outcome.problems.filter(({ code }) => !serverOnlyCodes.has(code));
-  const problems = uniqueProblems([...expanded.problems, ...planned]);
+  const problems = uniqueProblems([...expanded.problems, ...(outcome.ok ? [] : outcome.problems)]);
   return {
     ...{ problems, warnings: outside.warnings, unchecked: outside.unchecked },
     ...(outcome.ok && problems.length === 0 ? { next: outcome.next } : {}),
@@ -155,22 +155,28 @@ async function check(
 const placeholderValue = 'dmFsdWU=';
 
 /**
+ * Rules that only the server can check: which values are free depends on objects that no document here declares, and
+ * clusters, with what they support, are never documents.
+ */
+const uncheckedRules: ReadonlySet<ProblemCode> = new Set([
+  'nothing_free',
+  'service_port_unsupported',
+  'service_reputation_unsupported',
+]);
+
+/**
  * Environment that assumes as much as possible: values that are not set here may be set where the documents are applied
  * (Secrets too), and the server may have every feature of an edition. Nothing that is generated here is kept.
  */
 const offlineEnvironment: PlanEnvironment = {
   ...emptyEnvironment,
   placeholderValue,
+  uncheckedRules,
   mayUse: () => true,
   edition: 'hosted',
   random: (bytes) => new Uint8Array(bytes),
   valueFrom: (origin, name) => (origin !== 'envRef' || isValueVariable(name) ? placeholderValue : undefined),
 };
-
-/**
- * Problems that only the server can detect: which values are free depends on objects that no document here declares.
- */
-const serverOnlyCodes: ReadonlySet<string> = new Set(['nothing_free']);
 
 /**
  * Removes the annotation that adopts an object. The object exists only on the server, so here the document creates it.

@@ -55,8 +55,10 @@ function checkPort(
 function checkTargetTypes(service: Stored<'ProxyService'>, state: State): readonly Fault[] {
   return targetsOf(service).flatMap(({ target_id, target_type }, at) => {
     const resource = state.find('NetworkResource', target_id ?? '');
-    if (resource === undefined) return [];
-    const type = resourceTypeOf(resource.spec.address ?? '');
+    const address = resource?.spec.address;
+    // Without a server, only the name of a resource may be known.
+    if (resource === undefined || address === undefined) return [];
+    const type = resourceTypeOf(address);
     if (type === target_type) return [];
     const message = `the network resource \`${resource.name}\` is of type \`${type}\`, not \`${target_type}\`; write \`target_type: ${type}\``;
     return [{ code: 'target_type_wrong', path: `/targets/${at}/target_type`, message }];

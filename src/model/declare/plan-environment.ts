@@ -1,4 +1,5 @@
 import type { Edition } from '../edition.ts';
+import type { ProblemCode } from '../problem-codes.ts';
 import { sealedPrefix, type Vault } from '../schema/sealing.ts';
 import type { ValueUse } from '../schema/value-policy.ts';
 import type { Signer } from './signing.ts';
@@ -16,10 +17,12 @@ export interface PlanEnvironment {
   /** Returns the value that a document's `valueFrom` names. Returns `undefined` when it is not set or not allowed. */
   valueFrom(origin: string, name: string): string | undefined;
   /**
-   * Value that `valueFrom` returns for values that are not set, when documents are only checked. Its format is not
-   * checked.
+   * Value that stands for values that are not set here, and for stored secrets, when documents are only checked. Its
+   * format is not checked.
    */
   readonly placeholderValue?: string;
+  /** Codes of rules that are not checked, because they need objects which only a server has. Absent: none. */
+  readonly uncheckedRules?: ReadonlySet<ProblemCode>;
   /** Explains how to set a value that is missing. Absent: the hint for sources that the server reads. */
   unsetHint?(origin: string, name: string): string;
   /** Why generated values of a document's object cannot be written to a Secret. Absent: they can. */

@@ -267,6 +267,8 @@ function textOf(
   const name = nameInValueFrom(named) ?? String(named);
   const { planEnvironment } = run;
   if (origin === 'stored') {
+    // Without a server, the document is assumed to describe an object that has a stored value.
+    if (planEnvironment.placeholderValue !== undefined) return planEnvironment.placeholderValue;
     run.faults.push({ code: 'secret_unset', path: `${pointer}/valueFrom`, message: storedHint });
     return undefined;
   }

@@ -2,8 +2,9 @@ import { nearestAll } from '../../lib/nearest.ts';
 import { shouldYield } from '../../lib/steps.ts';
 import type { Actor } from '../../model/declare/actor.ts';
 import type { Fault, Kind } from '../../model/declare/kind.ts';
+import type { PlanEnvironment } from '../../model/declare/plan-environment.ts';
 import type { Edition } from '../../model/edition.ts';
-import { type Problem, sortProblems } from '../../model/problem.ts';
+import { type Problem, sortProblems, takeFaults } from '../../model/problem.ts';
 import type { Fields } from '../../model/schema/field.ts';
 import { changedReferences, facetsOf, parentField, type Reference } from '../../model/state/facets.ts';
 import { completeSpec } from '../../model/state/members.ts';
@@ -22,6 +23,8 @@ export interface StepInput {
   readonly next: Snapshot;
   readonly changes: readonly Change[];
   readonly edition: Edition;
+  /** Codes of rules that are not checked. Absent: none. */
+  readonly uncheckedRules?: PlanEnvironment['uncheckedRules'] | undefined;
   readonly actor?: Actor | undefined;
   /** By object id: descriptions of users of the object that are not objects themselves. */
   readonly alsoUsedBy?: ReadonlyMap<string, readonly string[]> | undefined;
@@ -44,7 +47,8 @@ export function* checkRules(step: StepInput, locate: FaultLocator): Generator<un
       ...mutationFaults(kind, change, step),
       ...(change.after === undefined ? [] : objectFaults(kind, change, change.after, { next, remainingLinks: left })),
     ];
-    for (const fault of faults) problems.push(locate(subjectOf(change), fault));
+    const checked = faults.filter(({ code }) => step.uncheckedRules?.has(code) !== true);
+    for (const fault of takeFaults(checked, problems.length)) problems.push(locate(subjectOf(change), fault));
     if (change.action === 'delete') problems.push(...deleteProblems(kind, subjectOf(change), next, step.alsoUsedBy));
   }
   return sortProblems(problems);

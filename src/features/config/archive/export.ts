@@ -2,7 +2,7 @@ import { asObject, asObjects, equalJson, type Json, type JsonObject } from '../.
 import { forEachInSteps, mapInSteps, runToEnd, sortInSteps } from '../../../lib/steps.ts';
 import type { Kind } from '../../../model/declare/kind.ts';
 import { apiVersion, type Metadata } from '../../../model/document.ts';
-import { fieldsOn } from '../../../model/lower/shape.ts';
+import { documentFields, fieldsOn } from '../../../model/lower/shape.ts';
 import { type AnyField, type Fields, isEmpty } from '../../../model/schema/field.ts';
 import { entriesOf } from '../../../model/schema/field-search.ts';
 import { defaultOf } from '../../../model/schema/normalize.ts';
@@ -12,6 +12,7 @@ import { completeSpec } from '../../../model/state/members.ts';
 import type { StoredObject } from '../../../model/state/object.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import { adoptAnnotation, protectAnnotation } from '../../../plan/documents/annotations.ts';
+import { createKeyLookUp, createReferenceLookUp, slugOf } from './document-names.ts';
 
 /** A document of an export. */
 export interface ExportedDocument {
@@ -70,7 +71,7 @@ export function* exportDocumentsInSteps(
   const keys = yield* createKeyLookUp(state);
   const run: ExportRun = {
     ...{ state, keyOf: keys, ambiguous, filter, names: yield* namesOf(chosen, keys) },
-    referenceTo: createReferenceLookUp(state, keys, new Set(chosen.map(({ id }) => id))),
+    referenceTo: createReferenceLookUp(state, keys, createExportCheck(filter, new Set(chosen.map(({ id }) => id)))),
   };
   const documents = yield* mapInSteps(chosen, (object) => exportObject(run, state.registry.get(object.kind), object));
   return yield* sortInSteps(documents, (a, b) => compare(a.kind, b.kind) || compare(a.metadata.name, b.metadata.name));
@@ -97,6 +98,15 @@ function* chooseObjects(
     });
   }
   return chosen;
+}
+
+/** Returns a check whether an object is exported: as a document of its own, or in the document of its parent. */
+function createExportCheck({ source, isVisible }: ExportFilter, chosen: ReadonlySet<string>) {
+  return ({ id, parent = '', declared }: StoredObject, kind: Kind): boolean => {
+    if (chosen.has(id)) return true;
+    const isInline = kind.parent?.inline !== undefined && chosen.has(parent);
+    return isInline && isStatedBy(declared, source) && isVisible?.(kind) !== false;
+  };
 }
 
 /** Whether the source declares the object. Always true when `source` is `undefined`. */
@@ -143,18 +153,27 @@ function exportObject(run: ExportRun, kind: Kind, object: StoredObject): Exporte
   const name = names.get(object.id) ?? keyOf(object.id);
   const parent = object.parent === undefined ? {} : { [kind.parent?.field ?? '']: parentOf(object, referenceTo) };
   const keyMember = ambiguous.has(object.id) ? { [keyField(kind) ?? '']: slugOf(object) } : {};
-  const spec = { ...parent, ...keyMember, ...exportSpec(run, kind, object) };
-  const { name: display, ...rest } = spec;
+  const { name: display, ...own } = exportSpec(run, kind, object);
+  const named = display === undefined || display === name ? {} : { name: display };
   return {
     apiVersion,
     kind: kind.name,
     metadata: { name, ...(Object.keys(annotations).length === 0 ? {} : { annotations }) },
-    spec: {
-      ...(display === undefined || display === name ? {} : { name: display }),
-      ...rest,
+    spec: inDeclaredOrder(documentFields(state.registry, kind), {
+      ...{ ...parent, ...keyMember, ...named, ...own },
       ...Object.fromEntries(children),
-    },
+    }),
   };
+}
+
+/** Returns the members in the order in which `heddle fmt` writes them. */
+function inDeclaredOrder(fields: Fields, spec: JsonObject): JsonObject {
+  const result: Record<string, Json> = {};
+  for (const name of Object.keys(fields)) {
+    const value = spec[name];
+    if (value !== undefined) result[name] = value;
+  }
+  return result;
 }
 
 /** Returns the reference to the parent of a child, in the form from which the existing key of the child was derived. */
@@ -239,57 +258,6 @@ function stateValue(field: AnyField, value: Json): Json | undefined {
   const { of } = field.type === 'list' ? field : {};
   if (of?.type === 'object') return asObjects(value).map((item) => stateFields(of.fields, item));
   return value;
-}
-
-/**
- * Returns a function that returns the name of an object in documents: its key, else a slug of its name, with its id
- * appended when the slug is not unique.
- */
-function* createKeyLookUp(state: Snapshot): Generator<undefined, (id: string) => string> {
-  const slugs = new Map<string, number>();
-  yield* forEachInSteps(state.objects(), (object) => {
-    const slug = `${object.kind}/${object.key ?? slugOf(object)}`;
-    slugs.set(slug, (slugs.get(slug) ?? 0) + 1);
-  });
-  return (id) => {
-    const object = state.get(id);
-    if (object === undefined) return `id:${id}`;
-    if (object.key !== undefined) return object.key;
-    const kind = state.registry.get(object.kind);
-    if (kind.isSystem?.(object) === true) return object.name;
-    if (!kind.document.allowed) return `id:${id}`;
-    const slug = slugOf(object);
-    return slugs.get(`${object.kind}/${slug}`) === 1 ? slug : `${slug}-${object.id}`;
-  };
-}
-
-/**
- * Returns a function that returns the reference to an object. An object that is not exported and has no key is referred
- * to by its name if that is unique, otherwise by its id.
- */
-function createReferenceLookUp(
-  state: Snapshot,
-  keys: (id: string) => string,
-  exported: ReadonlySet<string>,
-): (id: string) => string {
-  return (id) => {
-    const object = state.get(id);
-    if (object === undefined || object.key !== undefined) return keys(id);
-    const kind = state.registry.get(object.kind);
-    const comesAlong = exported.has(id) || (object.parent !== undefined && exported.has(object.parent));
-    if (comesAlong || kind.isSystem?.(object) === true || !kind.document.allowed) return keys(id);
-    return state.lookUp(object.kind, 'name', object.name).length === 1 ? `name:${object.name}` : `id:${id}`;
-  };
-}
-
-function slugOf(object: StoredObject): string {
-  const slug = object.name
-    .normalize('NFKD')
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .slice(0, 200)
-    .replace(/^-+|-+$/g, '');
-  return slug === '' ? `${object.kind.toLowerCase()}-${object.id}` : slug;
 }
 
 function compare(a: string, b: string): number {
