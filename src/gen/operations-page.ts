@@ -31,7 +31,7 @@ function alertTable(text: string): string {
       replacePlaceholders(String(asObject(rule['annotations'])['summary'])),
     ];
   });
-  return table(['Alert', 'Severity', 'After', 'Says'], rows);
+  return table(['Alert', 'Severity', 'After', 'Summary'], rows);
 }
 
 /** Replaces the template expressions of Prometheus: labels by their names in capitals, anything else by `N`. */

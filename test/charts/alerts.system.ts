@@ -80,7 +80,7 @@ describe('the alerts', () => {
     for (const { alert, annotations } of alerts) {
       const { hash, pathname } = new URL(annotations?.runbook_url ?? 'about:blank');
       expect([pathname.endsWith('/docs/runbooks.md'), hash], alert).toEqual([true, `#${alert.toLowerCase()}`]);
-      expect(runbooks.get(hash.slice(1)), alert).toMatch(/\*\*It means\*\*[\s\S]*\*\*Look at\*\*[\s\S]*\*\*Do\*\*/);
+      expect(runbooks.get(hash.slice(1)), alert).toMatch(/\*\*Meaning:\*\*[\s\S]*\*\*Check\*\*[\s\S]*\*\*Action:?\*\*/);
     }
     const calls = [...page.matchAll(/`heddle ([^`]+)`/g)].map(([, words = '']) => words.split(' '));
     expect(calls.map(callFault).filter((fault) => fault !== undefined)).toEqual([]);
