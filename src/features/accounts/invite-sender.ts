@@ -1,20 +1,36 @@
 import type { Invite } from '../../db/accounts/invites.ts';
 import { mayPerform } from '../../model/declare/roles.ts';
+import { ownedTenant, type Rights, rightBeyondActor } from '../../model/declare/tenant-owners.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
+import type { Stored } from '../../model/state/stored.ts';
 import { subjectOfUser } from '../../plan/checks/authorize.ts';
+
+type SentInvite = Pick<Invite, 'user' | 'createdBy' | 'role' | 'groups'>;
 
 /**
  * Returns why an invite is no longer valid; `undefined` when it is valid. An invite for an existing user is valid for
- * their first sign-in only. Any other invite grants nothing that its sender could not grant. A sender who belongs to
- * the keeper of the account is not a user of the account, and is not checked.
+ * their first sign-in only. No invite grants a right that its sender could not grant at this moment. A sender who belongs
+ * to the keeper of the account is not a user of the account, and may only be known to grant no ownership of a tenant.
  */
-export function inviteFault(state: Snapshot, { user, createdBy }: Pick<Invite, 'user' | 'createdBy'>) {
-  if (user !== null)
-    return state.find('User', user)?.derived.status === 'active'
-      ? 'you have signed in already, so the invite is no longer valid; sign in the same way again'
-      : undefined;
+export function inviteFault(state: Snapshot, { user, createdBy, role, groups }: SentInvite): string | undefined {
+  const invited = user === null ? undefined : state.find('User', user);
+  if (invited?.derived.status === 'active')
+    return 'you have signed in already, so the invite is no longer valid; sign in the same way again';
   const sender = state.find('User', createdBy);
-  if (sender === undefined) return undefined;
-  const isBacked = sender.spec.is_blocked !== true && mayPerform(subjectOfUser(sender), 'users', 'create');
-  return isBacked ? undefined : 'the sender of the invite may no longer invite users; ask for a new invite';
+  const isNew = user === null;
+  if (isNew && sender !== undefined && !mayInvite(sender))
+    return 'the sender of the invite may no longer invite users; ask for a new invite';
+  const granted = isNew ? { role, auto_groups: groups } : (invited?.spec ?? {});
+  if (!exceedsSender(state, sender, granted, isNew)) return undefined;
+  return 'the invite grants the rights of an owner, which its sender does not have; ask an owner for a new invite';
+}
+
+function mayInvite(sender: Stored<'User'>): boolean {
+  return sender.spec.is_blocked !== true && mayPerform(subjectOfUser(sender), 'users', 'create');
+}
+
+function exceedsSender(state: Snapshot, sender: Stored<'User'> | undefined, granted: Rights, isNew: boolean): boolean {
+  // The rights of a sender from the keeper's account were checked when the existing user was invited.
+  if (sender === undefined) return isNew && ownedTenant(state, granted.auto_groups ?? []) !== undefined;
+  return rightBeyondActor(state, { type: 'user', id: sender.id, name: sender.name }, granted) !== undefined;
 }

@@ -11,6 +11,7 @@ import type { Stored } from '../../model/state/stored.ts';
 import type { tokenRequest } from '../../operations/tokens.ts';
 import { isAllowed } from '../../plan/checks/authorize.ts';
 import { requireUser } from './admission.ts';
+import { requireRightsOf } from './users.ts';
 
 /** A new token: its value, which is shown only once, and the hash that is stored. */
 export interface NewToken {
@@ -109,6 +110,7 @@ function requireManageableUser(state: Snapshot, call: Call, id: string, operatio
     throw new NotAllowed('only the people themselves may manage their tokens; make a token for a service user instead');
   if (!mayManageTokens(state, call, operation))
     throw new NotAllowed('only owners and admins may manage the tokens of service users');
+  if (operation === 'create') requireRightsOf(state, call, user);
   return user;
 }
 

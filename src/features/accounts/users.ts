@@ -2,6 +2,7 @@ import { settingsOf } from '../../commit/account-settings.ts';
 import type { Call, Engine } from '../../commit/engine.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { rightsOf } from '../../model/declare/roles.ts';
+import { rightBeyondActor } from '../../model/declare/tenant-owners.ts';
 import { Conflict, InvalidInput, NotAllowed, NotFound } from '../../model/errors.ts';
 import { lowerToResponse } from '../../model/lower/response.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
@@ -73,11 +74,19 @@ function requirePending(state: Snapshot, id: string): Stored<'User'> {
 export async function requireInvitable(engine: Engine, call: Call, id: string): Promise<Stored<'User'>> {
   const state = await engine.snapshots.atLeast(call.account, call.revision);
   const user = requireUser(state, id);
-  // The invite link grants access to anyone who has it, so its role must not be above the role of the caller.
-  const role = call.actor.granted ?? state.find('User', call.actor.id)?.spec.role;
-  if (user.spec.role === 'owner' && role !== 'owner') throw new NotAllowed('only an owner may invite an owner again');
+  requireRightsOf(state, call, user);
   const isProgram = user.spec.is_service_user === true;
   if (!isProgram && (user.derived.status ?? 'invited') === 'invited') return user;
   const why = isProgram ? 'is a service user, which has no address to invite' : 'has signed in already';
   throw new Conflict('precondition', `${user.name} ${why}; there is no invitation to send`);
+}
+
+/**
+ * Throws `NotAllowed` unless the caller has at least the rights of a user: a token or an invite link acts as the user for
+ * anyone who has it.
+ */
+export function requireRightsOf(state: Snapshot, { actor }: Call, { name, spec }: Stored<'User'>): void {
+  const right = rightBeyondActor(state, actor, spec);
+  if (right === undefined) return;
+  throw new NotAllowed(`${name} has ${right}, which you do not have, so you may not act as this user; ask an owner`);
 }

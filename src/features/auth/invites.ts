@@ -15,7 +15,8 @@ import {
 } from '../../db/accounts/invites.ts';
 import { lostValueError } from '../../db/repeated-requests.ts';
 import type { AuditEvent } from '../../model/declare/kind.ts';
-import { Conflict, InvalidInput, NotFound } from '../../model/errors.ts';
+import { rightBeyondActor } from '../../model/declare/tenant-owners.ts';
+import { Conflict, InvalidInput, NotAllowed, NotFound } from '../../model/errors.ts';
 import type { ProblemCode } from '../../model/problem-codes.ts';
 import type { SpecOf } from '../../model/schema/field.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
@@ -89,6 +90,7 @@ export async function regenerateInvite(
 ) {
   requireLocalPasswords(engine);
   const present = await requireInvite(engine, call, id);
+  await requireRightsOfInvite(engine, call, present);
   const at = engine.now();
   const expiresAt = endOf(seconds, at);
   const { token, hash } = newInviteToken(engine);
@@ -209,6 +211,16 @@ async function requireInvite(engine: Engine, call: Call, id: string): Promise<In
   const found = (await listInvites(engine.database, call.account)).find((invite) => invite.id === id);
   if (found === undefined) throw missing(id);
   return found;
+}
+
+/**
+ * Throws `NotAllowed` unless the caller may grant what an invite grants: the caller gets a token that anyone may accept.
+ */
+async function requireRightsOfInvite(engine: Engine, call: Call, { role, groups }: Invite): Promise<void> {
+  const state = await engine.snapshots.atLeast(call.account, call.revision);
+  const right = rightBeyondActor(state, call.actor, { role, auto_groups: groups });
+  if (right === undefined) return;
+  throw new NotAllowed(`the invite grants ${right}, which you do not have, so you may not renew it; ask an owner`);
 }
 
 /** Throws `Conflict` unless passwords of this server are enabled: invites are accepted with such a password. */

@@ -4,9 +4,9 @@ import { isSignInAllowed, readGroupRules } from '../../model/declare/allowed-gro
 import type { Fault, State } from '../../model/declare/kind.ts';
 import type { Mutation } from '../../model/declare/mutation.ts';
 import { peerDomainOf } from '../../model/declare/peer-domain.ts';
+import { actsAsOwner, tenantWithOwners } from '../../model/declare/tenant-owners.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { type AddressField, isAssignableIn } from '../shared/peer-addresses.ts';
-import { actsAsOwner, tenantWithOwners } from '../shared/tenant-owners.ts';
 
 interface Ranges {
   readonly settings: { readonly network_range: string | undefined; readonly network_range_v6: string | undefined };

@@ -3,6 +3,7 @@ import { integer, secret, string } from '../../model/schema/field.ts';
 import { base64 } from '../shared/base64.ts';
 import { directoryFields, integrationActivity } from '../shared/directory.ts';
 import { lastSyncedAt } from '../shared/origin.ts';
+import { refuseProviderChange } from '../shared/provider-change.ts';
 
 const spec = {
   ...directoryFields,
@@ -41,6 +42,7 @@ export const directoryIntegration = defineKind({
   nameField: 'tenant_id',
   spec,
   computed: { last_synced_at: lastSyncedAt },
+  checkMutation: refuseProviderChange,
   activity: integrationActivity,
   activityMeta: () => ({ platform: 'directory' }),
   example: {

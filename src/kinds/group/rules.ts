@@ -1,9 +1,9 @@
 import type { Json } from '../../lib/json.ts';
 import type { Fault, State } from '../../model/declare/kind.ts';
 import type { Mutation } from '../../model/declare/mutation.ts';
+import { actsAsOwner, ownedTenant } from '../../model/declare/tenant-owners.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { resourceTypeOf } from '../shared/resource-type.ts';
-import { actsAsOwner, ownedTenant } from '../shared/tenant-owners.ts';
 
 /** Returns the network resources that name the group. The resources own the relation. */
 export function resourcesOf(group: Stored<'Group'>, state: State): readonly Json[] {

@@ -2,12 +2,12 @@ import { equalJson } from '../../lib/json.ts';
 import type { ActivityCode } from '../../model/declare/activities.ts';
 import { type AuditEvent, defineKind, type Fault, type State } from '../../model/declare/kind.ts';
 import type { Mutation } from '../../model/declare/mutation.ts';
+import { actsAsOwner, ownerGroups } from '../../model/declare/tenant-owners.ts';
 import { type TenantStatus, tenantStatuses } from '../../model/declare/tenant-words.ts';
 import { keyed, maxLengths, oneOf, ref, string } from '../../model/schema/field.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { eventsIf } from '../shared/events.ts';
 import { domain } from '../shared/formats.ts';
-import { actsAsOwner, ownerGroups } from '../shared/tenant-owners.ts';
 
 /** Activity code of each change of a tenant's status (`before after`). */
 const statusActivities: Readonly<Record<string, ActivityCode>> = {

@@ -5,6 +5,7 @@ import { scimTokenEntry } from '../../model/declare/provided.ts';
 import { string } from '../../model/schema/field.ts';
 import { directoryFields, integrationActivity } from '../shared/directory.ts';
 import { lastSyncedAt } from '../shared/origin.ts';
+import { refuseProviderChange } from '../shared/provider-change.ts';
 
 const tokenPrefix = 'nbs_';
 /** Number of characters after the prefix that are shown, so that people can tell tokens apart. */
@@ -75,6 +76,7 @@ export const scimIntegration = defineKind({
   entries: { [scimTokenEntry]: ({ derived }) => derived.token_hash },
   outputs: ['auth_token'],
   generate: (_, input) => newToken(input),
+  checkMutation: refuseProviderChange,
   activity: integrationActivity,
   activityMeta: (object) => ({ platform: object.spec.provider ?? '' }),
   example: {

@@ -1,8 +1,8 @@
 import type { Actor } from '../../model/declare/actor.ts';
 import type { Fault, State } from '../../model/declare/kind.ts';
 import type { Mutation } from '../../model/declare/mutation.ts';
+import { tenantNotOwnedByActor } from '../../model/declare/tenant-owners.ts';
 import type { Stored } from '../../model/state/stored.ts';
-import { ownedTenant } from '../shared/tenant-owners.ts';
 
 /**
  * Checks who may change which user, in addition to the permissions of roles. Changes by the server itself are not
@@ -32,17 +32,17 @@ function checkStatedRole(before: Stored<'User'>, after: Stored<'User'>): readonl
   return [notAllowedFault(`the documents of a source ${what}; an owner has to hand the role over`, '/role')];
 }
 
-/** The users of a group may be owners of a tenant. Only owners may add users to such a group. */
+/** The users of a group may be owners of a tenant. Only users with that right may add users to such a group. */
 function checkTenantOwnership(
   { before, after }: Mutation<Stored<'User'>>,
   actor: Actor,
   was: State,
   next: State,
 ): readonly Fault[] {
-  if (after === undefined || actor.type === 'system' || findCaller(was, actor)?.spec.role === 'owner') return [];
+  if (after === undefined) return [];
   const known = before === undefined ? [] : (before.spec.auto_groups ?? []);
   const added = (after.spec.auto_groups ?? []).filter((id) => !known.includes(id));
-  const tenant = ownedTenant(next, added);
+  const tenant = tenantNotOwnedByActor(was, actor, added, next);
   if (tenant === undefined) return [];
   return [
     notAllowedFault(

@@ -65,6 +65,7 @@ export type FindingCode =
   | 'email_kept'
   | 'email_taken'
   | 'external_id_taken'
+  | 'group_not_adopted'
   | 'login_taken'
   | 'managed_field'
   | 'member_unknown'

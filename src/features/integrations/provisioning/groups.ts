@@ -1,5 +1,6 @@
 import { forEachInSteps } from '../../../lib/steps.ts';
 import type { Provided } from '../../../model/declare/provided.ts';
+import { ownedTenant } from '../../../model/declare/tenant-owners.ts';
 import { maxLengths } from '../../../model/schema/field.ts';
 import { isOfKind, type Stored } from '../../../model/state/stored.ts';
 import type { ProvidedGroup } from './change.ts';
@@ -20,7 +21,7 @@ export function importGroup(work: PlanningState, given: ProvidedGroup): boolean 
     if (present !== undefined) dropGroup(work, present);
     return false;
   }
-  const group = present ?? findAbandonedGroup(work, name);
+  const group = present ?? findAbandonedGroup(work, given.key, name);
   const id = group?.id ?? (work.keys === 'objects' ? given.key : work.newId());
   groups.put(id, {
     ...{ spec: { ...group?.spec, name }, provided: buildProvided(work, given, group) },
@@ -37,17 +38,23 @@ export function hasAnyPrefix(name: string, prefixes: readonly string[]): boolean
 
 /**
  * Returns a group of this name whose integration is gone, or that the provider did not have for a while. Policies may
- * still refer to it.
+ * still refer to it. A group whose users are owners of a tenant stays with its integration: an admin may have created the
+ * other one, and cannot grant that right.
  */
-function findAbandonedGroup({ state, groups, integration }: PlanningState, name: string): Stored<'Group'> | undefined {
+function findAbandonedGroup(work: PlanningState, key: string, name: string): Stored<'Group'> | undefined {
+  const { state, groups, integration } = work;
   return state
     .lookUp('Group', 'name', name)
     .flatMap(({ id }) => groups.get(id) ?? [])
-    .find(({ derived: { provided } }) => {
+    .find(({ id, derived: { provided } }) => {
       if (provided === undefined) return false;
-      return (
-        state.get(provided.by) === undefined || (provided.by === integration.id && provided.removed_since !== undefined)
-      );
+      if (provided.by === integration.id) return provided.removed_since !== undefined;
+      if (state.get(provided.by) !== undefined) return false;
+      const tenant = ownedTenant(state, [id]);
+      if (tenant === undefined) return true;
+      const message = `the group ${name} of a deleted integration makes its users owners of the tenant ${tenant}, so this integration gets a new group of that name; an owner can name the new group in the tenant`;
+      work.addFinding('group_not_adopted', key, message);
+      return false;
     });
 }
 

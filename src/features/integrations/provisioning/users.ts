@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../lib/json.ts';
 import { type Provided, providedIndex, providedValue } from '../../../model/declare/provided.ts';
+import { ownedTenant } from '../../../model/declare/tenant-owners.ts';
 import type { Format } from '../../../model/schema/field.ts';
 import { maxLengths } from '../../../model/schema/field.ts';
 import type { Stored } from '../../../model/state/stored.ts';
@@ -79,8 +80,18 @@ function ownerKeptMessage({ name }: { readonly name: string } = { name: '' }): s
 }
 
 /**
- * Returns the provider's data without the e-mail address where the provider may not replace the address: for an owner,
- * and for a user with a password or a sign-in, because the address decides who can sign in as that user.
+ * Returns the name of a tenant that the user owns through a group that the provider does not fill. Such a right is not
+ * the provider's to give, so the provider may not decide who the user is either.
+ */
+function tenantOwnedOtherwise({ state, isOfProvider }: PlanningState, user: Stored<'User'>): string | undefined {
+  const others = (user.spec.auto_groups ?? []).filter((group) => !isOfProvider(group));
+  return ownedTenant(state, others);
+}
+
+/**
+ * Returns the provider's data without the e-mail address where the provider may not replace the address: for an owner of
+ * the account or of a tenant, and for a user with a password or a sign-in, because the address decides who can sign in
+ * as that user.
  */
 function withoutProtectedAddress(
   work: PlanningState,
@@ -90,7 +101,8 @@ function withoutProtectedAddress(
   const said = canonicalEmail(work, given.email ?? '').value?.toLowerCase() ?? '';
   const kept = user?.spec.email ?? '';
   if (user === undefined || said === '' || said === kept.toLowerCase()) return given;
-  const isKept = isOwner(user) || work.usersWithSignIn.has(user.id);
+  const tenant = tenantOwnedOtherwise(work, user);
+  const isKept = isOwner(user) || tenant !== undefined || work.usersWithSignIn.has(user.id);
   if (!isKept) return given;
   const { email: _, ...rest } = given;
   const has = `${user.name} keeps ${kept === '' ? 'no e-mail address' : `the e-mail address ${kept}`}`;
@@ -100,12 +112,10 @@ function withoutProtectedAddress(
       given.key,
       `${user.name} is an owner of the account and stays: ${has}, because an identity provider cannot change the address of an owner; correct it at the provider`,
     );
-  else
-    work.addFinding(
-      'email_kept',
-      given.key,
-      `${has}: the user already has a password or an identity, so ${said} is not imported`,
-    );
+  else {
+    const why = tenant === undefined ? 'already has a password or an identity' : `is an owner of the tenant ${tenant}`;
+    work.addFinding('email_kept', given.key, `${has}: the user ${why}, so ${said} is not imported`);
+  }
   return rest;
 }
 
