@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { specSchema } from '../../src/model/lower/shape.ts';
 import { normalize } from '../../src/model/schema/normalize.ts';
 import { prepareRequest } from '../../src/model/schema/prepare.ts';
-import { createValidator } from '../../src/model/schema/validate.ts';
+import { createChecker, createValidator } from '../../src/model/schema/validate.ts';
 import { apiSourceSchemas } from '../../src/model/sources/schema.ts';
 import { registry } from './product.ts';
 import { anySpec, sampleRegistry, thing } from './sample-kinds.ts';
@@ -133,6 +133,12 @@ describe('validation', () => {
       }),
     );
   });
+});
+
+test('a text in place of an allowed value that is no text is a fault without a suggestion', () => {
+  const check = createChecker({ type: 'boolean', enum: [true] });
+  expect(check(true)).toEqual([]);
+  expect(check('true').map(({ code }) => code)).toEqual(['type_wrong', 'value_not_allowed']);
 });
 
 test('all schemas for validation are valid schemas, of every kind on every surface, of sources and of settings', () => {

@@ -158,14 +158,22 @@ function unknownField(error: ErrorObject, name: string): Fault {
 }
 
 function notAllowed(error: ErrorObject, name: string): Fault {
-  const allowed = (error.params as { readonly allowedValues: readonly string[] }).allowedValues;
-  const guess = typeof error.data === 'string' ? nearest(error.data, allowed) : undefined;
+  const { allowedValues: allowed } = error.params as { readonly allowedValues: readonly Json[] };
+  const guess = typeof error.data === 'string' ? nearestText(error.data, allowed) : undefined;
   const hint = guess === undefined ? '' : `; did you mean \`${guess}\`?`;
   return {
     code: 'value_not_allowed',
     path: error.instancePath,
     message: `${label(name)} must be one of ${allowed.join(', ')}${hint}`,
   };
+}
+
+/** Returns the allowed text that a mistyped text probably means. Other values are allowed too, such as `true`. */
+function nearestText(text: string, allowed: readonly Json[]): string | undefined {
+  return nearest(
+    text,
+    allowed.filter((value) => typeof value === 'string'),
+  );
 }
 
 function label(name: string): string {
