@@ -77,6 +77,14 @@ export function asObjectOrEmpty(value: Json | undefined): JsonObject {
 }
 
 /**
+ * Returns the value as a text, or an empty text when it is not one. Unlike `String`, never fails: converting an object
+ * calls its `toString`, which input may contain.
+ */
+export function asTextOrEmpty(value: Json | undefined): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/**
  * Returns a value that is declared to be an object. Throws `TypeError` for anything else, which means a bug or corrupt
  * stored data.
  */

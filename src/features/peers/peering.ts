@@ -1,5 +1,5 @@
 import type { Call, Engine } from '../../commit/engine.ts';
-import type { Json, JsonObject } from '../../lib/json.ts';
+import { asTextOrEmpty, type Json, type JsonObject } from '../../lib/json.ts';
 import { unmappedAddress } from '../../lib/net/address.ts';
 import { readPublicKey, toStandardBase64 } from '../../lib/public-key.ts';
 import { InvalidInput, NotAllowed, NotFound, Unauthenticated } from '../../model/errors.ts';
@@ -123,7 +123,7 @@ async function logIn(
   const { engine, now } = options;
   const proof = checkProof(request.proof, request, now());
   const { content = {} } = request;
-  const tunnel = readPublicKey(String(content['wg_pub_key'] ?? '')) ?? '';
+  const tunnel = readPublicKey(asTextOrEmpty(content['wg_pub_key'])) ?? '';
   const found = await guard.findEntry('peer-key', toStandardBase64(tunnel));
   if (found === undefined) throw new NotFound('a peer with this key is not found; enrol first');
   const { account, subject } = found;

@@ -1,5 +1,5 @@
 import { parseDuration } from '../../lib/duration.ts';
-import type { JsonObject } from '../../lib/json.ts';
+import { asTextOrEmpty, type JsonObject } from '../../lib/json.ts';
 import { nearest } from '../../lib/nearest.ts';
 import type { Fault } from '../declare/kind.ts';
 import { parseRemote, type Transport } from '../remote-url.ts';
@@ -111,7 +111,7 @@ export interface ApiSourceRules {
 
 /** Returns all faults of a source that a request wants to create. */
 export function apiFaults(body: JsonObject, options: ApiSourceRules): readonly Fault[] {
-  const check = checkers.get(String(body['type']));
+  const check = checkers.get(asTextOrEmpty(body['type']));
   if (check === undefined) {
     const known = [...checkers.keys()].join(', ');
     const message = `\`type\` must be one of ${known}; directories can be declared only in the configuration of a server`;

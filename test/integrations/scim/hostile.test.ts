@@ -57,6 +57,8 @@ describe('a SCIM PATCH', () => {
     ['with a long text', patch({ op: 'add', path: 'displayName', value: 'x'.repeat(1025) }), 'invalidValue'],
     ['of a prototype', patch({ op: 'add', path: '__proto__', value: 'x' }), 'invalidPath'],
     ['of a prototype by a member', '{"Operations":[{"op":"add","value":{"__proto__":{"a":1}}}]}', 'invalidSyntax'],
+    ['with an operation that is no text', '{"Operations":[{"op":{"toString":1}}]}', 'invalidSyntax'],
+    ['with a schema that is no text', '{"schemas":[{"toString":1}],"Operations":[{}]}', 'invalidSyntax'],
     ['of a constructor', patch({ op: 'add', value: { constructor: 'x' } }), 'invalidPath'],
     ['that removes the prototype of values', patch({ op: 'remove', path: 'emails[__proto__ pr]' }), 'invalidPath'],
   ])('%s is refused', async (_, body, scimType) => {

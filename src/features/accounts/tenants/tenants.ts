@@ -2,7 +2,7 @@ import { storedObject } from '../../../commit/bootstrap.ts';
 import { editDerivedFacts, planEdits } from '../../../commit/edits.ts';
 import type { Call, Engine } from '../../../commit/engine.ts';
 import { findEntry } from '../../../db/accounts/directory.ts';
-import type { JsonObject } from '../../../lib/json.ts';
+import { asTextOrEmpty, type JsonObject } from '../../../lib/json.ts';
 import { canonicalDomain } from '../../../lib/net/domain.ts';
 import { Conflict } from '../../../model/errors.ts';
 import type { StoredObject } from '../../../model/state/object.ts';
@@ -34,7 +34,7 @@ export async function createTenant(
   body: JsonObject,
   options: WriteOptions & { readonly mostPending: number },
 ): Promise<WriteResult> {
-  const domain = canonicalDomain(String(body['domain'])) ?? '';
+  const domain = canonicalDomain(asTextOrEmpty(body['domain'])) ?? '';
   const present = await findEntry(engine.database, domainEntryKind, domain);
   if (present === call.account)
     throw new Conflict('taken', `the domain ${domain} already exists: it belongs to this account`);

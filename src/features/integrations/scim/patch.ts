@@ -1,4 +1,11 @@
-import { asObjectOrEmpty, canonicalJson, isObject, type Json, type JsonObject } from '../../../lib/json.ts';
+import {
+  asObjectOrEmpty,
+  asTextOrEmpty,
+  canonicalJson,
+  isObject,
+  type Json,
+  type JsonObject,
+} from '../../../lib/json.ts';
 import { nearestAll } from '../../../lib/nearest.ts';
 import { type ComparisonBudget, createComparisonBudget, type Filter, type PatchPath, parsePath } from './filter.ts';
 import { valueMatches, valuesIn } from './match.ts';
@@ -24,7 +31,10 @@ export function readPatch(type: ResourceType, body: JsonObject): readonly Step[]
   const members = Object.entries(body);
   const find = (name: string) => members.find(([one]) => one.toLowerCase() === name)?.[1];
   const schemas = valuesIn(find('schemas'));
-  if (schemas.length > 0 && !schemas.some((name) => String(name).toLowerCase() === messageUrns.patch.toLowerCase()))
+  if (
+    schemas.length > 0 &&
+    !schemas.some((name) => asTextOrEmpty(name).toLowerCase() === messageUrns.patch.toLowerCase())
+  )
     throw badRequest('invalidSyntax', `\`schemas\` must name ${messageUrns.patch}`);
   const operations = find('operations');
   if (!Array.isArray(operations) || operations.length === 0)
@@ -55,7 +65,7 @@ function readOperation(type: ResourceType, operation: Json, at: number): readonl
   if (!isObject(operation)) throw badRequest('invalidSyntax', `operation ${at + 1} is not an object`);
   const given = new Map(Object.entries(operation as JsonObject).map(([name, value]) => [name.toLowerCase(), value]));
   // Some providers write `Add` and `Replace`.
-  const op = String(given.get('op') ?? '').toLowerCase();
+  const op = asTextOrEmpty(given.get('op')).toLowerCase();
   if (op !== 'add' && op !== 'replace' && op !== 'remove')
     throw badRequest('invalidSyntax', `operation ${at + 1}: \`op\` must be add, replace or remove`);
   const [path, value] = [given.get('path'), given.get('value')];

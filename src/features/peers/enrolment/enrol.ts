@@ -1,6 +1,6 @@
 import type { Call } from '../../../commit/engine.ts';
 import type { FoundEntry } from '../../../db/accounts/find-entries.ts';
-import { isObject, type Json, type JsonObject } from '../../../lib/json.ts';
+import { asTextOrEmpty, isObject, type Json, type JsonObject } from '../../../lib/json.ts';
 import { canonicalDomain } from '../../../lib/net/domain.ts';
 import { sha256Base64 } from '../../../lib/node-pure.ts';
 import { readPublicKey, toStandardBase64 } from '../../../lib/public-key.ts';
@@ -90,7 +90,7 @@ function readBody(body: JsonObject, key: string, now: number): EnrolmentBody {
     if (!known.includes(name)) fault(`/${name}`, `\`${name}\` is not known; remove it`);
   const hostname = textIn(body, 'hostname', 255, fault);
   const name = isAbsent(body['name']) ? hostname : textIn(body, 'name', 255, fault);
-  const tunnel = readPublicKey(String(body['wg_pub_key'] ?? ''));
+  const tunnel = readPublicKey(asTextOrEmpty(body['wg_pub_key']));
   if (tunnel === undefined) fault('/wg_pub_key', '`wg_pub_key` must be an X25519 key: 32 bytes in base64');
   const answer = readAnswer(body['tunnel_proof']);
   if (answer === undefined)

@@ -1,6 +1,6 @@
 import type { Call, Engine } from '../../../commit/engine.ts';
 import { isProvedElsewhere, readDomainFindings, scheduleCheck } from '../../../db/proxy/domains.ts';
-import type { JsonObject } from '../../../lib/json.ts';
+import { asTextOrEmpty, type JsonObject } from '../../../lib/json.ts';
 import { canonicalDomain } from '../../../lib/net/domain.ts';
 import { Conflict, NotFound } from '../../../model/errors.ts';
 import { createKindNameReadCheck } from '../../../objects/object-list.ts';
@@ -14,7 +14,7 @@ export async function createDomain(
   body: JsonObject,
   options: WriteOptions,
 ): Promise<WriteResult> {
-  const name = canonicalDomain(String(body['domain'])) ?? '';
+  const name = canonicalDomain(asTextOrEmpty(body['domain'])) ?? '';
   if (await isProvedElsewhere(engine.database, call.account, name))
     throw new Conflict(
       'taken',

@@ -80,7 +80,7 @@ function quoted(text: string): string {
 function nextPage(body: unknown, at: URL): URL | undefined {
   const link = isObject(body) ? body['@odata.nextLink'] : undefined;
   if (typeof link !== 'string') return undefined;
-  const next = URL.canParse(link) ? new URL(link) : undefined;
+  const next = URL.parse(link) ?? undefined;
   if (next?.origin !== at.origin)
     throw new VendorFailure(`${at.host} links to a next page on another host, which is not read`);
   return next;
