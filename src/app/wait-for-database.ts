@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../db/database.ts';
+import { UnusableDatabase } from '../db/unusable-database.ts';
 import { codeOf } from '../lib/error-code.ts';
 import type { Log } from '../log.ts';
 import { Unavailable } from '../model/errors.ts';
@@ -26,7 +27,7 @@ export async function waitForDatabase(database: Pick<Database, 'ping'>, waitMs: 
       return await database.ping();
     } catch (error) {
       const waited = performance.now() - begun;
-      if (!isTransient(error)) throw error;
+      if (!isTransient(error)) throw withAdvice(error);
       if (waited >= waitMs) throw timeoutError(error, waited);
       if (waited - warnedAt >= warnEveryMs) {
         const left = Math.ceil((waitMs - waited) / 1000);
@@ -36,6 +37,16 @@ export async function waitForDatabase(database: Pick<Database, 'ping'>, waitMs: 
     }
     await delay(retryIntervalMs);
   }
+}
+
+/** Adds to the error of a refused connection how to correct it. Returns other errors unchanged. */
+function withAdvice(error: unknown): unknown {
+  if (!(error instanceof Unavailable) || !permanentErrors.test(codeOf(error.cause) ?? '')) return error;
+  const { cause } = error;
+  return new Unavailable(
+    `${error.message} Correct the user, the password or the database in HEDDLE_DATABASE_URL, or create them in Postgres.`,
+    { cause },
+  );
 }
 
 function timeoutError(cause: Unavailable, waited: number): Unavailable {
@@ -48,6 +59,6 @@ function timeoutError(cause: Unavailable, waited: number): Unavailable {
 
 /** Checks whether an error means that the database is only temporarily unreachable. */
 export function isTransient(error: unknown): error is Unavailable {
-  if (!(error instanceof Unavailable)) return false;
+  if (!(error instanceof Unavailable) || error instanceof UnusableDatabase) return false;
   return !permanentErrors.test(codeOf(error.cause) ?? '');
 }

@@ -1,9 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Conflict, Unavailable } from '../model/errors.ts';
+import { codeOf } from '../lib/error-code.ts';
+import { Conflict } from '../model/errors.ts';
 import type { Database, RunSql } from './database.ts';
 import { describeHolders } from './lock-holder.ts';
 import { migrations as known, type Migration } from './migrations/index.ts';
 import { SchemaTooNew } from './schema-too-new.ts';
+import { UnusableDatabase } from './unusable-database.ts';
 
 // Two keys that only Heddle uses, so that another program in the same database does not take the same lock by chance.
 const LOCK = 'select pg_advisory_xact_lock(1212498020, 1)';
@@ -51,30 +53,75 @@ export async function migrate(database: Database, options: MigrateOptions = {}):
 
 async function migrateOnce(database: Database, options: MigrateOptions): Promise<readonly string[]> {
   const { migrations = known, lockSeconds = 3, minPostgresVersion = 15 } = options;
-  let missing: readonly Migration[] = [];
-  await database.asOwner(async (run) => {
-    await requirePostgresVersion(run, minPostgresVersion);
-    // Waits without a limit, because another server is migrating.
-    await run(LOCK);
-    missing = await readMissing(run, migrations);
-    if (missing.length === 0) return;
-    await run("select set_config('lock_timeout', $1, true)", [`${lockSeconds * 1000}ms`]);
-    await lockAccounts(run, missing);
-    for (const migration of missing) await apply(run, migration);
-  });
+  // Before the migrations are read, the ledger is missing or of another program.
+  let missing = migrations;
+  await database
+    .asOwner(async (run) => {
+      await requirePostgresVersion(run, minPostgresVersion);
+      // Waits without a limit, because another server is migrating.
+      await run(LOCK);
+      missing = await readMissing(run, migrations);
+      if (missing.length === 0) return;
+      if (missing.length === migrations.length) await requireNoForeignTables(run);
+      await run("select set_config('lock_timeout', $1, true)", [`${lockSeconds * 1000}ms`]);
+      await lockAccounts(run, missing);
+      for (const migration of missing) await apply(run, migration);
+    })
+    .catch((error) => {
+      throw toMigrationError(error, missing.length === migrations.length);
+    });
   return missing.map((migration) => migration.name);
 }
 
 /**
- * Throws `Unavailable` for a Postgres that is too old. It would otherwise fail in the middle of a migration, with an
+ * Throws `UnusableDatabase` for a Postgres that is too old. It would otherwise fail in the middle of a migration, with an
  * unclear error.
  */
 async function requirePostgresVersion(run: RunSql, oldest: number): Promise<void> {
   const [row] = await run(`select current_setting('server_version_num')::int / 10000 as "major"`);
   const major = Number(row?.['major']);
   if (major >= oldest) return;
-  throw new Unavailable(
+  throw new UnusableDatabase(
     `The database server is Postgres ${major}, and Heddle needs ${oldest} or newer; nothing was changed. Upgrade the server, or name another one with --database-url.`,
+  );
+}
+
+/**
+ * Throws `UnusableDatabase` when the schema in which Heddle creates its tables has a table `accounts` already, although
+ * no migration was applied. Nothing has touched the table of the other program then.
+ */
+async function requireNoForeignTables(run: RunSql): Promise<void> {
+  const [found] = await run(`select to_regclass(quote_ident(current_schema()) || '.accounts') is not null as "exists"`);
+  if (found?.['exists'] === true) throw foreignTablesError('relation "accounts" already exists');
+}
+
+// SQLSTATEs of tables, columns, types and functions that exist already, are missing, or are of another kind, and of a
+// missing schema.
+const differentSchema = /^(42(P0[1-7]|P16|70[1-4]|710|723|804|809|883)|3F000)$/;
+
+/** Returns the error of a failed migration, with the state of the database and what to do. */
+function toMigrationError(error: unknown, isNew: boolean): unknown {
+  const reason = error instanceof Error ? error.message : String(error);
+  if (differentSchema.test(codeOf(error) ?? ''))
+    return isNew ? foreignTablesError(reason, error) : alteredTablesError(reason, error);
+  if (!(error instanceof UnusableDatabase) || error.cause === undefined) return error;
+  const { cause } = error;
+  return new UnusableDatabase(`The database cannot be migrated, and nothing was changed. ${reason}`, { cause });
+}
+
+function foreignTablesError(reason: string, cause?: unknown): UnusableDatabase {
+  return new UnusableDatabase(
+    `Heddle's tables cannot be created in the database: ${reason}. Nothing was changed. Another program has tables of these names there: ` +
+      'give Heddle a database of its own (`create database heddle owner ROLE`) and name it in HEDDLE_DATABASE_URL.',
+    { cause },
+  );
+}
+
+function alteredTablesError(reason: string, cause: unknown): UnusableDatabase {
+  return new UnusableDatabase(
+    `The database cannot be migrated: ${reason}. Nothing was changed. The tables differ from those that Heddle's migrations created; ` +
+      'undo what was changed by hand, or restore a backup of the database.',
+    { cause },
   );
 }
 

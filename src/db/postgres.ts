@@ -29,6 +29,7 @@ import { endSession } from './lost-session.ts';
 import { columnParsers } from './schema.ts';
 import { shortageOf } from './shortage.ts';
 import { sendPipelined } from './transaction-query.ts';
+import { refusalOf } from './unusable-database.ts';
 
 /**
  * Maximum wait for a free connection, and for the next byte of a connection that hangs without closing, in
@@ -197,7 +198,7 @@ class PostgresDatabase implements Database {
     try {
       return await this.#pool.connect();
     } catch (error) {
-      throw unavailableError(error, undefined);
+      throw refusalOf(error) ?? unavailableError(error, undefined);
     }
   }
 
@@ -271,6 +272,8 @@ class PostgresDatabase implements Database {
     if (!(error instanceof pg.DatabaseError) || error.code === undefined) return error;
     if (UNREACHABLE.test(error.code)) return lost();
     if (error.code === '55P03') return new Conflict('locked', heldMessage('', undefined), { cause: error });
+    const refusal = refusalOf(error);
+    if (refusal !== undefined) return refusal;
     const slow = TOO_SLOW[error.code];
     const shortage = shortageOf(error);
     if (shortage !== undefined) return this.#disk.recordShortage(shortage);

@@ -13,6 +13,11 @@ export function constraintOf(error: unknown): string | undefined {
   return textIn(error, 'constraint');
 }
 
+/** Returns the routine of Postgres that raised an error. Both database drivers name the property `routine`. */
+export function routineOf(error: unknown): string | undefined {
+  return textIn(error, 'routine');
+}
+
 function textIn(error: unknown, name: string): string | undefined {
   const value = isObject(error) ? error[name] : undefined;
   return typeof value === 'string' ? value : undefined;

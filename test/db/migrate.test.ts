@@ -7,8 +7,10 @@ import { type Migration, migrations } from '../../src/db/migrations/index.ts';
 import { SchemaTooNew } from '../../src/db/schema-too-new.ts';
 import { findCredentialHosts } from '../../src/db/sources/credential-hosts.ts';
 import { listFormerGitHosts } from '../../src/db/sources/former-git-hosts.ts';
+import { UnusableDatabase } from '../../src/db/unusable-database.ts';
 import { Internal, Unavailable } from '../../src/model/errors.ts';
 import { eachEngine, emptyDatabase, testDatabase } from '../setup/database.ts';
+import { onConnection, onServer } from '../setup/sql.ts';
 
 const ask = (database: Database, sql: string) =>
   database.lookUp(CompiledQuery.raw(sql) as CompiledQuery<Record<string, unknown>>);
@@ -39,7 +41,10 @@ eachEngine('migrations (%s)', (engine) => {
     await using test = await testDatabase(engine);
     const broken = { ...next, statements: [...next.statements, 'select from nowhere'] };
     await expect(migrate(test.database, { migrations: [...migrations, broken] })).rejects.toMatchObject({
-      code: '42P01',
+      message: expect.stringMatching(
+        /^The database cannot be migrated: .*"nowhere".* restore a backup of the database\.$/,
+      ),
+      cause: { code: '42P01' },
     });
     await expect(ask(test.database, 'select note from accounts')).rejects.toMatchObject({ code: '42703' });
     expect(await migrate(test.database, { migrations: [...migrations, next] })).toEqual([next.name]);
@@ -74,6 +79,76 @@ eachEngine('migrations (%s)', (engine) => {
     );
   });
 });
+
+describe('migrations that the database refuses', () => {
+  const own = 'give Heddle a database of its own (`create database heddle owner ROLE`)';
+  const grant = 'grant create on schema public to ROLE';
+  it.each([
+    [
+      'a role that may not create tables',
+      [],
+      `nothing was changed. .*permission denied for schema public.*\`${grant}\``,
+    ],
+    [
+      'a role that may not use the tables of another role',
+      ['create table heddle_schema (migration text, oldest_program int, applied_at timestamptz)'],
+      'permission denied for table heddle_schema.* make it the owner of the database',
+    ],
+    [
+      'a table accounts of another program',
+      ['create table accounts (id int)', 'grant create on schema public to public'],
+      `relation "accounts" already exists.* Nothing was changed.* ${own}`,
+    ],
+    [
+      'a table of another program that is created later',
+      ['create table revisions (id int)', 'grant create on schema public to public'],
+      `relation "revisions" already exists.* Nothing was changed.* ${own}`,
+    ],
+    [
+      'a table of another program in place of the list of migrations',
+      ['create table heddle_schema (id int)', 'grant select on heddle_schema to public'],
+      `column "migration" does not exist.* Nothing was changed.* ${own}`,
+    ],
+    [
+      'a database that accepts no writes',
+      ['grant create on schema public to public', 'alter role ROLE set default_transaction_read_only to on'],
+      'nothing was changed. The database accepts no writes: .* Name the primary server in HEDDLE_DATABASE_URL',
+    ],
+  ])('report %s with the reason and what to do', async (_, statements, message) => {
+    await using refusing = await refusingDatabase(statements);
+    const refusal = migrate(refusing.database);
+    await expect(refusal).rejects.toThrow(UnusableDatabase);
+    const words = message.replace(/[()`]/g, '\\$&');
+    await expect(refusal).rejects.toThrow(new RegExp(`^[A-Z].*${words}.*\\.$`));
+  });
+
+  it('are not tried by a role that may not connect to the database, which is reported with what to do', async () => {
+    await using refusing = await refusingDatabase(['revoke connect on database NAME from public']);
+    await expect(refusing.database.ping()).rejects.toThrow(UnusableDatabase);
+    await expect(refusing.database.ping()).rejects.toThrow(/permission denied for database .* make it the owner/);
+  });
+});
+
+/** An empty database after these statements, opened by a role that owns nothing. */
+async function refusingDatabase(statements: readonly string[]) {
+  const url = await emptyDatabase();
+  const name = new URL(url).pathname.slice(1);
+  const role = `weak_${name}`;
+  await onConnection(url, async (ask) => {
+    await ask(`create role ${role} login password 'weak' createrole`);
+    for (const statement of statements) await ask(statement.replace('NAME', name).replace('ROLE', role));
+  });
+  const as = new URL(url);
+  [as.username, as.password] = [role, 'weak'];
+  const database = await openDatabase({ url: as.href });
+  return {
+    database,
+    async [Symbol.asyncDispose]() {
+      await database.close();
+      await onServer(url, `drop role ${role}`);
+    },
+  };
+}
 
 describe('migrations while other sessions hold locks', () => {
   const waits = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
@@ -113,7 +188,7 @@ describe('migrations while other sessions hold locks', () => {
     await using test = await testDatabase('postgres');
     const reader = await sessionOf(test.url, 'select from accounts');
     await expect(migrate(test.database, { ...options, attempts: 2 })).rejects.toThrow(
-      /waits for the session \d+ .* nothing was changed, because the change end those sessions and start again$/,
+      /waits for the session \d+ .* nothing was changed: end those sessions and start again$/,
     );
     await reader.end();
     expect(await migrate(test.database)).toEqual([]);

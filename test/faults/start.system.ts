@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { copyEmbedded, emptyDatabase, temporaryDirectory } from '../setup/database.ts';
 import { runHeddle, serveHeddle } from '../setup/heddle.ts';
 import { type PostgresServer, startPostgres } from '../setup/server.ts';
+import { onServer } from '../setup/sql.ts';
 import { openCuttingProxy } from './cutting-proxy.ts';
 
 let directory: string;
@@ -151,7 +152,21 @@ describe('a Postgres that is not ready yet', () => {
     const run = await runHeddle(args, { env: { ...env(), HEDDLE_DATABASE_URL: url() } });
     await postgres.stop();
     expect([run.code, run.err]).toEqual([1, expect.stringMatching(words)]);
+    expect(run.err).toMatch(/ Correct the user, the password or the database in HEDDLE_DATABASE_URL, .*\.\n$/);
     expect(run.out + run.err).not.toContain('waiting for the database');
+  });
+
+  it('is not waited for when a table of another program is in the way, which is reported in one sentence', async () => {
+    await postgres.start();
+    await onServer(postgres.url(), 'create table accounts (id int)');
+    const run = await runHeddle(['serve', '--listen', '127.0.0.1:0', '--data-dir', dataDir], { env: env() });
+    await onServer(postgres.url(), 'drop table accounts');
+    await postgres.stop();
+    expect([run.code, run.err]).toEqual([
+      1,
+      expect.stringMatching(/^error: Heddle's tables cannot be created .*: relation "accounts" already exists\. .*\n$/),
+    ]);
+    expect(run.out).not.toContain('unreachable');
   });
 
   it('is waited for until it answers', async () => {

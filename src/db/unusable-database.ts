@@ -1,0 +1,35 @@
+import { codeOf, routineOf } from '../lib/error-code.ts';
+import { Unavailable } from '../model/errors.ts';
+
+/**
+ * The database answers, but Heddle cannot work with it until its operator changes something: waiting and trying again do
+ * not help.
+ */
+export class UnusableDatabase extends Unavailable {}
+
+const insufficientPrivilege = '42501';
+const readOnlyTransaction = '25006';
+
+/** The routine of Postgres that reports a violation of row-level security, which has the SQLSTATE of a missing right. */
+const rowSecurityRoutine = 'ExecWithCheckOptions';
+
+/**
+ * Returns the error of a database that denies its role a right, or that accepts no writes; `undefined` for other errors.
+ * A violation of row-level security is none of these, but a defect of the program.
+ */
+export function refusalOf(error: unknown): UnusableDatabase | undefined {
+  const code = codeOf(error);
+  const reason = error instanceof Error ? error.message : String(error);
+  if (code === insufficientPrivilege && routineOf(error) !== rowSecurityRoutine)
+    return new UnusableDatabase(
+      `Postgres denies the role of HEDDLE_DATABASE_URL a right: ${reason}. The role must own Heddle's tables, or be able to create them: ` +
+        'make it the owner of the database (`alter database NAME owner to ROLE`), or run `grant create on schema public to ROLE`. ' +
+        'For the first start it also needs CREATEROLE, or membership in an existing role heddle_app.',
+      { cause: error },
+    );
+  if (code !== readOnlyTransaction) return undefined;
+  return new UnusableDatabase(
+    `The database accepts no writes: ${reason}. Name the primary server in HEDDLE_DATABASE_URL, not a standby, and turn default_transaction_read_only off.`,
+    { cause: error },
+  );
+}
