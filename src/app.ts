@@ -42,7 +42,7 @@ import { type FeedRetention, runLogLoop } from './features/logs/maintenance.ts';
 import { installSources } from './features/sources/installation.ts';
 import { reporter } from './features/sources/loop/report.ts';
 import { superviseSources } from './features/sources/loop/supervisor.ts';
-import { parseNamedSources } from './features/sources/names.ts';
+import { readNamedSources } from './features/sources/names.ts';
 import { createValueLookup } from './features/sources/values.ts';
 import type { DnsLookups } from './lib/net/dns-lookups.ts';
 import type { Log } from './log.ts';
@@ -109,7 +109,7 @@ const restartMs = 500;
 
 /** Opens the database, migrates it, starts the sources and listens. */
 export async function startServer(options: ServeOptions, log: Log): Promise<RunningServer> {
-  const named = parseNamedSources(options.sources);
+  const named = await readNamedSources(options.sources);
   await requireAddresses(options);
   const operator: OperatorAccount = {};
   const policy = valuePolicyOf(options, operator);

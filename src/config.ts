@@ -150,7 +150,7 @@ export const settings: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     flag: 'source',
     variable: 'HEDDLE_SOURCE',
     placeholder: 'DIR',
-    doc: 'Directory of documents to apply and to watch; may be repeated.',
+    doc: 'Directory of documents to apply and to watch; may be repeated. NAME=DIR names its source (default: `source` in the heddle.yaml of the directory, else the last part of its path).',
     multiple: true,
     default: [],
     parse: (texts) => ({ value: [...new Set(texts)] }),

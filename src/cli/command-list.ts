@@ -2,7 +2,7 @@
 import type { ListedCommand, ListedFlag } from './command.ts';
 
 const flags = {
-  "source": { name: "source", doc: "Directory of documents to apply and to watch; may be repeated.", takesValue: true },
+  "source": { name: "source", doc: "Directory of documents to apply and to watch; may be repeated. NAME=DIR names its source (default: `source` in the heddle.yaml of the directory, else the last part of its path).", takesValue: true },
   "listen": { name: "listen", doc: "Address to listen on (default 127.0.0.1:8080).", takesValue: true },
   "database-url": { name: "database-url", doc: "Postgres to keep the state in; without it an embedded database in the data directory is used.", takesValue: true },
   "data-dir": { name: "data-dir", doc: "Directory of the embedded database and of the first token (default .heddle).", takesValue: true },

@@ -1,8 +1,9 @@
-import type { JsonObject } from '../lib/json.ts';
+import type { Json, JsonObject } from '../lib/json.ts';
 import type { Fault } from '../model/declare/kind.ts';
 import type { SourceFile } from '../model/document.ts';
 import type { Problem } from '../model/problem.ts';
 import { type FileRules, ignoreFile, patternFaults } from '../model/sources/file-rules.ts';
+import { sourceNameFault } from '../model/sources/schema.ts';
 import { normalizeText } from './digest.ts';
 import { isDirectorySettings, problemsOf, readSettingsFile, settingsFileName } from './settings-file.ts';
 
@@ -39,12 +40,18 @@ function faultsOf(value: JsonObject): readonly Fault[] {
           message: `\`${name}\` is not a setting of a directory of documents; its settings are: ${settingNames.join(', ')}`,
         }),
       ),
-    ...(source === undefined || (typeof source === 'string' && source !== '')
-      ? []
-      : [{ code: 'type_wrong', path: '/source', message: '`source` must be the name of a source' } as const]),
+    ...nameFaults(source),
     ...listFaults(value, 'include'),
     ...listFaults(value, 'exclude'),
   ];
+}
+
+function nameFaults(source: Json | undefined): readonly Fault[] {
+  if (source === undefined) return [];
+  if (typeof source !== 'string' || source === '')
+    return [{ code: 'type_wrong', path: '/source', message: '`source` must be the name of a source' }];
+  const message = sourceNameFault(source);
+  return message === undefined ? [] : [{ code: 'value_invalid', path: '/source', message }];
 }
 
 function listFaults(value: JsonObject, name: 'include' | 'exclude'): readonly Fault[] {
@@ -76,14 +83,29 @@ export interface SourceGlobs {
   readonly exclude?: readonly string[];
 }
 
-/** Returns all rules that select the files of a directory, and the problems in these rules. */
+/** Source that the settings file of a directory names. */
+export interface StatedSourceName {
+  readonly name: string;
+  /** Path of the settings file. */
+  readonly file: string;
+}
+
+/**
+ * Returns all rules that select the files of a directory, the problems in these rules, and the source that the
+ * directory names.
+ */
 export function fileRulesOf(
   { root, ignore, settings }: RuleFiles,
   stated: SourceGlobs,
-): { readonly rules: readonly FileRules[]; readonly problems: readonly Problem[] } {
+): {
+  readonly rules: readonly FileRules[];
+  readonly problems: readonly Problem[];
+  readonly statedSource?: StatedSourceName | undefined;
+} {
   const inRoot = (name: string) => (root === '' ? name : `${root.replace(/\/$/, '')}/${name}`);
   const problems: Problem[] = [];
   const rules: FileRules[] = [];
+  let statedSource: StatedSourceName | undefined;
   if (ignore !== undefined) {
     const name = inRoot(ignoreFile);
     const patterns = normalizeText(ignore).split('\n');
@@ -95,10 +117,14 @@ export function fileRulesOf(
     const path = inRoot(settingsFileName);
     const read = readDirectorySettings({ path, text: settings });
     if ('problems' in read) problems.push(...read.problems);
-    else rules.push(...globRules(root, read.settings, `of ${path}`));
+    else {
+      const { source: name } = read.settings;
+      if (name !== undefined) statedSource = { name, file: path };
+      rules.push(...globRules(root, read.settings, `of ${path}`));
+    }
   }
   rules.push(...globRules(root, stated, 'of the source'));
-  return { rules, problems };
+  return { rules, problems, statedSource };
 }
 
 function globRules(root: string, globs: SourceGlobs, where: string): readonly FileRules[] {

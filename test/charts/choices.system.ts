@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { allCommands } from '../../src/cli/commands.ts';
 import { type Config, readConfig, settings } from '../../src/config.ts';
-import { parseNamedSources } from '../../src/features/sources/names.ts';
+import { readNamedSources } from '../../src/features/sources/names.ts';
 import { callFault } from '../setup/command-lines.ts';
 import { at, only, render } from './render.ts';
 import { containerOf, environmentOf, podOf, type Variable } from './shape.ts';
@@ -33,8 +33,8 @@ describe('the documents of the chart', () => {
 
   test('are a source beside those of other ConfigMaps, Secrets and volumes', async () => {
     const manifests = await render({ values: ['everything'] });
-    const sources = parseNamedSources((environmentOf(manifests)['HEDDLE_SOURCE'] ?? '').split(','));
-    expect(sources).toEqual([
+    const sources = await readNamedSources((environmentOf(manifests)['HEDDLE_SOURCE'] ?? '').split(','));
+    expect(sources).toMatchObject([
       { name: 'office', path: '/etc/heddle/config' },
       { name: 'team-a', path: '/etc/heddle/sources/team-a' },
       { name: 'team-b', path: '/etc/heddle/sources/team-b' },

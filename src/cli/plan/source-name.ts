@@ -1,7 +1,5 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { readDirectorySettings } from '../../documents/directory-settings.ts';
-import { isDirectorySettings, settingsFileName } from '../../documents/settings-file.ts';
+import { settingsFileName } from '../../documents/settings-file.ts';
+import { readStatedName } from '../../features/sources/files/stated-name.ts';
 import { InvalidInput } from '../../model/errors.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { Invocation } from '../command.ts';
@@ -36,13 +34,9 @@ export async function sourceNameOf(paths: readonly string[], flags: Invocation['
  */
 async function statedName(path: string): Promise<string | undefined> {
   if (path === '-') return undefined;
-  const file = join(path, settingsFileName);
-  const text = await readFile(file, 'utf8').catch(() => undefined);
-  // A file with this name may also contain documents.
-  if (text === undefined || !isDirectorySettings(settingsFileName, text)) return undefined;
-  const read = readDirectorySettings({ path: file, text });
-  if ('problems' in read) throw refused(file, read.problems);
-  return read.settings.source;
+  const stated = await readStatedName(path);
+  if ('problems' in stated) throw refused(stated.file, stated.problems);
+  return stated.name;
 }
 
 function refused(file: string, problems: readonly Problem[]) {

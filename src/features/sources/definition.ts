@@ -10,6 +10,7 @@ import type { StatedSource } from '../../model/sources/stated.ts';
 import type { Outbound } from '../../outbound/outbound.ts';
 import { openDirectory } from './directory/directory.ts';
 import type { Origin } from './files/origin.ts';
+import { type RunningName, withNameCheck } from './files/stated-name.ts';
 import { openGit } from './git/git.ts';
 import type { GitSlots } from './git/git-slots.ts';
 import { defaultTiming } from './loop/schedule.ts';
@@ -55,7 +56,7 @@ export interface OpenOptions {
 /** Returns the definition of a source that reads a directory of this server. */
 export function defineDirectory(
   account: string,
-  stated: SourceConfig & { readonly name: string; readonly path: string },
+  stated: SourceConfig & RunningName & { readonly path: string },
 ): SourceDefinition {
   const { name, path } = stated;
   return {
@@ -66,7 +67,7 @@ export function defineDirectory(
     isConfigured: true,
     intervalMs: parseInterval(stated.interval, defaultTiming.intervalMs),
     delayMs: 0,
-    open: (options) => openDirectory({ path, globs: stated, ...options }),
+    open: (options) => withNameCheck(openDirectory({ path, globs: stated, ...options }), stated),
   };
 }
 
@@ -113,19 +114,11 @@ function defineGit(
     ...{ account, name, type: 'git', spec: source.spec, isConfigured: source.isConfigured, intervalMs },
     delayMs: Math.random() * Math.min(startSpreadMs, intervalMs / 10),
     ...(config.webhook === undefined ? {} : { webhookSecretFile: config.webhook.secretFile }),
-    open: ({ onError }) =>
-      openGit({
-        account,
-        config,
-        directory,
-        transports,
-        environment,
-        network,
-        permission,
-        slots,
-        pollMs,
-        onError,
-      }),
+    open: ({ onError }) => {
+      const shared = { transports, environment, slots };
+      const origin = openGit({ account, config, directory, network, permission, pollMs, onError, ...shared });
+      return withNameCheck(origin, { name });
+    },
   };
 }
 

@@ -1,18 +1,18 @@
 import { basename, resolve } from 'node:path';
 import { InvalidInput } from '../../model/errors.ts';
+import { type RunningName, readStatedName } from './files/stated-name.ts';
 
 /** A directory, and the name of its source. */
-export interface NamedSource {
-  readonly name: string;
+export interface NamedSource extends RunningName {
   readonly path: string;
 }
 
 /**
- * Parses sources in the form `NAME=DIR`. Without a name, the last part of the path is the name. Throws `InvalidInput`
- * when two would have the same name.
+ * Reads sources in the form `NAME=DIR`. Without a name, the `heddle.yaml` of the directory names the source, and without
+ * that the last part of the path. Throws `InvalidInput` when two would have the same name.
  */
-export function parseNamedSources(texts: readonly string[]): readonly NamedSource[] {
-  const named = texts.map(parseNamedSource);
+export async function readNamedSources(texts: readonly string[]): Promise<readonly NamedSource[]> {
+  const named = await Promise.all(texts.map(readNamedSource));
   const seen = new Map<string, string>();
   for (const { name, path } of named) {
     const other = seen.get(name);
@@ -40,11 +40,19 @@ export function refuseRepeatedNames(
   }
 }
 
-function parseNamedSource(text: string): NamedSource {
+async function readNamedSource(text: string): Promise<NamedSource> {
   const given = /^([A-Za-z0-9][A-Za-z0-9._-]*)=(.+)$/.exec(text);
   if (given?.[1] !== undefined && given[2] !== undefined) return { name: given[1], path: given[2] };
-  const last = basename(resolve(text))
+  const stated = await readStatedName(text);
+  // Invalid settings do not keep the server from starting: nothing is applied from the directory, and its status says
+  // why.
+  const name = 'problems' in stated ? undefined : stated.name;
+  return { name: name ?? nameOfPath(text), path: text, isNamedByDirectory: true };
+}
+
+function nameOfPath(path: string): string {
+  const last = basename(resolve(path))
     .replace(/[^A-Za-z0-9._-]+/g, '-')
     .replace(/^[^A-Za-z0-9]+/, '');
-  return { name: last === '' ? 'source' : last, path: text };
+  return last === '' ? 'source' : last;
 }

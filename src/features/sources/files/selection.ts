@@ -1,5 +1,10 @@
 import { digestOfFile } from '../../../documents/digest.ts';
-import { fileRulesOf, type RuleFiles, type SourceGlobs } from '../../../documents/directory-settings.ts';
+import {
+  fileRulesOf,
+  type RuleFiles,
+  type SourceGlobs,
+  type StatedSourceName,
+} from '../../../documents/directory-settings.ts';
 import { sha256 } from '../../../lib/node-pure.ts';
 import type { SourceFile } from '../../../model/document.ts';
 import { InvalidInput } from '../../../model/errors.ts';
@@ -14,6 +19,8 @@ export interface FileSelection {
   readonly problems: readonly Problem[];
   /** One sentence for each rule that left something out. */
   readonly notes: readonly string[];
+  /** Source that the settings of the directory name. */
+  readonly statedSource?: StatedSourceName | undefined;
 }
 
 /** Selection without any rules. */
@@ -32,7 +39,7 @@ const maxNamed = 5;
 
 /** Creates a selector from the rules in a directory and the globs of the source. */
 export function createSelector(files: RuleFiles, globs: SourceGlobs): Selector {
-  const { rules, problems } = fileRulesOf(files, globs);
+  const { rules, problems, statedSource } = fileRulesOf(files, globs);
   const filter = createFileFilter(rules);
   const start = files.root === '' || files.root.endsWith('/') ? files.root : `${files.root}/`;
   const leftOut = new Map<string, string[]>();
@@ -49,7 +56,7 @@ export function createSelector(files: RuleFiles, globs: SourceGlobs): Selector {
       }
       return true;
     },
-    selection: () => ({ rules, problems, notes: notesOf(leftOut) }),
+    selection: () => ({ rules, problems, notes: notesOf(leftOut), statedSource }),
   };
 }
 

@@ -1,0 +1,78 @@
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { defineDirectory } from '../../src/features/sources/definition.ts';
+import { withNameCheck } from '../../src/features/sources/files/stated-name.ts';
+import { readNamedSources } from '../../src/features/sources/names.ts';
+import { follow, makeUpstream } from './git-host.ts';
+import { temporaryDirectory, writeFiles } from './mount.ts';
+
+const group = 'apiVersion: heddle.dev/v1\nkind: Group\nmetadata: {name: devs}\nspec: {}\n';
+
+/** Writes a directory called `mesh` with a document, and with settings unless they are undefined. */
+async function meshWith(settings?: string): Promise<string> {
+  const path = join(await temporaryDirectory(), 'mesh');
+  await writeFiles(path, { 'a.yaml': group, ...(settings === undefined ? {} : { 'heddle.yaml': settings }) });
+  return path;
+}
+
+/** Reads the source of a `--source` flag once. */
+async function fetchOf(text: string, change: () => Promise<unknown> = async () => undefined) {
+  const [source] = await readNamedSources([text]);
+  if (source === undefined) throw new Error('every flag is a source');
+  await change();
+  const options = { onError: () => undefined, statedFiles: async () => new Set<string>() };
+  return { name: source.name, fetched: await defineDirectory('account', source).open(options).fetch() };
+}
+
+describe('a source of a server', () => {
+  test.each<[string, string | undefined, string]>([
+    ['the heddle.yaml of the directory', 'source: office\n', 'office'],
+    ['the last part of the path without settings', undefined, 'mesh'],
+    ['the last part of the path when the settings name no source', 'exclude: [ci/]\n', 'mesh'],
+    ['the last part of the path when heddle.yaml contains documents', group, 'mesh'],
+  ])('is named by %s', async (_, settings, name) => {
+    const { fetched, ...found } = await fetchOf(await meshWith(settings));
+    expect([found.name, fetched]).toMatchObject([name, { ok: true, warnings: [] }]);
+  });
+
+  test('is named by the flag if that gives a name, with a warning when heddle.yaml names another source', async () => {
+    const path = await meshWith('source: office\n');
+    const { name, fetched } = await fetchOf(`local=${path}`);
+    const warning = `"${path}/heddle.yaml" names the source office, but it is configured as local, which is used; state the same name in both.`;
+    expect([name, fetched]).toMatchObject(['local', { ok: true, warnings: [warning] }]);
+    const same = await fetchOf(`office=${path}`);
+    expect([same.name, same.fetched]).toMatchObject(['office', { ok: true, warnings: [] }]);
+  });
+
+  test('in a Git repository keeps its configured name, with a warning when heddle.yaml names another source', async () => {
+    const { url } = await makeUpstream({ 'mesh/a.yaml': group, 'mesh/heddle.yaml': 'source: office\n' });
+    const origin = withNameCheck(await follow({ url, path: 'mesh' }), { name: 'local' });
+    expect(await origin.fetch()).toMatchObject({
+      ok: true,
+      warnings: [expect.stringContaining('"mesh/heddle.yaml" names the source office, but it is configured as local')],
+    });
+  });
+
+  test.each(['source: [office]\n', 'source: my office\n', 'sauce: office\n'])(
+    'is named by its path when the settings are invalid (%j), which are reported and nothing is applied',
+    async (settings) => {
+      const { name, fetched } = await fetchOf(await meshWith(settings));
+      expect(name).toBe('mesh');
+      expect(fetched).toMatchObject({ ok: true, selection: { problems: [expect.anything()] } });
+    },
+  );
+
+  test('is not applied under its old name when heddle.yaml names another source after the start', async () => {
+    const path = await meshWith();
+    const { name, fetched } = await fetchOf(path, () => writeFiles(path, { 'heddle.yaml': 'source: office\n' }));
+    const reason = `"${path}/heddle.yaml" names the source office, but this server runs it as mesh since its start; restart the server, or name the source with --source NAME=DIR.`;
+    expect([name, fetched]).toEqual(['mesh', { ok: false, reason }]);
+  });
+
+  test('is refused when another directory has the same name', async () => {
+    const [one, other] = [await meshWith('source: office\n'), join(await temporaryDirectory(), 'office')];
+    await expect(readNamedSources([one, other])).rejects.toThrow(
+      `the sources ${one} and ${other} would both be called office; name one of them with --source NAME=${other}`,
+    );
+  });
+});
