@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { CompiledQuery } from 'kysely';
@@ -60,9 +60,19 @@ describe('heddle backup', () => {
     expect((await server().heddle(['backup', at('kept'), '--force'])).code).toBe(0);
   });
 
-  it('fails when the file cannot be written', async () => {
-    const { code, note } = await server().heddle(['backup', at('nowhere/x.gz')]);
-    expect([code, note]).toEqual([1, expect.stringContaining('ENOENT')]);
+  it.each([
+    ['whose directory does not exist', 'nowhere/x.gz', 'its directory does not exist (ENOENT); create the directory'],
+    ['below a file', 'kept/x.gz', 'a part of the path is not a directory (ENOTDIR); correct the path'],
+    ['on a full disk', 'full', 'the disk is full (ENOSPC); free space on its disk'],
+  ])('reports a file %s with the reason, and leaves nothing behind', async (_, name, reason) => {
+    await writeFile(at('kept'), 'mine');
+    await symlink('/dev/full', at('full.unfinished')).catch(() => {});
+    const { code, note } = await server().heddle(['backup', at(name)]);
+    expect([code, note]).toEqual([
+      1,
+      expect.stringContaining(`error: No backup was made. ${at(name)} cannot be written: ${reason}`),
+    ]);
+    expect([await isThere(name), await isThere(`${name}.unfinished`)]).toEqual([false, false]);
   });
 });
 

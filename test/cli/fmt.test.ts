@@ -180,9 +180,13 @@ describe('replacing a file', () => {
   it('is refused when the file changed meanwhile or cannot be written', async () => {
     const directory = await directoryOf({ 'a.yaml': 'new' });
     const path = join(directory, 'a.yaml');
-    await expect(replaceFile(path, 'old', 'mine')).rejects.toThrow(`${path} changed meanwhile and stays as it is`);
+    await expect(replaceFile(path, 'old', 'mine')).rejects.toThrow(
+      `${path} changed while the command ran and was not overwritten`,
+    );
     expect([await readdir(directory), await readFile(path, 'utf8')]).toEqual([['a.yaml'], 'new']);
-    await expect(replaceFile('/proc/version', 'a', 'b')).rejects.toThrow(/^\/proc\/version cannot be written \(\w+\)/);
+    await expect(replaceFile('/proc/version', 'a', 'b')).rejects.toThrow(
+      /^\/proc\/version cannot be written: .+ \(\w+\); .+\.$/,
+    );
   });
 });
 

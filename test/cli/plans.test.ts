@@ -98,13 +98,19 @@ describe('a plan written with --out', () => {
     expect([code, out]).toEqual([0, expect.stringContaining('Applied as revision')]);
   });
 
-  it('still exists when the file cannot be written, and the error states so', async () => {
-    const file = path('nowhere/plan.json');
+  it.each([
+    ['nowhere/plan.json', 'its directory does not exist (ENOENT); create the directory, or correct the path'],
+    ['.', 'it is a directory (EISDIR); name a file'],
+    ['/dev/full', 'the disk is full (ENOSPC); free space on its disk, or choose a place on another disk'],
+  ])('still exists when %s cannot be written, and the error states why and how to apply it', async (place, reason) => {
+    const file = place.startsWith('/') ? place : path(place);
     const { code, note } = await server().heddle(['plan', documents(group('x')), ...named(), '--out', file]);
+    const [, id = ''] = /`heddle apply (\w+)`/.exec(note) ?? [];
     expect([code, note]).toEqual([
       1,
-      `error: The plan was made, but ${file} cannot be written: no such file or directory (ENOENT).\n`,
+      `error: The plan was made; \`heddle apply ${id}\` applies it without its file. ${file} cannot be written: ${reason}.\n`,
     ]);
+    expect((await server().heddle(['plans', id])).code).toBe(0);
   });
 });
 

@@ -30,6 +30,7 @@ export const login = defineCommand({
     ['heddle login --device', 'Sign in on a machine that you use over SSH'],
   ],
   async run({ flags, config, terminal }) {
+    await requireStore(config);
     const places = await discoverEndpoints(config.server);
     const note = terminal.note;
     const made =
@@ -51,6 +52,11 @@ function showAddress({ flags, terminal }: Pick<Call, 'flags' | 'terminal'>, url:
   const opens = flags['no-browser'] !== true;
   terminal.note(`${opens ? 'Your browser opens; if it does not, go to' : 'Open in a browser:'}\n\n    ${url}\n\n`);
   if (opens) openInBrowser(url);
+}
+
+/** Throws when sign-ins cannot be stored, before the user signs in for nothing. */
+async function requireStore({ server, configDir }: Call['config']): Promise<void> {
+  await openLogins(configDir).change(server, async (present) => present);
 }
 
 /** Stores a login instead of the previous one, and revokes the previous one. */

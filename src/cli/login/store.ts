@@ -6,6 +6,7 @@ import { environment } from '../../config.ts';
 import { codeOf } from '../../lib/error-code.ts';
 import { isObject } from '../../lib/json.ts';
 import { InvalidInput, Unavailable } from '../../model/errors.ts';
+import { toWriteError } from '../write-file.ts';
 
 /** A stored sign-in to a server. */
 export interface Login {
@@ -45,15 +46,23 @@ export function openLogins(configDir: string | undefined): LoginStore {
     path,
     read: async (server) => (await readAll(path))[server],
     async change(server, work) {
-      await mkdir(directory, { recursive: true, mode: 0o700 });
-      return await withLock(join(directory, 'logins.lock'), async () => {
-        const before = await readAll(path);
-        const login = await work(before[server]);
-        if (login === before[server]) return login;
-        const { [server]: _, ...others } = before;
-        await writeAll(path, login === undefined ? others : { ...others, [server]: login });
-        return login;
-      });
+      try {
+        await mkdir(directory, { recursive: true, mode: 0o700 });
+        return await withLock(join(directory, 'logins.lock'), async () => {
+          const before = await readAll(path);
+          const login = await work(before[server]);
+          if (login === before[server]) return login;
+          const { [server]: _, ...others } = before;
+          await writeAll(path, login === undefined ? others : { ...others, [server]: login });
+          return login;
+        });
+      } catch (error) {
+        throw toWriteError(
+          path,
+          error,
+          'Sign-ins cannot be stored; HEDDLE_CONFIG_DIR names another directory for them.',
+        );
+      }
     },
   };
 }

@@ -12,7 +12,7 @@ export type Outputs = AnswerOf<typeof operations.readOutputs>;
 
 export const outputs = defineCommand({
   name: 'outputs',
-  summary: 'Read the values that the server generated when it applied a plan, such as setup keys; possible only once.',
+  summary: 'Read the values that applying a plan generated, such as setup keys; possible only once.',
   details: 'When a source generates values, its log line names the plan. Values that were read cannot be read again.',
   argument: { placeholder: 'PLAN_ID', doc: 'the id of the applied plan', most: 1 },
   flags: jsonFlag,

@@ -1,6 +1,7 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { isObject } from '../../lib/json.ts';
-import { InvalidInput, Unavailable } from '../../model/errors.ts';
+import { InvalidInput } from '../../model/errors.ts';
+import { toWriteError } from '../write-file.ts';
 import type { StoredPlan } from './planning.ts';
 
 /** File that `heddle plan --out` writes: the plan, its digest and its server. Contains no secret. */
@@ -15,7 +16,7 @@ export interface PlanFile {
 }
 
 /**
- * Writes the plan file, from which the plan can be applied later. Throws `Unavailable` when the file cannot be written.
+ * Writes the plan file, from which the plan can be applied later. Throws `InvalidInput` when the file cannot be written.
  */
 export async function writePlanFile(path: string, plan: StoredPlan, server: string): Promise<void> {
   const { id, digest, source, expiresAt } = plan;
@@ -26,8 +27,9 @@ export async function writePlanFile(path: string, plan: StoredPlan, server: stri
   };
   try {
     await writeFile(path, `${JSON.stringify(file, null, 2)}\n`);
-  } catch (cause) {
-    throw new Unavailable(`The plan was made, but ${path} cannot be written: ${reasonOf(cause)}.`, { cause });
+  } catch (error) {
+    const made = `The plan was made; \`heddle apply ${id}\` applies it without its file.`;
+    throw toWriteError(path, error, made);
   }
 }
 
@@ -78,8 +80,4 @@ function parse(text: string): unknown {
     // Not a plan file: documents may also contain the text "heddle-plan".
     return undefined;
   }
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message.replace(/^([A-Z]+): ([^,]*),.*$/, '$2 ($1)') : String(error);
 }

@@ -58,7 +58,8 @@ export async function writeChecked(file: string, bytes: AsyncIterable<Uint8Array
     await rename(unfinished, file);
     return summary;
   } catch (error) {
-    await rm(unfinished, { force: true });
+    // The first error is the one to report; where the file could not be written, it cannot be removed either.
+    await rm(unfinished, { force: true }).catch(() => {});
     throw toBackupError(file, error);
   }
 }
@@ -68,7 +69,7 @@ function toBackupError(file: string, error: unknown): unknown {
     return new Unavailable(`The server ended the transfer before the backup was complete; run the command again.`, {
       cause: error,
     });
-  return toWriteError(file, error);
+  return toWriteError(file, error, 'No backup was made.');
 }
 
 /** Returns a text for people about the backup that was written. */
