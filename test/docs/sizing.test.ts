@@ -76,7 +76,7 @@ test('sizing figures include their ratio to the smallest size', () => {
   );
   expect(text).toContain('| Postgres | 20,000 | 400 MB | 2,150 MB (× 8.6) | 50 | 5 MB | 100 kB |');
   expect(text).toContain('| Postgres | 10,000 | 11 MB | 111 MB | 1 MB | 2 MB | shared |');
-  expect(text).toContain('| together |  | 1.5 MB | 0.75 MB |');
+  expect(text).toContain('| total |  | 1.5 MB | 0.75 MB |');
 });
 
 test('the memory limit of the Helm chart exceeds what docs/sizing.md measured for the embedded database', () => {

@@ -84,7 +84,7 @@ function objectMemory(objects: ByDatabase<ObjectFigures>): string {
 }
 
 function objectDisk(objects: ByDatabase<ObjectFigures>): string {
-  const head = ['database', 'objects', 'empty', 'applied', 'a plan of all', '1,000 changes', 'write-ahead log'];
+  const head = ['database', 'objects', 'empty', 'applied', 'plan of all objects', '1,000 changes', 'write-ahead log'];
   const rows = rowsOf(objects, ({ objects: count, disk, plans, changes }) => [
     ...[number(count), megabytes(disk.empty.data), megabytes(disk.applied.data)],
     megabytes((disk.planned.data - disk.applied.data) / plans),
@@ -111,7 +111,7 @@ function perThousand<Figures>(
 
 function objectTime(objects: ByDatabase<ObjectFigures>): string {
   const head = [
-    ...['database', 'objects', 'apply all', 'objects a second', 'plan, one changed', 'start', 'one write'],
+    ...['database', 'objects', 'apply all', 'objects per second', 'plan, one changed', 'start', 'one write'],
     ...['writes of 16', 'reads of 16', 'list', 'page of 50', 'list unchanged, 16'],
   ];
   return table(
@@ -126,7 +126,7 @@ function objectTime(objects: ByDatabase<ObjectFigures>): string {
 }
 
 function peerMemory(peers: ByDatabase<PeerFigures>): string {
-  const head = ['database', 'peers', 'enrolling', 'started again', 'connected', 'then more', 'of each'];
+  const head = ['database', 'peers', 'enrolling', 'started again', 'connected', 'additional memory', 'per peer'];
   const rows = rowsOf(peers, ({ peers: count, memory, connected, connectedMemory }, { memory: least }) => [
     ...[
       number(count),
@@ -153,11 +153,11 @@ function peerTime(peers: ByDatabase<PeerFigures>): string {
     'database',
     'peers',
     'enrolments',
-    'CPU of one',
+    'CPU per enrolment',
     'start',
     'connected',
     'first maps',
-    'a change reaches 100 peers in',
+    'change reaches 100 peers in',
     'writes of 16',
     'list',
   ];
@@ -178,13 +178,13 @@ function replicaTable(replicas: readonly ReplicaFigures[]): string {
   const kinds = [
     ['reads of one object', 'reads'],
     ['writes to one account', 'sameAccount'],
-    ['writes, an account for each server', 'otherAccounts'],
+    ['writes, one account per server', 'otherAccounts'],
   ] as const;
   const rows = kinds.flatMap(([what, kind]) =>
     replicas.map(({ servers, [kind]: sum }) => [what, String(servers), ...cellsOf(sum, one[kind])]),
   );
   return table(
-    ['24 clients', 'servers', 'in all', 'longest', 'CPU of the servers for one', 'CPU of Postgres for one'],
+    ['24 clients', 'servers', 'total', 'longest', 'CPU of the servers per request', 'CPU of Postgres per request'],
     rows,
   );
 }
@@ -195,29 +195,29 @@ function cellsOf({ perSecond, longest, serverCpu, postgresCpu }: Sum, one: Sum):
 
 function lagText({ reads, stale, sameMs, otherMs, sameEventMs, otherEventMs }: LagFigures): string {
   return table(
-    ['from a write on one server', 'the same server', 'another server'],
+    ['after a write on one server', 'the same server', 'another server'],
     [
-      ['reads that followed it without its change', '', `${stale} of ${number(reads)}`],
-      ['the read that follows', time(sameMs), time(otherMs)],
-      ['from sending it until a reader of events has it', time(sameEventMs), time(otherEventMs)],
+      ['stale reads', '', `${stale} of ${number(reads)}`],
+      ['time of the next read', time(sameMs), time(otherMs)],
+      ['time until a reader of events receives it', time(sameEventMs), time(otherEventMs)],
     ],
   );
 }
 
 function growthTable({ kept, folded, million }: GrowthFigures): string {
   const meaning: Readonly<Record<string, string>> = {
-    changes: 'what was changed, for the history and rollbacks',
-    revisions: 'who changed it, by which request',
+    changes: 'changed values, for the history and rollbacks',
+    revisions: 'author and request of each change',
     audit_events: 'the audit log',
-    base_objects: 'where the history that is kept begins',
+    base_objects: 'base image of the kept history',
   };
   const rows = Object.entries(kept).map(([name, size]) => [
     ...[`\`${name}\``, meaning[name] ?? '', megabytes(size), megabytes(folded[name] ?? 0)],
   ]);
   const sum = (sizes: Readonly<Record<string, number>>) => Object.values(sizes).reduce((all, size) => all + size, 0);
-  const head = ['1,000 single changes leave', 'which holds', 'kept', 'folded'];
-  const all = table(head, [...rows, ['together', '', megabytes(sum(kept)), megabytes(sum(folded))]]);
-  return `${all}\nA million records of the log of reverse proxies take ${megabytes(million)} with their indexes.\n`;
+  const head = ['rows of 1,000 single changes', 'content', 'kept', 'folded'];
+  const all = table(head, [...rows, ['total', '', megabytes(sum(kept)), megabytes(sum(folded))]]);
+  return `${all}\nA million log records of reverse proxies take ${megabytes(million)} with their indexes.\n`;
 }
 
 /** A figure, and how many times that of the smallest size it is. */
