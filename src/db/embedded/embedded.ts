@@ -112,7 +112,8 @@ async function start(dataDir = 'memory://'): Promise<PGlite> {
 }
 
 // Node provides it, but its types do not declare it.
-declare const WebAssembly: { compile(bytes: Uint8Array<ArrayBuffer>): Promise<WebAssembly.Module> };
+declare const WebAssembly: { compile(bytes: Uint8Array<ArrayBuffer>): Promise<CompiledModule> };
+type CompiledModule = NonNullable<PGliteOptions['pgliteWasmModule']>;
 
 /**
  * Returns the files that PGlite normally reads from the folder of its modules, if they are contained in the single
