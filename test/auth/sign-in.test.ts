@@ -123,7 +123,7 @@ describe('a server with a single account', () => {
     const refused = await liar('GET', '/api/users/current');
     expect([refused.status, refused.body.message]).toEqual([
       403,
-      expect.stringContaining('does not say that the address'),
+      expect.stringContaining('does not confirm that the address'),
     ]);
     const max = await visitor(one, 'max', proved('max@example.com'));
     expect((await max('GET', '/api/users/current')).status).toBe(200);
@@ -300,11 +300,25 @@ describe('a server with many accounts', () => {
     expect((await late('GET', '/api/users/current')).body).toMatchObject({ role: 'owner', email: 'late@gmail.com' });
   });
 
-  it('prefers an invitation to a new account', async () => {
+  it('asks the person also when one account claims the address, and follows the choice', async () => {
     const owner = await visitor(many, 'host', proved('host@host.example'));
-    const body = { email: 'guest@gmail.com', name: 'Guest', role: 'auditor', auto_groups: [], is_service_user: false };
-    expect((await owner('POST', '/api/users', body)).status).toBe(200);
-    const invitee = await visitor(many, 'guest', proved('guest@gmail.com'));
-    expect((await invitee('GET', '/api/accounts')).body[0].domain).toBe('host.example');
+    const account = (await owner('GET', '/api/accounts')).body[0].id;
+    const invite = async (email: string) => {
+      const body = { email, name: 'Guest', role: 'auditor', auto_groups: [], is_service_user: false };
+      const made = await owner('POST', '/api/users', body);
+      expect(made.status).toBe(200);
+    };
+    await invite('guest@gmail.com');
+    const guest = await visitor(many, 'guest', proved('guest@gmail.com'));
+    const asked = await guest('GET', '/api/users/current');
+    expect([asked.status, asked.body.message]).toEqual([403, expect.stringContaining(`guest@gmail.com (${account})`)]);
+    expect((await guest('GET', `/api/users/current?account=${account}`)).body).toMatchObject({ role: 'auditor' });
+    expect((await guest('GET', '/api/accounts')).body[0].domain).toBe('host.example');
+    // A stranger's claim keeps nobody from founding the account of their organisation.
+    await invite('boss@newcorp.example');
+    const boss = await visitor(many, 'boss', proved('boss@newcorp.example'));
+    expect((await boss('GET', '/api/accounts')).status).toBe(403);
+    expect((await boss('GET', '/api/users/current?account=new')).body).toMatchObject({ role: 'owner' });
+    expect((await boss('GET', '/api/accounts')).body[0].domain).toBe('newcorp.example');
   });
 });

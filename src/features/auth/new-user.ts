@@ -48,7 +48,8 @@ export async function createUser(
   if (!isPerson) return createObject(engine, call, kind, body, options);
   if (!embeddedIdp || localAuthDisabled) {
     const made = await createObject(engine, call, kind, body, options);
-    return { ...made, notice: `no mail was sent; ask the user to sign in with their identity provider` };
+    const first = `on a server with several accounts, the first request names this one: \`?account=${call.account}\``;
+    return { ...made, notice: `no mail was sent; ask the user to sign in with their identity provider; ${first}` };
   }
   // Errors are reported before a password is hashed or a mail is sent.
   const request = await readNewUser(engine, call, body, options);

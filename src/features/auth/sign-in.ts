@@ -43,7 +43,7 @@ export function createSignIn(options: SignInOptions): SignIn {
 
 /**
  * Creates a user for an unknown person: in the only account of the server, in the account of their e-mail domain, in
- * the account that invited the address, or in a new account of their own.
+ * an account that has a user with the address and that the person chooses, or in a new account of their own.
  */
 async function signIn(
   options: SignInOptions,
@@ -101,12 +101,12 @@ async function findDestination(
   if (ofDomain !== undefined || !emailVerified || requested === newAccountChoice) return ofDomain;
   const claiming = await accountsOfEmail(database, email.toLowerCase(), requested);
   if (requested !== undefined && claiming.includes(requested)) return requested;
-  // Any account can enter any address, so which account did so first does not show where the person wants to be.
-  if (claiming.length > 1)
-    throw new NotAllowed(
-      `several accounts have a user with the address ${email} (${claiming.join(', ')}); send the request once with \`?account=ID\`, where ID is the account to join (its invitation names the account, which may be another one), or with \`?account=${newAccountChoice}\` for an account of your own`,
-    );
-  return claiming[0];
+  // Any account can enter any address, so that one did does not show where the person wants to be: nor that only one did.
+  if (claiming.length === 0) return undefined;
+  const who = claiming.length === 1 ? 'an account has a user' : 'several accounts have a user';
+  throw new NotAllowed(
+    `${who} with the address ${email} (${claiming.join(', ')}); send the request once with \`?account=ID\`, where ID is the account to join (its invitation names the account, which may be another one), or with \`?account=${newAccountChoice}\` for an account of your own`,
+  );
 }
 
 /**
