@@ -54,6 +54,25 @@ describe('a signed token', () => {
     expect(await proved({ email_verified: 'true' })).toBe(true);
   });
 
+  it.each([
+    ['sub', 'an\0a'],
+    ['sub', 'ana\ud800'],
+    ['email', 'ana\0@example.com'],
+    ['email', 'ana@example.com\udc00'],
+  ])('is refused when %s is %j, which cannot be stored', async (claim, value) => {
+    expect(await refusal(await provider.sign({ [claim]: value }))).toBe(
+      `Unauthenticated: token invalid: its claim \`${claim}\` contains U+0000 or half of a surrogate pair; correct it at the identity provider`,
+    );
+  });
+
+  it('yields a name and a domain without characters that cannot be stored', async () => {
+    const claims = { name: 'A\0na \ud83d', hd: 'exam\0ple.com' };
+    expect(await bearer.verify(await provider.sign(claims))).toMatchObject({ name: 'Ana', domain: 'example.com' });
+    // 255 characters end inside the pair of the emoji.
+    const long = await bearer.verify(await provider.sign({ name: `${'x'.repeat(254)}\u{1f600}` }));
+    expect(long.name).toBe('x'.repeat(254));
+  });
+
   it("is verified repeatedly with a single read of the provider's keys", async () => {
     const token = await provider.token('ana');
     const before = provider.keyReads();

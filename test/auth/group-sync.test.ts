@@ -144,6 +144,11 @@ describe('groups named in a token', () => {
     expect((await api.call('GET', '/api/groups')).status).toBe(200);
     await setSettings({ jwt_allow_groups: [] });
   });
+
+  it('are ignored when their names have characters that cannot be stored', async () => {
+    const user = await come('nul', ['a\0b', 'a\ud800b', '\0', 'storable']);
+    expect([user.status, await namesOf(user)]).toEqual([200, ['storable']]);
+  });
 });
 
 describe('a caller who changes jwt_allow_groups', () => {

@@ -322,3 +322,33 @@ describe('a server with many accounts', () => {
     expect((await boss('GET', '/api/accounts')).body[0].domain).toBe('newcorp.example');
   });
 });
+
+describe('a person whose token has a faulty claim', () => {
+  it.each([
+    ['is no address', 'boss at acme.example'],
+    ['has two at signs', 'x@y@acme.example'],
+    ['has a host without a dot', 'root@localhost'],
+    ['is too long', `${'x'.repeat(250)}@acme.example`],
+    ['contains markup', '<b>@acme.example'],
+  ])('has no address and no domain when the e-mail %s', async (what, email) => {
+    const odd = await visitor(many, `odd ${what}`, { email, email_verified: true, name: 'Odd' });
+    expect((await odd('GET', '/api/users/current')).body).toMatchObject({ email: '', name: 'Odd', role: 'owner' });
+    expect((await odd('GET', '/api/accounts')).body[0].domain).toBe('');
+  });
+
+  it.each(['a\0b', 'a\ud800b'])(
+    'signs in without the characters of the name %j that cannot be stored',
+    async (name) => {
+      const odd = await visitor(many, `named ${JSON.stringify(name)}`, { name });
+      expect((await odd('GET', '/api/users/current')).body).toMatchObject({ name: 'ab', role: 'owner' });
+    },
+  );
+
+  it.each([{ sub: 'a\0' }, { sub: 'a\ud800' }, { email: 'a\0@acme.example' }])(
+    'is refused with 401 for %j',
+    async (claims) => {
+      const refused = await (await visitor(many, 'odd', claims))('GET', '/api/users/current');
+      expect([refused.status, refused.body.message]).toEqual([401, expect.stringContaining('surrogate pair')]);
+    },
+  );
+});

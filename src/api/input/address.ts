@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { InvalidInput } from '../../model/errors.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { ProblemCode } from '../../model/problem-codes.ts';
+import { isStorable } from '../../model/storable-text.ts';
 import { addIgnoredHeader, isStrict } from '../headers.ts';
 
 declare module 'fastify' {
@@ -27,7 +28,7 @@ export function guardUrls(
   app.addHook('onRequest', async (request, reply) => {
     const { config } = request.routeOptions;
     if (request.refused !== undefined || config.ownQuery === true) return undefined;
-    if (Object.values(request.params as Readonly<Record<string, string>>).some(isUnstorable))
+    if (!Object.values(request.params as Readonly<Record<string, string>>).every(isStorable))
       return notFound(request, reply);
     const given = pairsOf(request.url);
     if (given.length === 0) return undefined;
@@ -84,7 +85,7 @@ function faultsOf(pairs: readonly Pair[]): readonly Problem[] {
 
 function faultOf(name: string, value: string | undefined): string | undefined {
   if (value === undefined) return 'has percent escapes that are not UTF-8; write them as `encodeURIComponent` does';
-  return isUnstorable(name) || isUnstorable(value)
+  return !isStorable(name) || !isStorable(value)
     ? 'contains NUL, which no stored value contains; remove it'
     : undefined;
 }
@@ -96,10 +97,6 @@ function unknownParameter(name: string): Problem {
 function problem(code: ProblemCode, parameter: string, fault: string): Problem {
   const name = parameter.slice(0, 100).replaceAll('\0', '\ufffd');
   return { code, path: `/${name}`, message: `\`${name}\` ${fault}` };
-}
-
-function isUnstorable(text: string): boolean {
-  return text.includes('\0') || !text.isWellFormed();
 }
 
 /** Returns the query parameters that are non-empty texts. All others are `undefined`. */

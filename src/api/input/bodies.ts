@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
 import { InvalidInput } from '../../model/errors.ts';
 import type { ProblemCode } from '../../model/problem-codes.ts';
+import { isStorable } from '../../model/storable-text.ts';
 
 /**
  * Parses JSON bodies as clients send them: an empty body with a JSON content type counts as no body, and the body of a
@@ -61,7 +62,7 @@ function requireFlat(depth: number): void {
 
 function refuseUnstorable(value: unknown, pointer: string, depth: number): void {
   requireFlat(depth);
-  if (typeof value === 'string' && (value.includes('\0') || !value.isWellFormed())) {
+  if (typeof value === 'string' && !isStorable(value)) {
     throw new BadBody(
       `the text at ${pointer === '' ? 'the top' : pointer} contains NUL or half a surrogate pair, which cannot be stored; remove it`,
     );

@@ -1,6 +1,7 @@
 import { decodeJwt, type JWTPayload, errors as joseErrors, jwtVerify } from 'jose';
 import { sha256Base64 } from '../../lib/node-pure.ts';
 import { Unauthenticated, Unavailable } from '../../model/errors.ts';
+import { isStorable, withoutUnstorable } from '../../model/storable-text.ts';
 import type { Issuer } from './issuers.ts';
 
 /** Verified claims of a signed token about a person. */
@@ -125,7 +126,7 @@ export async function addUserInfo(claims: Claims, token: string): Promise<Claims
 }
 
 function claimsOf(issuer: Issuer, payload: JWTPayload, now: number): Claims {
-  const subject = textIn(payload, issuer.claims.user);
+  const subject = identifierIn(payload, issuer.claims.user);
   if (subject === '' || subject.length > 255 || payload.exp === undefined) throw invalid();
   const { auth_time: authenticated, iat = 0 } = payload;
   // A token that was issued in the future is forged.
@@ -152,11 +153,12 @@ function factsOf(
   { claims: names, trustsEmail }: Issuer,
   all: Claims['all'],
 ): Pick<Claims, 'email' | 'emailVerified' | 'name' | 'domain'> {
-  const email = textIn(all, names.email);
+  const email = identifierIn(all, names.email);
   return {
     email,
     emailVerified: email !== '' && (trustsEmail || isTrue(all['email_verified'])),
-    name: textIn(all, names.name).slice(0, 255),
+    // The cut may leave half of a surrogate pair.
+    name: withoutUnstorable(textIn(all, names.name).slice(0, 255)),
     domain: textIn(all, names.domain).toLowerCase(),
   };
 }
@@ -166,7 +168,24 @@ function isTrue(value: unknown): boolean {
   return value === true || value === 'true';
 }
 
+/** Returns a claim as text, without the characters that the database cannot store. */
 function textIn(all: Claims['all'], name: string): string {
+  return withoutUnstorable(rawText(all, name)).trim();
+}
+
+/**
+ * Returns a claim that tells people apart. Throws when it has characters that the database cannot store: without them it
+ * could be the claim of another person.
+ */
+function identifierIn(all: Claims['all'], name: string): string {
+  const text = rawText(all, name);
+  if (isStorable(text)) return text;
+  throw new Unauthenticated(
+    `token invalid: its claim \`${name}\` contains U+0000 or half of a surrogate pair; correct it at the identity provider`,
+  );
+}
+
+function rawText(all: Claims['all'], name: string): string {
   const value = all[name];
   return typeof value === 'string' ? value.trim() : '';
 }

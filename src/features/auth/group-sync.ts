@@ -3,6 +3,7 @@ import type { Call, Engine } from '../../commit/engine.ts';
 import { type GroupRules, isSignInAllowed, readGroupRules } from '../../model/declare/allowed-groups.ts';
 import { Unauthenticated } from '../../model/errors.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
+import { isStorable } from '../../model/storable-text.ts';
 import { hasProvidedGroups, provideGroups } from '../accounts/provided-groups.ts';
 import type { Claims } from './bearer.ts';
 
@@ -35,13 +36,17 @@ function groupSettings(state: Snapshot): GroupRules {
 /** Maximum number of groups of one person, and maximum length of a name, in characters. */
 const groupLimits = { groups: 500, characters: 255 };
 
-/** Returns the names that a claim lists, without duplicates. */
+/**
+ * Returns the names that a claim lists, without duplicates. Names that no group can have are left out: empty and long
+ * ones, and those with characters that the database cannot store.
+ */
 export function groupNames({ all }: Claims, claim: string): readonly string[] {
   const listed = all[claim];
   const names = Array.isArray(listed) ? listed : typeof listed === 'string' ? [listed] : [];
   const texts = names.flatMap((name) => (typeof name === 'string' ? [name.trim()] : []));
-  return [...new Set(texts.filter((name) => name !== '' && name.length <= groupLimits.characters))].slice(
-    0,
-    groupLimits.groups,
-  );
+  return [...new Set(texts.filter(isUsableName))].slice(0, groupLimits.groups);
+}
+
+function isUsableName(name: string): boolean {
+  return name !== '' && name.length <= groupLimits.characters && isStorable(name);
 }

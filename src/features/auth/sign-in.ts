@@ -4,6 +4,7 @@ import { accountsOfEmail, type IdentityLookUp, type KnownIdentity } from '../../
 import { findOperatorAccount } from '../../db/accounts/operator.ts';
 import { canonicalDomain } from '../../lib/net/domain.ts';
 import { NotAllowed, Unauthenticated, Unavailable } from '../../model/errors.ts';
+import { canonicalEmail } from '../../objects/email-address.ts';
 import { createAccountFor, type JoinResult, joinAccount, type UnknownPerson } from '../accounts/join.ts';
 import { domainEntryKind } from '../accounts/tenants/steps.ts';
 import { addUserInfo, type Claims } from './bearer.ts';
@@ -54,13 +55,27 @@ async function signIn(
   const { issuer, subject } = claims;
   // Every person who signs in at this server has a user already.
   if (issuer.kind === 'embedded') throw new Unauthenticated('token invalid');
-  const person = await addUserInfo(claims, token);
+  const person = withValidAddress(options.engine, await addUserInfo(claims, token));
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     await joinOrCreateAccount(options, person, requested);
     const known = await options.findIdentity({ issuer: issuer.issuer, subject, embedded: false });
     if (known !== undefined) return known;
   }
   throw new Unavailable('too many people are signing in for the first time at the moment; try again');
+}
+
+/**
+ * Returns the claims without the e-mail address if it is none. Then the provider's id alone identifies the person, as
+ * where a token has no address.
+ */
+function withValidAddress(engine: Engine, claims: Claims): Claims {
+  const { value, fault } = canonicalEmail(engine.registry, claims.email);
+  if (fault === undefined) return { ...claims, email: value };
+  engine.reportFailure(
+    `the e-mail address that ${claims.issuer.issuer} states for ${claims.subject} is ignored`,
+    new Error(fault),
+  );
+  return { ...claims, email: '', emailVerified: false };
 }
 
 async function joinOrCreateAccount(

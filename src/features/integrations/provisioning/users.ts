@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../../lib/json.ts';
 import { type Provided, providedIndex, providedValue } from '../../../model/declare/provided.ts';
 import { ownedTenant } from '../../../model/declare/tenant-owners.ts';
-import type { Format } from '../../../model/schema/field.ts';
 import { maxLengths } from '../../../model/schema/field.ts';
 import type { Stored } from '../../../model/state/stored.ts';
+import { canonicalEmail } from '../../../objects/email-address.ts';
 import type { FindingCode, ProvidedUser } from './change.ts';
 import type { PlanningState } from './work.ts';
 
@@ -98,7 +98,7 @@ function withoutProtectedAddress(
   given: ProvidedUser,
   user: Stored<'User'> | undefined,
 ): ProvidedUser {
-  const said = canonicalEmail(work, given.email ?? '').value?.toLowerCase() ?? '';
+  const said = canonicalEmail(work.state.registry, given.email ?? '').value?.toLowerCase() ?? '';
   const kept = user?.spec.email ?? '';
   if (user === undefined || said === '' || said === kept.toLowerCase()) return given;
   const tenant = tenantOwnedOtherwise(work, user);
@@ -128,7 +128,7 @@ function findUserToLink(work: PlanningState, given: ProvidedUser): Stored<'User'
   const signedIn = users.get(linked.get(given.externalId ?? given.key) ?? '');
   const named = given.login === undefined ? undefined : holderOfLogin(work, given.login);
   const known = typeof given.externalId === 'string' ? holderOfId(work, given.externalId) : undefined;
-  const email = canonicalEmail(work, given.email ?? '').value ?? '';
+  const email = canonicalEmail(work.state.registry, given.email ?? '').value ?? '';
   const mailed = email === '' ? undefined : holderOfEmail(work, email);
   const found = [signedIn, known, named, mailed].find((user) => user !== undefined);
   if (found === undefined || found.spec.is_service_user === true) return undefined;
@@ -171,7 +171,7 @@ interface Fault {
 /** Returns why the provider's data of a person cannot be applied, `undefined` when it can. */
 function faultOf(work: PlanningState, given: ProvidedUser, user: Stored<'User'> | undefined): Fault | undefined {
   const isOther = (other: { readonly id: string } | undefined) => other !== undefined && other.id !== user?.id;
-  const email = canonicalEmail(work, given.email ?? '');
+  const email = canonicalEmail(work.state.registry, given.email ?? '');
   if (email.fault !== undefined) {
     const who = given.login ?? given.name ?? given.key;
     return { code: 'email_invalid', message: `the address of ${who} cannot be imported: ${email.fault}` };
@@ -239,23 +239,11 @@ function emailAndNameOf(
   { name, email }: ProvidedUser,
   user: Stored<'User'> | undefined,
 ): JsonObject {
-  const address = email === undefined ? undefined : canonicalEmail(work, email).value;
+  const address = email === undefined ? undefined : canonicalEmail(work.state.registry, email).value;
   const shown = name === undefined || name.trim() === '' ? undefined : name.trim().slice(0, maxLengths.name);
   const fallback = user === undefined || user.name === '' ? address : undefined;
   return {
     ...(address === undefined || address === '' ? {} : { email: address }),
     ...((shown ?? fallback) ? { name: shown ?? fallback ?? '' } : {}),
   };
-}
-
-/** Returns an e-mail address in its canonical form, as it is stored. An empty address is not a fault. */
-function canonicalEmail(
-  { state }: PlanningState,
-  text: string,
-): { readonly value: string; readonly fault?: undefined } | { readonly value?: undefined; readonly fault: string } {
-  if (text.trim() === '') return { value: '' };
-  const field = state.registry.get('User').spec['email'];
-  const format: Format | undefined = field?.type === 'string' ? field.format : undefined;
-  const canonical = format?.canonical(text) ?? { value: text };
-  return 'fault' in canonical ? { fault: canonical.fault } : { value: String(canonical.value) };
 }

@@ -2,6 +2,7 @@ import { verify, X509Certificate } from 'node:crypto';
 import { isObject, type Json, type JsonObject } from '../../../lib/json.ts';
 import { parseAddress, parseCidr } from '../../../lib/net/address.ts';
 import type { Problem } from '../../../model/problem.ts';
+import { isStorable } from '../../../model/storable-text.ts';
 import { certificateText } from './proof-text.ts';
 
 /** Function that reads one member. Returns the value to store, or adds a fault and returns `undefined`. */
@@ -15,8 +16,8 @@ const text =
   (value, path, fault) => {
     if (typeof value !== 'string') return fault(path, 'must be a text');
     if (value.length > longest) return fault(path, `must not be longer than ${longest} characters`);
-    // Postgres can store neither NUL nor unpaired surrogates, and nothing else here checks characters.
-    if (value.includes('\0') || !value.isWellFormed()) return fault(path, 'contains characters that cannot be stored');
+    // Nothing else here checks characters.
+    if (!isStorable(value)) return fault(path, 'contains characters that cannot be stored');
     return value;
   };
 
