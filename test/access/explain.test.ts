@@ -99,7 +99,7 @@ describe('an access explanation', () => {
       '`Peer db` is not among its destinations',
     ]);
     expect(ruleMessage(policy('p', reversed))).toEqual([
-      '`Peer ana` is not among its sources; `Peer db` is not among its destinations; it leads from `Peer db` to `Peer ana`; with `bidirectional` it would apply in both directions',
+      '`Peer ana` is not among its sources; `Peer db` is not among its destinations; it only applies from `Peer db` to `Peer ana`; with `bidirectional` it would apply in both directions',
     ]);
     expect(ruleMessage(policy('p', { ...reversed, bidirectional: true }))).toEqual([
       'lets tcp/5432 through: `Peer ana` is in `developers`, `Peer db` is in `databases`',

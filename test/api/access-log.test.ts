@@ -74,7 +74,7 @@ it('a client that disconnects before its answer ends is logged', async () => {
   socket.write(`${head}\r\nAccept: text/event-stream\r\n\r\n`);
   await once(socket, 'data');
   socket.destroy();
-  expect((await lineOf('left')).message).toContain('left before its answer ended');
+  expect((await lineOf('left')).message).toContain('the client disconnected before the answer was complete');
 });
 
 it('no secret of a request is logged', async () => {

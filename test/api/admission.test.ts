@@ -190,7 +190,7 @@ describe('a deleted user', () => {
     expect(await signIn(own, email, password)).toBe('wrong');
     const back = await own.call('POST', users, person({ email }));
     expect([back.status, back.body.password]).toEqual([200, undefined]);
-    expect(back.headers['heddle-notice']).toContain('the password they have');
+    expect(back.headers['heddle-notice']).toContain('signs in with their existing password');
     expect(await signIn(own, email, password)).toBe('right');
   });
 

@@ -14,14 +14,14 @@ describe('a damaged archive', () => {
       (lines) => lines.filter((line) => !line.includes('"by hand"')),
     ],
     ['with a changed row', /checksum/, (lines) => lines.map((line) => line.replace('"by hand"', '"by foot"'))],
-    ['with rows behind its end', /goes on behind its end/, (lines) => [...lines, '{}']],
+    ['with rows behind its end', /data after its end/, (lines) => [...lines, '{}']],
     [
       'of a newer format',
       /newer Heddle/,
       ([head = '', ...rest]) => [head.replace('"formatVersion":1', '"formatVersion":2'), ...rest],
     ],
-    ['that is none', /no archive of Heddle/, () => ['{"hello": "world"}']],
-    ['that is no gzip', /no archive of Heddle/, () => Buffer.from('apiVersion: heddle.dev/v1')],
+    ['that is none', /not an archive of Heddle/, () => ['{"hello": "world"}']],
+    ['that is no gzip', /not an archive of Heddle/, () => Buffer.from('apiVersion: heddle.dev/v1')],
     ['with changed bytes', /damaged/, (lines) => flipped(packed(lines))],
   ];
 
@@ -77,6 +77,19 @@ describe('the signature of an archive', () => {
     ])
       expect(answer).toMatchObject({ status: 422, body: { message: expect.stringContaining('signature') } });
     expect(await everything(api)).toBe(before);
+  });
+
+  it('is verified before any row is parsed', async () => {
+    await using api = await furnished();
+    const lines = linesOf(await backUp(api));
+    const end = JSON.parse(lines.at(-1) ?? '');
+    const archive = forged([...lines.slice(0, -1), JSON.stringify({ ...end, key: 'ffffffffffff' })], (line) =>
+      line.includes('"by hand"') ? 'not JSON' : line,
+    );
+    const owner = await sendBack(api, archive, `?replace=${api.account}`);
+    expect([owner.status, owner.body['message']]).toEqual([422, expect.stringContaining('ffffffffffff')]);
+    const operator = await restore(api, archive, { replace: api.account, acceptUnsigned: true });
+    expect([operator.status, operator.body['message']]).toEqual([422, expect.stringContaining('not a JSON object')]);
   });
 
   it.each([

@@ -150,7 +150,10 @@ describe('GET /api/config/events', () => {
       'delete from revisions where revision < 3',
     ]);
     const old = await api.call('GET', '/api/config/events?after=1:0');
-    expect([old.status, old.body.message]).toEqual([410, expect.stringContaining('can be followed is 2:999999')]);
+    expect([old.status, old.body.message]).toEqual([
+      410,
+      expect.stringContaining('events can be followed from 2:999999'),
+    ]);
     expect((await api.call('GET', '/api/config/events?after=1:999999')).status).toBe(410);
   });
 

@@ -59,7 +59,7 @@ eachEngine('a repeated request on %s', (engine) => {
       expect([status, headers['retry-after'], body.message]).toEqual([
         409,
         '1',
-        expect.stringContaining('being carried out'),
+        expect.stringContaining('still running'),
       ]);
     const again = await post(own, '/api/groups', { name: 'devs' }, 'same');
     expect([again.status, again.body.id]).toEqual([200, done[0]?.body.id]);

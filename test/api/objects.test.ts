@@ -186,7 +186,10 @@ describe('an export of one object', () => {
   });
 
   it.each([
-    ['Group/All', 'document of Group/All not found; the server itself keeps it'],
+    [
+      'Group/All',
+      'document of Group/All not found; the server manages this object itself, and documents do not state it',
+    ],
     ['Group/nobody', 'Group nobody not found'],
   ])('of %s is refused with 404', async (object, message) => {
     const answer = await api().call('GET', `/api/config/export?object=${object}`);

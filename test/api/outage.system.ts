@@ -100,7 +100,7 @@ async function loseWrite(headers: Readonly<Record<string, string>>): Promise<voi
     503,
     {
       code: 503,
-      message: expect.stringContaining('whether it happened is unknown'),
+      message: expect.stringContaining('whether the write happened is unknown'),
       problems: [{ code: 'in_doubt', message: expect.any(String) }],
       request: expect.any(String),
     },

@@ -110,7 +110,7 @@ it.each([
   [{ ...asked, values: {} }, 422, '`values` must be'],
   [{ ...of, values: { enabled: false } }, 422, '`reason` is required; add it'],
   [{ ...asked, values: { enabled: false }, ttl: '25h' }, 422, 'ttl may be at most 24h'],
-  [{ ...asked, values: { 'rules[none].enabled': false } }, 422, 'an entry that is not there; there are http'],
+  [{ ...asked, values: { 'rules[none].enabled': false } }, 422, 'names an entry that does not exist; there are http'],
   [{ ...asked, values: { 'rules[http].sourcs': [] } }, 422, 'did you mean `sources`?'],
   [{ ...asked, values: { '..': 1 } }, 422, '`..` is no field'],
   [{ ...asked, kind: 'Nothing', values: { enabled: false } }, 422, 'unknown kind Nothing'],

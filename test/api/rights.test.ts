@@ -95,7 +95,7 @@ describe('a change by a caller who loses the right meanwhile', () => {
       expect((await own.call('PUT', `/api/users/${sender}`, user)).status).toBe(200);
     });
     const password = 'correct horse battery';
-    await expect(acceptInvite(engine, token, { password })).rejects.toThrow('may not invite anybody any more');
+    await expect(acceptInvite(engine, token, { password })).rejects.toThrow('may no longer invite users');
     const emails = (await own.call('GET', '/api/users')).body.map(({ email }: JsonObject) => email);
     expect(emails).not.toContain(body['email']);
   });

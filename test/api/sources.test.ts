@@ -54,29 +54,33 @@ describe('sources that are managed over HTTP', () => {
   });
 
   it.each([
-    [{ name: 'a', type: 'directory', path: '/etc' }, '/type', /directories are named by the configuration of a server/],
+    [
+      { name: 'a', type: 'directory', path: '/etc' },
+      '/type',
+      /directories can be declared only in the configuration of a server/,
+    ],
     [{ name: 'a', type: 'git' }, '', /`url` is required/],
-    [{ name: 'a b', type: 'push' }, '/name', /cannot name a source/],
+    [{ name: 'a b', type: 'push' }, '/name', /is not a valid source name/],
     [{ name: 'a', type: 'push', interval: '5m' }, '/interval', /unknown field `interval`/],
     [{ name: 'a', type: 'push', exclude: ['x'] }, '/exclude', /unknown field `exclude`/],
-    [{ name: 'a', type: 'git', url: 'https://h/x', exclude: ['x', '[y'] }, '/exclude/1', /without its `\]`/],
+    [{ name: 'a', type: 'git', url: 'https://h/x', exclude: ['x', '[y'] }, '/exclude/1', /without a closing `\]`/],
     [{ name: 'a', type: 'git', url: 'https://h/x', include: ['!x'] }, '/include/0', /write it into `exclude`/],
     [{ name: 'a', type: 'push', scope: { kinds: ['Grup'] } }, '/scope/kinds/0', /did you mean `Group`/],
     [{ name: 'a', type: 'push', limits: { deleteShare: 2 } }, '/limits/deleteShare', /must be at most 1/],
     [
       { name: 'a', type: 'git', url: 'file:///etc' },
       '/url',
-      /uses file, which the server's setting HEDDLE_GIT_TRANSPORTS does not list/,
+      /uses file, which is not in the server setting HEDDLE_GIT_TRANSPORTS/,
     ],
     [
       { name: 'a', type: 'git', url: 'https://h/x', webhook: { secretFile: '/etc/shadow' } },
       '/webhook/secretFile',
-      /is a name in the directory of values/,
+      /must be a name in the directory of values of the servers/,
     ],
     [
       { name: 'a', type: 'git', url: 'https://h/x', credentials: { passwordFile: '../k' } },
       '/credentials/passwordFile',
-      /is a name in the directory of values/,
+      /must be a name in the directory of values of the servers/,
     ],
   ])('are refused for the body %o', async (body, path, message) => {
     const answer = await shared().call('POST', list, body);

@@ -54,7 +54,7 @@ describe('a device code request without a session', () => {
     const shown = fields === undefined ? await surfer.go(path) : await surfer.forge(path, fields);
     expect([shown.status, shown.title]).toEqual([200, 'Enter the code of your device – Heddle']);
     const again = await surfer.send({ user_code: 'BBBB-BBBB' });
-    expect(again.text).toContain('There is no such code.');
+    expect(again.text).toContain('This code does not exist.');
   });
 });
 

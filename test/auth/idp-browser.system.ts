@@ -88,7 +88,7 @@ describe('a person with only a keyboard and a browser without scripts', () => {
     expect(await page.locator('main').textContent()).toContain(`You are signed in as ana (${email}).`);
     // So has the button.
     await page.keyboard.press('Enter');
-    await page.getByText('You are signed in. Go on in your terminal').waitFor();
+    await page.getByText('You are signed in. Continue in your terminal').waitFor();
     expect(await ran).toMatchObject({ code: 0, out: `Signed in to ${scene().url} as ${email}.\n` });
     expect((await stat(loginsFile())).mode & 0o777).toBe(0o600);
 

@@ -60,6 +60,6 @@ describe('a server without an identity provider (HEDDLE_IDP=off)', () => {
     const env = { HEDDLE_SERVER: scene().url, HEDDLE_CONFIG_DIR: scene().directory };
     const { code, note } = await runHere(['login'], env);
     expect(code).toBe(1);
-    expect(note).toContain('does not sign people in itself; make a token');
+    expect(note).toContain('does not sign users in itself; make a token');
   });
 });

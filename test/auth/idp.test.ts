@@ -132,7 +132,7 @@ describe('a machine without a browser', () => {
     expect(await poll()).toMatchObject({ status: 400, error: 'authorization_pending' });
     await surfer.go('/oidc/device');
     const wrong = await surfer.send({ user_code: 'BBBB-BBBB' });
-    expect(wrong.text).toContain('There is no such code.');
+    expect(wrong.text).toContain('This code does not exist.');
     const confirm = await surfer.send({ user_code: device.user_code.toLowerCase() });
     expect(confirm.text).toContain(device.user_code);
     await surfer.send({});

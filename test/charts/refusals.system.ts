@@ -16,7 +16,7 @@ describe('the chart', () => {
       'two servers on an embedded database',
       ['embedded'],
       { replicas: 2 },
-      /wants replicas: 1 \(0 while nothing runs\), not 2: one process/,
+      /requires replicas: 1 \(or 0 to stop the server\), not 2: only one process/,
     ],
     [
       'two origins of the key',
@@ -28,7 +28,7 @@ describe('the chart', () => {
       'two sources of one name',
       ['embedded'],
       { sources: [{ name: 'office', configMap: 'other' }] },
-      /two sources are called office/,
+      /two sources have the name office/,
     ],
     [
       'to collect metrics that nobody may read',
@@ -40,7 +40,7 @@ describe('the chart', () => {
       'metrics on the port of the API',
       ['postgres'],
       { server: { metricsPort: 8080 } },
-      /metricsPort and server\.port are the same/,
+      /metricsPort and server\.port are equal/,
     ],
     ['a grant that names no value', ['postgres'], { server: { valueGrants: ['team'] } }, /valueGrants/],
     ['a port that is none', ['postgres'], { server: { metricsPort: 80 } }, /metricsPort/],
@@ -48,7 +48,7 @@ describe('the chart', () => {
       'to read resources of Kubernetes without a rule',
       ['postgres'],
       { kubernetes: { enabled: true } },
-      /kubernetes\.namespaces has no rule, so no namespace would be read; say which ones, by names or by a selector/,
+      /kubernetes\.namespaces has no rule, so no namespace would be read; select namespaces by names or by a selector/,
     ],
     [
       'labels of namespaces that nobody may list',
@@ -69,32 +69,37 @@ describe('the chart', () => {
         kubernetes: { enabled: true, namespaces: [{ names: ['a'] }] },
         serverConfig: { sources: [{ name: 'k8s', type: 'git' }] },
       },
-      /a source of serverConfig is called k8s already; give one of them another name/,
+      /a source of serverConfig already has the name k8s; rename one of them/,
     ],
     [
       'to replace pods of the embedded database one by one',
       ['embedded'],
       { strategy: { type: 'RollingUpdate' } },
-      /strategy: the embedded database wants type: Recreate, .* leave strategy out/,
+      /strategy: the embedded database needs type: Recreate, .* omit strategy/,
     ],
     [
       'to kill servers before they are done',
       ['postgres'],
       { terminationGracePeriodSeconds: 14 },
-      /terminationGracePeriodSeconds is 14, and a server takes up to 15 to end \(preStopSeconds and/,
+      /terminationGracePeriodSeconds is 14, but a server needs up to 15 seconds to shut down \(preStopSeconds and/,
     ],
-    ['a second container of the name', ['postgres'], { extraContainers: [{ name: 'heddle' }] }, /give it another name/],
+    [
+      'a second container of the name',
+      ['postgres'],
+      { extraContainers: [{ name: 'heddle' }] },
+      /the container name heddle is reserved for the server; give the container another name/,
+    ],
     [
       'a container that hides it',
       ['postgres'],
       { initContainers: [{ name: 'heddle' }] },
-      /^initContainers: a container/,
+      /^initContainers: the container name heddle is reserved/,
     ],
     [
       'a port on the nodes of a Service without one',
       ['postgres'],
       { service: { nodePort: 30080 } },
-      /service\.nodePort: a Service of type ClusterIP takes nothing from outside; set service\.type to NodePort/,
+      /service\.nodePort: a Service of type ClusterIP accepts no traffic from outside the cluster; set service\.type to NodePort/,
     ],
     [
       'a traffic policy for traffic that does not come',
@@ -106,62 +111,67 @@ describe('the chart', () => {
       'a class of load balancers without one',
       ['postgres'],
       { service: { type: 'NodePort', loadBalancerClass: 'internal' } },
-      /service\.loadBalancerClass is for a Service of type LoadBalancer; set service\.type/,
+      /service\.loadBalancerClass only applies to a Service of type LoadBalancer; set service\.type/,
     ],
     [
       'ranges of a load balancer without one',
       ['postgres'],
       { service: { loadBalancerSourceRanges: ['10.0.0.0/8'] } },
-      /service\.loadBalancerSourceRanges is for a Service of type LoadBalancer/,
+      /service\.loadBalancerSourceRanges only applies to a Service of type LoadBalancer/,
     ],
     [
       'two families of addresses where there is one',
       ['postgres'],
       { service: { ipFamilyPolicy: 'SingleStack', ipFamilies: ['IPv4', 'IPv6'] } },
-      /write PreferDualStack or RequireDualStack/,
+      /use PreferDualStack or RequireDualStack/,
     ],
     [
       'to leave out an alert that there is not',
       ['postgres'],
       { prometheusRule: { without: ['HeddleDown'] } },
-      /there is no alert HeddleDown; the alerts are HeddleAway, HeddleRequestsFail, /,
+      /the alert HeddleDown does not exist; the alerts are HeddleAway, HeddleRequestsFail, /,
     ],
     [
       'to collect metrics with a token that no server takes',
       ['postgres'],
       { serviceMonitor: { enabled: true, tokenSecret: 'metrics' } },
-      /without operatorToken\.existingSecret each server makes a token of its own, and takes no other/,
+      /without operatorToken\.existingSecret each server generates its own token and accepts no other/,
     ],
     [
       'a port of the database that the NetworkPolicy would cut off',
       [],
       { database: { url: 'postgres://heddle:a%2Fb@a:5432,b:6432/heddle?sslmode=verify-full' } },
-      /^networkPolicy\.postgres\.ports does not permit the port 6432 that the URL of database names; add it/,
+      /^networkPolicy\.postgres\.ports does not allow the port 6432 of the URL in database; add it/,
     ],
     [
       'a port of the identity provider that it would cut off',
       ['postgres'],
       { oidc: { issuer: 'https://id.example.com:8443/realms/a', audience: ['a'] } },
-      /identityProvider\.ports does not permit the port 8443/,
+      /identityProvider\.ports does not allow the port 8443/,
     ],
-    ['mails from nobody', ['postgres'], { smtp: { existingSecret: 'mail' } }, /mails need a sender; set smtp\.from/],
+    [
+      'mails from nobody',
+      ['postgres'],
+      { smtp: { existingSecret: 'mail' } },
+      /mail needs a sender address; set smtp\.from/,
+    ],
     [
       'to read an identity provider without a name',
       ['postgres'],
       { oidc: { audience: ['a'] } },
-      /name it in oidc\.issuer/,
+      /are settings of an identity provider; set its URL in oidc\.issuer/,
     ],
     [
       'tokens for everybody',
       ['postgres'],
       { oidc: { issuer: 'https://id.example.com' } },
-      /say in oidc\.audience what its tokens have to name/,
+      /set oidc\.audience to the audience that tokens must contain/,
     ],
     [
       'an object that is none',
       ['postgres'],
       { extraObjects: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } }, { kind: 'Secret' }] },
-      /extraObjects: object 2 lacks apiVersion, kind or metadata\.name; write the whole object/,
+      /extraObjects: object 2 has no apiVersion, kind or metadata\.name; write the complete object/,
     ],
     [
       'a mount that would never change (E129)',
@@ -183,7 +193,7 @@ describe('the chart', () => {
     const over = Object.fromEntries(all.map((name) => [name, { enabled: name === value }]));
     await render({ values: ['operators'], over });
     expect(await refusal({ values: ['operators'], over, kinds })).toContain(
-      `${value}.enabled: the cluster has no ${missing}; install its CRD, or leave ${value} out`,
+      `${value}.enabled: the cluster has no ${missing}; install its CRD, or omit ${value}`,
     );
   });
 
@@ -204,7 +214,7 @@ describe('the chart', () => {
       const over = { serverConfig: { mailFrom: 'a@example.com' }, [value]: { existingSecret: 'urls', key: 'url' } };
       const said = await refusal({ ...options, over });
       expect(said).toContain(
-        `networkPolicy.${peer}.ports does not permit the port ${port} that the URL of ${value} names`,
+        `networkPolicy.${peer}.ports does not allow the port ${port} of the URL in ${value}; add it`,
       );
       expect(said).not.toContain('pass');
       await render({ ...options, over: { ...over, networkPolicy: { [peer]: { ports: [Number(port)] } } } });
@@ -218,7 +228,7 @@ describe('the chart', () => {
     await render({ values: ['postgres'], over: { config } });
     const larger = { ...config, 'c.yaml': '#' };
     expect(await refusal({ values: ['postgres'], over: { config: larger } })).toMatch(
-      /config holds 1048577 bytes in 3 files, and a ConfigMap holds 1048576 \(1 MiB\) at the most; spread/,
+      /config contains 1048577 bytes in 3 files, and the maximum size of a ConfigMap is 1048576 bytes \(1 MiB\); distribute/,
     );
   });
 });

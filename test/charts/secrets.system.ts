@@ -51,7 +51,7 @@ describe('an upgrade', () => {
   test('is refused when the key is missing, because a new key could not open what the old one sealed', async () => {
     await using cluster = await startCluster([]);
     expect(await refusal({ ...installation, args, kubeconfig: cluster.kubeconfig })).toMatch(
-      /the Secret office-heddle is gone or has no secret-key, and a new key could not open what the old one sealed/,
+      /the Secret office-heddle does not exist or has no secret-key, and a new key could not decrypt the stored secrets/,
     );
   });
 

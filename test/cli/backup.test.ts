@@ -11,8 +11,9 @@ import { openDatabase } from '../../src/db/database.ts';
 import { checkKey } from '../../src/db/sealing/sealing.ts';
 import { ensureMachineOwner } from '../../src/features/auth/bootstrap.ts';
 import { makeToken } from '../../src/lib/token.ts';
-import { copyEmbedded, temporaryDirectory } from '../setup/database.ts';
+import { copyEmbedded, emptyDatabase, temporaryDirectory } from '../setup/database.ts';
 import { present } from '../setup/present.ts';
+import { onServer } from '../setup/sql.ts';
 import { runHere } from './collect.ts';
 import { serve, sharedServer } from './served.ts';
 
@@ -104,7 +105,7 @@ describe('heddle restore', () => {
     const used = await server().heddle(['restore', at('good.gz'), '--auto-approve']);
     expect([used.code, used.note]).toEqual([4, expect.stringContaining(`--replace ${server().api.account}`)]);
     const missing = await server().heddle(['restore', at('missing.gz'), '--auto-approve']);
-    expect([missing.code, missing.note]).toEqual([1, expect.stringContaining('is not there')]);
+    expect([missing.code, missing.note]).toEqual([1, expect.stringContaining('does not exist')]);
   });
 
   it('restores the objects of an existing account with --replace', async () => {
@@ -136,7 +137,7 @@ describe('heddle operator', () => {
     expect([foreign.code, foreign.note]).toEqual([1, expect.stringContaining('which this server does not have')]);
     const restored = await runHere(restore, env);
     expect([restored.code, restored.out]).toEqual([0, expect.stringContaining(`Restored the account ${account}`)]);
-    const [, requestId = ''] = /have it by the request id ([\da-f-]{36})\.\n/.exec(restored.out) ?? [];
+    const [, requestId = ''] = /list it under the request id ([\da-f-]{36})\.\n/.exec(restored.out) ?? [];
     expect(await revisionsBy(requestId, there)).toEqual([{ account_id: account }]);
     const again = await runHere([...restore, '--json'], env);
     expect([again.code, JSON.parse(again.out)]).toMatchObject([
@@ -162,10 +163,40 @@ describe('heddle operator', () => {
     });
     const backup = ['operator', 'backup', at('keyed.gz'), '--data-dir', dataDir];
     const foreign = await runHere(backup, { HEDDLE_SECRET_KEY: randomBytes(32).toString('base64') });
-    expect([foreign.code, foreign.note]).toEqual([1, expect.stringContaining('has another secret key')]);
+    expect([foreign.code, foreign.note]).toEqual([
+      1,
+      expect.stringContaining('does not match the key that sealed the secrets of this installation'),
+    ]);
     const none = await runHere(backup, {});
     expect([none.code, none.note]).toEqual([1, expect.stringContaining('put the file secret.key back')]);
     expect([await isThere('keyed.gz'), await isThere('keyed/secret.key')]).toEqual([false, false]);
+  });
+
+  it.each([
+    [
+      'a directory that does not exist',
+      'nothing',
+      /^error: there is no directory \/.*\/nothing; name the data directory/,
+    ],
+    ['a directory without a database', '.', /^error: \/.* contains no database; name the data directory of the server/],
+  ])('does not create a database to back up in %s', async (_, name, message) => {
+    const place = name === '.' ? await temporaryDirectory() : at(name);
+    const { code, note } = await runHere(['operator', 'backup', at('none.gz'), '--data-dir', place]);
+    expect([code, note]).toEqual([1, expect.stringMatching(message)]);
+    expect([await isThere('nothing'), await isThere('none.gz')]).toEqual([false, false]);
+  });
+
+  it('does not migrate an empty Postgres to back it up', async () => {
+    const url = await emptyDatabase();
+    const { code, note } = await runHere(['operator', 'backup', at('none.gz')], {
+      HEDDLE_DATABASE_URL: url,
+      HEDDLE_SECRET_KEY: randomBytes(32).toString('base64'),
+    });
+    expect([code, note]).toEqual([
+      1,
+      expect.stringContaining('The database of HEDDLE_DATABASE_URL has no tables of Heddle'),
+    ]);
+    expect(await onServer(url, "select to_regclass('heddle_schema') as ledger")).toEqual([{ ledger: null }]);
   });
 
   it('accepts an unsigned archive only with --accept-unsigned', async () => {

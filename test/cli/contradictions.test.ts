@@ -31,7 +31,7 @@ it('E45 contradicting pushes of two sources are refused when they would change t
   const refused = await apply('a', 'a third');
   expect([refused.code, refused.note]).toEqual([
     4,
-    expect.stringContaining('wanted with another value by the source b'),
+    expect.stringContaining('claimed with another value by the source b'),
   ]);
   expect(await statesOfSources()).toEqual({ a: 'conflicted', b: 'conflicted' });
   // What is so already is in nobody's way.

@@ -68,7 +68,7 @@ describe('foreign files beside documents', () => {
     expect([valid.code, valid.out]).toEqual([
       0,
       expect.stringContaining(
-        'Secret of v1, Source of heddle.dev/v1 (in which a server shows a namespace of a cluster) beside',
+        'Secret of v1, Source of heddle.dev/v1 (in which a server shows a namespace of a cluster) in addition to Heddle documents',
       ),
     ]);
     expect(valid.out).toContain('1 document in 1 file is valid.');

@@ -25,7 +25,7 @@ async function heddle(...argv: readonly string[]) {
 }
 
 const wayOut =
-  'which this program cannot read; name a Heddle server with --server, and use the heddle that belongs to it.';
+  'which this program cannot read; name a Heddle server with --server, and use the version of heddle that matches it.';
 
 it.each([
   { argv: ['status'], id: 'readStatus' },

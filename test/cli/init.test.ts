@@ -80,7 +80,9 @@ describe('heddle init', () => {
     const { code, note } = await runHere(['init', directory]);
     expect([code, note]).toEqual([
       1,
-      expect.stringContaining('the name of the directory is `my mesh`, which cannot name a source; use letters'),
+      expect.stringContaining(
+        'the name of the directory is `my mesh`, which is not a valid name of a source; use letters',
+      ),
     ]);
     const named = await runHere(['init', directory, '--source-name', 'mesh']);
     expect([named.code, named.out]).toEqual([0, expect.stringContaining(`heddle plan '${directory}'`)]);

@@ -111,7 +111,7 @@ describe('heddle import', () => {
   it.each([
     [['Group', 'Developer'], 'Group Developer not found; did you mean Developers?'],
     [['Grup', 'x'], 'unknown kind Grup'],
-    [['Group', 'All'], 'the server itself keeps it'],
+    [['Group', 'All'], 'the server manages this object itself, and documents do not state it'],
     [['Group'], 'KIND NAME|ID is missing'],
     [['Group', 'a', 'b'], '`b` is one word too many; write KIND NAME|ID'],
   ])('refuses %j', async (words, message) => {

@@ -127,10 +127,10 @@ describe('a plan file', () => {
       1,
       `error: ${file} contains a plan and no documents; apply it separately with \`heddle apply ${file}\`, and keep plans apart from documents.\n`,
     ]);
-    expect((await server().heddle(['validate', file])).note).toContain('holds a plan and no documents');
+    expect((await server().heddle(['validate', file])).note).toContain('contains a plan and no documents');
     const inside = documents(group('inside'));
     writeFileSync(join(inside, 'plan.json'), readFileSync(file));
-    expect((await apply(inside)).note).toContain(`${join(inside, 'plan.json')} holds a plan and no documents`);
+    expect((await apply(inside)).note).toContain(`${join(inside, 'plan.json')} contains a plan and no documents`);
   });
 
   it('cannot be applied together with documents', async () => {

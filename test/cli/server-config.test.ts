@@ -87,7 +87,7 @@ describe('the settings file of a server', () => {
         'sources:\n  - {name: a b, type: directory, path: x, interval: 1s}\n  - {name: c, type: directory, path: y}\n  - {name: c, type: directory, path: z, scope: {kinds: [Grup]}}\n',
       ),
     ).toEqual([
-      expect.stringMatching(/^2:12 name_invalid `a b` cannot name a source/),
+      expect.stringMatching(/^2:12 name_invalid `a b` is not a valid source name/),
       '2:53 duration_invalid `interval` is `1s`; write a time from 10s to 24h such as 5m',
       '4:12 name_repeated another source already has the name "c"; give each source a different name',
       '4:57 kind_unknown unknown kind `Grup`; did you mean `Group`?',
@@ -103,19 +103,19 @@ describe('the settings file of a server', () => {
   });
 
   test.each([
-    ['url: file:///srv/x.git', /uses file, which the server's setting HEDDLE_GIT_TRANSPORTS does not list/],
+    ['url: file:///srv/x.git', /uses file, which is not in the server setting HEDDLE_GIT_TRANSPORTS/],
     ['url: ext::sh -c id', /is not the address of a repository/],
     ['url: --upload-pack=id', /is not the address of a repository/],
     ['url: http://h/x.git', /uses http, which is not allowed/],
-    ['url: https://u:p@h/x.git', /holds a password/],
+    ['url: https://u:p@h/x.git', /contains a password/],
     ['url: https://u@h/x.git', /names a user; write the name into `credentials`/],
-    ['path: ../x', /must lead into the repository/],
-    ['path: /x', /must lead into the repository/],
+    ['path: ../x', /must be inside the repository/],
+    ['path: /x', /must be inside the repository/],
     ['branch: -x', /`branch` is not a valid branch name/],
     ['branch: a..b', /`branch` is not a valid branch name/],
-    ['ref: main', /no full name of a reference/],
+    ['ref: main', /is not a full ref name/],
     ['{branch: main, ref: refs/tags/x}', /`branch` or `ref`, not both/],
-    ['credentials: {sshKeyFile: k}', /a key is for ssh/],
+    ['credentials: {sshKeyFile: k}', /a key works only with ssh/],
   ])('refuses a Git source with %s', async (more, message) => {
     const source = more.startsWith('{') ? more.slice(1, -1) : more;
     const text = source.startsWith('url')

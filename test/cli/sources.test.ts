@@ -113,8 +113,8 @@ describe('heddle reconcile', () => {
 
   it.each([
     [1, ['ofice'], 'source ofice not found; did you mean office?'],
-    [4, ['ci'], 'is pushed by the holder of its documents'],
-    [1, ['office', '--wait', '--timeout', 'soon'], '--timeout is no duration'],
+    [4, ['ci'], 'gets its documents by push; no server reconciles it'],
+    [1, ['office', '--wait', '--timeout', 'soon'], '--timeout is not a duration'],
   ])('E146 exits with %i for %j', async (code, words, message) => {
     expect(await heddle('reconcile', ...words)).toMatchObject({ code, note: expect.stringContaining(message) });
   });
@@ -125,9 +125,9 @@ describe('heddle suspend and heddle resume', () => {
     const suspended = await heddle('suspend', 'office');
     expect([suspended.code, suspended.out]).toEqual([
       0,
-      'The source office is suspended and keeps everything that it states. Resume it with `heddle resume office`.\n',
+      'The source office is suspended; its objects are not changed. Resume it with `heddle resume office`.\n',
     ]);
-    expect((await heddle('suspend', 'office')).out).toBe('The source office was suspended already.\n');
+    expect((await heddle('suspend', 'office')).out).toBe('The source office is already suspended; nothing changed.\n');
     expect(await heddle('reconcile', 'office')).toMatchObject({
       code: 4,
       note: expect.stringContaining('resume it first'),
@@ -135,7 +135,7 @@ describe('heddle suspend and heddle resume', () => {
     await expect
       .poll(async () => (await heddle('status')).out, { timeout: 30_000 })
       .toMatch(/\n {4}Suspended \(Suspended\) since 20/);
-    expect((await heddle('resume', 'office')).out).toBe('The source office goes on.\n');
+    expect((await heddle('resume', 'office')).out).toBe('The source office is resumed.\n');
     expect((await heddle('resume', 'office')).out).toBe('The source office was not suspended; nothing changed.\n');
     expect((await server().json('suspend', 'office')).document).toMatchObject({
       source: { id: 'office', suspended: true },
@@ -170,7 +170,7 @@ describe('heddle detach', () => {
     const { code, out } = await heddle('detach', 'ci', '--auto-approve');
     expect([code, out]).toEqual([
       0,
-      expect.stringMatching(/^1 object belongs to nobody now, as of revision \d+\. The source ci is suspended\.\n$/),
+      expect.stringMatching(/^1 object belongs to no source now, as of revision \d+\. The source ci is suspended\.\n$/),
     ]);
     expect((await heddle('status', '--objects', '--status', 'Unmanaged', '--kind', 'Group')).out).toContain('pushed');
     expect((await heddle('detach', 'ci', '--auto-approve')).out).toMatch(/^There was nothing to release\./);

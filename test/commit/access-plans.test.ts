@@ -271,7 +271,7 @@ describe('an access guard', () => {
       [
         {
           guard: 'own_access',
-          message: 'takes from ana to Peer/db1, through which this service is managed',
+          message: 'removes the last access of ana to Peer/db1, through which this service is managed',
         },
       ],
     ]);
@@ -291,7 +291,9 @@ describe('an access guard', () => {
     await limit('office', { lostOwnAccess: 'Peer/db1' });
     const onlyBen = [group('devs', ['ben']), group('db', ['db1', 'db2']), policy('data', 'devs', 'db', '5432')];
     const { id, digest, guards } = (await send('plans', 'office', onlyBen)).body;
-    expect(guards).toMatchObject([{ guard: 'own_access', message: expect.stringContaining('from ana the last way') }]);
+    expect(guards).toMatchObject([
+      { guard: 'own_access', message: expect.stringContaining('removes the last access of ana to ') },
+    ]);
     const applied = await call('POST', `/api/config/plans/${id}/apply`, { approve: digest }, headers);
     expect([applied.status, applied.body.message]).toEqual([200, undefined]);
     // A loss of the caller's access is reported, although it did not stop the plan of its author.
@@ -336,7 +338,7 @@ describe('an access guard', () => {
         host(name);
         const stopped = await send('apply', 'office', groups);
         expect([stopped.status, guardsOf(stopped)]).toMatchObject([428, [{ guard: 'own_access' }]]);
-        expect(guardsOf(stopped)[0]?.message).toContain(`to ${name}, by which`);
+        expect(guardsOf(stopped)[0]?.message).toContain(`to ${name}, through which`);
         host('elsewhere.example.com');
         await apply('office', groups);
       }

@@ -211,8 +211,8 @@ describe('access tests of an account', () => {
     expect([valid.code, valid.out]).toEqual([5, expect.stringContaining('(access_test_failed)')]);
     writeFileSync(path, [reached].join('---\n'));
     const partial = await server().heddle(['test', path, '--offline']);
-    expect([partial.code, partial.note]).toEqual([5, expect.stringContaining('it has to exist on the server')]);
-    expect(partial.note).toContain('run the tests without --offline, on a server (documents_incomplete)');
+    expect([partial.code, partial.note]).toEqual([5, expect.stringContaining('it must exist on the server')]);
+    expect(partial.note).toContain('run the tests on a server, without --offline (documents_incomplete)');
     expect((await server().heddle(['validate', path])).code).toBe(0);
   });
 

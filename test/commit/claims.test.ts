@@ -154,7 +154,7 @@ describe('the claims of refused pushes', () => {
     await expect.poll(() => claimRows(office)).toEqual([]);
     await expect
       .poll(() => reported)
-      .toEqual([expect.stringContaining('source b: what its refused push claims has lapsed')]);
+      .toEqual([expect.stringContaining('source b: the claims of its rejected push lapsed at ')]);
     await stop();
   });
 

@@ -41,7 +41,7 @@ eachEngine('E98: a worker on %s', (name) => {
       applyDocuments(office.engine, office.call, applyRequest('a', [document('Group', 'late')], { lease }));
     await expect(late()).rejects.toThrow(LeaseLost);
     const next = await leaseOf(office, 'two');
-    await expect(late()).rejects.toThrow('the lease source/a is not held any more');
+    await expect(late()).rejects.toThrow('the lease source/a is no longer held');
     const applied = await applyDocuments(
       office.engine,
       office.call,

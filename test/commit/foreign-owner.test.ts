@@ -101,7 +101,7 @@ describe('documents of a source that a server runs', () => {
           key: 'devs',
           line: 4,
           source: 'office',
-          message: expect.stringContaining('now belongs to the source office, which a server runs at groups.yaml:4'),
+          message: expect.stringContaining(' belongs to the source office, which a server runs at groups.yaml:4'),
         },
       ],
     });

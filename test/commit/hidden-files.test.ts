@@ -47,7 +47,10 @@ describe('a file rule that hides documents of stored objects', () => {
       patterns: ['/*.yaml'],
     };
     expect(await guardsOf(office, left, { rules: [include] })).toMatchObject([
-      { guard: 'hidden', message: expect.stringContaining('`include` of the source leaves out') },
+      {
+        guard: 'hidden',
+        message: expect.stringContaining(', because `include` of the source excludes the files that stated '),
+      },
     ]);
   });
 

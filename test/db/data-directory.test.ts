@@ -115,7 +115,11 @@ describe('a data directory', () => {
   });
 
   it.each([
-    ['global/pg_control', 20, /does not start, and its disk is full \(20 MiB left\)\. Nothing was changed\. Make room/],
+    [
+      'global/pg_control',
+      20,
+      /does not start, and its disk is full \(20 MiB left\)\. Nothing was changed\. Free disk space/,
+    ],
     ['global/pg_control', 4000, /is damaged/],
   ])(
     'with a truncated `%s` and %i MiB free is refused as damaged, or as on a full disk when space is low',

@@ -172,10 +172,10 @@ eachEngine('key rotation on %s', (engine) => {
       reason: expect.stringMatching(reason),
     });
     const unreadable = [
-      left('junk', /in no form in which servers seal$/),
+      left('junk', /does not have the form of a sealed secret$/),
       left('lost', new RegExp(`key ${lost.keyId}, which this server does not have`)),
-      left('moved', /sealed for another place/),
-      left('plain', /in no form in which servers seal$/),
+      left('moved', /sealed for a different place than the one where it is stored/),
+      left('plain', /does not have the form of a sealed secret$/),
     ];
     expect(await reseal(database, vault)).toEqual({ rows: 1, unreadable, unreadableCount: 4 });
     const good = sealIn(createVault([newKey]), 'good', 'bound');

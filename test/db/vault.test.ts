@@ -81,7 +81,7 @@ describe('a sealed text bound to its place', () => {
     ['a path that only reads alike', { purpose: 'object', path: ['account', 'object,secret'] }],
     ['another purpose', { purpose: 'plan', path: ['account', 'object', 'secret'] }],
   ])('is refused in any other place: %s', (_name, elsewhere) => {
-    expect(() => vault.open(sealed, elsewhere)).toThrow(/sealed for another place/);
+    expect(() => vault.open(sealed, elsewhere)).toThrow(/sealed for a different place than the one where it is stored/);
   });
 
   it('differs between places, which hides equal secrets', () => {
@@ -99,7 +99,7 @@ describe('a vault in transition from the unbound to the bound form', () => {
     expect(vault.seal('hunter2', place)).toMatch(/^sealed:2:[0-9a-f]{12}:/);
     expect(vault.open(old, place)).toBe('hunter2');
     vault.advance('bound');
-    expect(() => vault.open(old, place)).toThrow(/in the form of an earlier release, which is refused/);
+    expect(() => vault.open(old, place)).toThrow(/in the form of an earlier release, which is rejected/);
     vault.advance('unbound');
     expect([vault.form, vault.openUnbound(old)]).toEqual(['bound', 'hunter2']);
   });
@@ -133,7 +133,7 @@ describe('the keys that seal secrets', () => {
     ['nothing', none, /set HEDDLE_SECRET_KEY or HEDDLE_SECRET_KEY_FILE/],
     ['two places', { ...none, secretKey: 'a', secretKeyFile: 'b' }, /both set/],
     ['a short key', { ...none, secretKey: 'c2hvcnQ=' }, /key 1 of HEDDLE_SECRET_KEY is not 32 bytes/],
-    ['an empty text', { ...none, secretKey: ' ' }, /holds no key/],
+    ['an empty text', { ...none, secretKey: ' ' }, /contains no key/],
     ['a missing file', { ...none, secretKeyFile: 'nowhere/keys' }, /cannot be read/],
   ])('are refused when given as %s', async (_name, options, message) => {
     await expect(readKeys(options)).rejects.toThrow(message);

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readFile } from '../../src/documents/read.ts';
+import { findMisindented } from '../../src/documents/yaml/indentation.ts';
+import { growthOf, linear } from '../setup/growth.ts';
 
 const head = 'apiVersion: heddle.dev/v1\nkind: Group\nmetadata: {name: g}\n';
 /** How the place of a shell variable begins. */
@@ -37,7 +39,7 @@ describe('an unrendered template', () => {
     [`spec:\n  peers: [a, "${open}PEER}"]\n`, 5, 14],
   ])('is reported for %j', (spec, line, column) => {
     expect(problemsOf(head + spec)).toEqual([['template_leftover', line, column]]);
-    expect(messageOf(head + spec)).toContain('is a template that nothing filled in; render the file');
+    expect(messageOf(head + spec)).toContain('is a template placeholder that was not filled in; render the file');
   });
 
   it('is reported in JSON too', () => {
@@ -82,5 +84,11 @@ describe('a wrongly indented line', () => {
     ['spec:\n  description: |\n      a\n    b\n  name: [\n', 'yaml_invalid'],
   ])('is not reported for another YAML error: %j', (spec, code) => {
     expect(problemsOf(head + spec).map(([found]) => found)).toContain(code);
+  });
+
+  it.each(['[', "['", ': #', '- '])('is searched for in linear time in a line that repeats %j', (piece) => {
+    const search = (size: number) =>
+      findMisindented(`a:\n${piece.repeat(size)}]\u2028.\n   b\n`, piece.length * size + 3);
+    expect(growthOf(search, 300)).toBeLessThan(linear);
   });
 });

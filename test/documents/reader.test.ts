@@ -99,7 +99,7 @@ test('the reader rejects as unavailable when a thread runs out of memory, and re
   const reader = open({ heapMebibytes: 48 });
   const large = file('large.yaml', `x: [${'{a: 1},'.repeat(100_000)}]`);
   const reading = reader.read([large]);
-  await expect(reading).rejects.toThrow(/want of memory; try again/);
+  await expect(reading).rejects.toThrow(/was stopped, most likely because memory ran out; try again/);
   await expect(reading).rejects.toBeInstanceOf(Unavailable);
   expect((await reader.read([file('a.yaml', group('a'))])).documents).toHaveLength(1);
 });
@@ -166,7 +166,7 @@ test('the reader refuses more files than a revision may hold before it reads any
   const files = Array.from({ length: limits.revisionFiles + 1 }, (_, at) => file(`${at}.yaml`, ''));
   const { problems } = await reader.read(files);
   expect(problems).toMatchObject([{ code: 'revision_too_many_files' }]);
-  expect(problems[0]?.message).toContain('holds 50001 files and may hold 50000; split it');
+  expect(problems[0]?.message).toContain('contains 50001 files and may contain 50000; split it');
   expect(reader.stats()).toEqual({ parsed: 0, reused: 0 });
 });
 

@@ -24,7 +24,7 @@ test('the kustomization lists every file of the team, and the namespace is in th
 test('heddle validate accepts the example, with a note about resources of other programs', async () => {
   const { code, out } = await runHere(['validate', exampleFolder], {});
   expect([code, out]).toEqual([0, expect.stringMatching(/^\d+ documents in \d+ files are valid\.$/m)]);
-  expect(out).toContain('holds Deployment of apps/v1 beside documents of ours');
+  expect(out).toContain('contains Deployment of apps/v1 in addition to Heddle documents');
 });
 
 test('the example uses only the key prefix and the kinds that the rule of the namespace allows', () => {
@@ -106,11 +106,11 @@ const resource = (conditions?: readonly object[], more: object = {}) => ({
 const calm = [condition('Reconciling', 'False'), condition('Stalled', 'False')];
 
 test.each<[string, object, string]>([
-  ['Progressing before it was looked at', resource(), 'Progressing: Heddle has not looked at it yet'],
+  ['Progressing before it was looked at', resource(), 'Progressing: Heddle has not processed the resource yet'],
   [
     'Progressing while it is of a former generation',
     resource([condition('Ready')], { metadata: { generation: 3 } }),
-    'Progressing: Heddle has not looked at the latest change yet',
+    'Progressing: Heddle has not processed the latest change yet',
   ],
   ['Healthy when it is Ready', resource([condition('Ready'), ...calm]), 'Healthy: is Ready'],
   [

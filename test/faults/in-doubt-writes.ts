@@ -232,7 +232,7 @@ async function ask(scene: Scene, method: string, url: string, body?: object, key
     return { status: answer.status, isUnknown, body: answer.body };
   };
   const isPassing = ({ status, body: { message } }: Asked) =>
-    status === 503 || status === 423 || (status === 409 && /being carried out|send it again/.test(message));
+    status === 503 || status === 423 || (status === 409 && /is still running|send it again/.test(message));
   const untilAnswered = async (): Promise<Asked> => {
     for (let times = 1; ; times++) {
       const answer = await send();

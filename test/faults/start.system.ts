@@ -187,7 +187,7 @@ describe('a Postgres that is not ready yet', () => {
     await using server = await serveHeddle(['--data-dir', dataDir], {
       env: { ...env(), HEDDLE_DATABASE_URL: proxy.url },
       async meanwhile(line) {
-        await line(/the database went away during the start, which begins again/);
+        await line(/the database became unreachable during the start, which begins again/);
         proxy.set('clear');
       },
     });

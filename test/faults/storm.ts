@@ -184,7 +184,7 @@ async function post(url: string, path: string, body: object, key: string | undef
 }
 
 function isPassing(status: number, text: string): boolean {
-  return status === 503 || status === 423 || (status === 409 && /being carried out|send it again/.test(text));
+  return status === 503 || status === 423 || (status === 409 && /is still running|send it again/.test(text));
 }
 
 const lists = [

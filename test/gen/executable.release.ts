@@ -209,7 +209,10 @@ test('the build of the executable refuses systems other than Linux and names the
   const pretend = 'data:text/javascript,Object.defineProperty(process, "platform", { value: "darwin" })';
   const words = ['--import', pretend, 'src/gen/release/executable.ts'];
   const { status, stderr } = spawnSync(process.execPath, words, { cwd: root, encoding: 'utf8' });
-  expect([status, stderr]).toEqual([1, expect.stringMatching(/^An executable is made on Linux, .*`npm pack`\.\n$/)]);
+  expect([status, stderr]).toEqual([
+    1,
+    expect.stringMatching(/^An executable can only be built on Linux, .*`npm pack`\.\n$/),
+  ]);
 });
 
 /** A fresh directory of the user who runs the program. */

@@ -24,7 +24,10 @@ test.each(['build.ts', 'image.ts', 'executable.ts', 'layout.ts'])(
     writeFileSync(join(folder, 'thesis.txt'), 'years of work');
     const more = script === 'layout.ts' ? ['--executables', executables] : [];
     const { status, stderr } = build([script, '--out', folder, ...more]);
-    expect([status, stderr]).toEqual([1, expect.stringContaining(`${folder} holds other files than those of a build`)]);
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringContaining(`${folder} contains other files than those of a build`),
+    ]);
     expect(readdirSync(folder)).toEqual(['thesis.txt']);
     rmSync(executables, { recursive: true });
   },

@@ -48,7 +48,7 @@ test.each([
     privateAuthority.here.key,
     /^error: HEDDLE_OUTBOUND_CA names \S+, which contains no certificates in PEM; name a file with the certificates of the authorities\.$/,
   ],
-  ['has half a certificate', authorities.replace('MII', 'MIX'), /is no list of certificates in PEM/],
+  ['has half a certificate', authorities.replace('MII', 'MIX'), /contains no certificates in PEM/],
 ])('a file of HEDDLE_OUTBOUND_CA that %s makes the start fail', async (_, text, message) => {
   const path = join(await temporaryDirectory(), 'ca.pem');
   if (text !== undefined) await writeFile(path, text);

@@ -57,9 +57,7 @@ test('a mail server without TLS receives no mail and no password, unless the ope
   await post.group('one');
   await expect
     .poll(post.lastError)
-    .toMatch(
-      /^the mail server \S+ offers no TLS, and nothing is sent to it without; the operator can write smtps:\/\//,
-    );
+    .toMatch(/^the mail server \S+ offers no TLS, and nothing is sent without TLS; the operator can write smtps:\/\//);
   expect([box.received, box.inPlainText]).toEqual([[], []]);
   expect(await post.rows('select 1 from set_aside_events')).toEqual([]);
   await first.stop();

@@ -225,7 +225,7 @@ describe('authentication of a proxy service', () => {
 
   it('warns when a change removes the need to sign in', () => {
     const asks = service('a', { auth: { link_auth: { enabled: true } } });
-    expect(kind.warnings?.(asks, service('a'))).toEqual(['the service a any more']);
+    expect(kind.warnings?.(asks, service('a'))).toEqual(['the service a becomes reachable without a sign-in']);
     expect([
       kind.warnings?.(service('a'), asks),
       kind.warnings?.(undefined, service('a')),

@@ -77,7 +77,7 @@ test('E140: deleting a CRD deletes none of the objects of its resources, also wh
   expect(await groups()).toEqual(['d', 'e']);
   await installDefinitions(client);
   await put('d');
-  await expect.poll(message).toMatch(/Group was deleted and made again.*state them again/);
+  await expect.poll(message).toMatch(/Group was deleted and created again.*state them again/);
   expect(await groups()).toEqual(['d', 'e']);
   await put('e');
   await expect.poll(state).toBe('applied');

@@ -89,7 +89,7 @@ test('a rebuilt cluster continues with the objects of the former one, and nothin
   await shell.run('kubectl apply --server-side --filename crds; kubectl create namespace team-a');
   await shell.run('kubectl wait --for=condition=Established --filename crds');
   await shell.run('kubectl apply --server-side --filename one.yaml');
-  await expect.poll(message).toContain('was deleted and made again');
+  await expect.poll(message).toContain('was deleted and created again');
   expect(await mesh.ids()).toEqual(before);
   expect(await followSection(page, 'Rebuilding a cluster', shell)).toEqual([]);
   expect(await message()).toMatch(/Ready +True/);

@@ -160,7 +160,7 @@ describe('the output Secret of a setup key', () => {
     server.say(groups, { type: 'ADDED', object: group('b') });
     await expect.poll(shown).toMatchObject({
       problems: [
-        { code: 'output_secret_gone', message: expect.stringContaining('delete the resource and make it again') },
+        { code: 'output_secret_gone', message: expect.stringContaining('delete the resource and create it again') },
       ],
     });
   });
@@ -211,7 +211,7 @@ test('documents outside a cluster cannot name an output Secret', async () => {
           'only the values of a resource in a cluster can be written to a Secret; remove the annotation, and read the value with `heddle outputs`',
         ),
       },
-      { key: 'odd', message: expect.stringContaining('is `../x`, which no Secret can be called') },
+      { key: 'odd', message: expect.stringContaining('is `../x`, which is not a valid name of a Secret') },
     ]);
 });
 

@@ -115,8 +115,8 @@ describe('a key of a Secret', () => {
   test.each<readonly [string, Answer, RegExp]>([
     ['is not among those of the Secret', secret({ other: base64('x') }), /has no key `authorization`; add it/],
     ['is empty', holding('\n'), /`authorization` of the Secret `hook` .* is empty/],
-    ['is no base64', secret({ authorization: '#private#' }), /is no text in UTF-8/],
-    ['is no text', secret({ authorization: Buffer.from([0xff, 0xfe]).toString('base64') }), /is no text in UTF-8/],
+    ['is no base64', secret({ authorization: '#private#' }), /is not UTF-8 text/],
+    ['is no text', secret({ authorization: Buffer.from([0xff, 0xfe]).toString('base64') }), /is not UTF-8 text/],
     ['is longer than its field permits', holding('x'.repeat(70_000)), /must have at most \d+ characters; it has 70000/],
     [
       'lets in to the cluster',
@@ -141,7 +141,9 @@ describe('a key of a Secret', () => {
   test('is not read when the name of the Secret contains a path to another namespace', async () => {
     const elsewhere = channel('web', 'authorization', '../../other/secrets/hook');
     const { problems, server } = await reading(cluster([], { [channels]: { lists: [listed(elsewhere)] } }));
-    await expect.poll(problems).toMatchObject([{ message: expect.stringContaining('no Secret can have the name') }]);
+    await expect
+      .poll(problems)
+      .toMatchObject([{ message: expect.stringContaining('is not a valid name of a Secret') }]);
     expect(server.requests.filter((request) => request.includes('secrets'))).toEqual([]);
   });
 

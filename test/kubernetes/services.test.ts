@@ -68,8 +68,12 @@ describe('a network resource that names a Service', () => {
   });
 
   test.each<readonly [string, Answer, RegExp]>([
-    ['is headless', service('None'), /has no address of its own \(headless\)/],
-    ['is a name outside', service('', { type: 'ExternalName' }), /is a name outside the cluster \(ExternalName\)/],
+    ['is headless', service('None'), /has no cluster IP \(headless\)/],
+    [
+      'is a name outside',
+      service('', { type: 'ExternalName' }),
+      /refers to a name outside the cluster \(ExternalName\)/,
+    ],
     ['has no address yet', service(''), /has no address yet/],
     ['has other ports', service('10.0.0.7', { ports: [{ port: 80 }] }), /has no port 443; it has 80/],
     ['is denied', forbidden, /cannot be read: the API server answered 403: .*give the server the right/],
@@ -116,7 +120,7 @@ describe('a network resource that names a Service', () => {
     const elsewhere = await naming([], { ...spec, serviceRef: { name: '../../other/services/x' } });
     await expect
       .poll(elsewhere.problems)
-      .toMatchObject([{ message: expect.stringContaining('no Service can have the name') }]);
+      .toMatchObject([{ message: expect.stringContaining('is not a valid name of a Service') }]);
     const off = await naming([service('10.0.0.7')], spec, { read: false });
     await expect.poll(off.problems).toMatchObject([{ message: expect.stringContaining('`services: { read: true }`') }]);
     expect([elsewhere.gets(), off.gets()]).toEqual([[], []]);

@@ -43,12 +43,12 @@ test('E139: resources deleted while no server ran are found by comparison', asyn
 
 test.each([
   ['is being deleted', definitionOf('first', '2026-01-01T00:00:00Z'), /Group is being deleted/],
-  ['is gone', { status: 404, body: statusOf(404, 'NotFound', 'not found') }, /Group is not there/],
-  ['was made again', definitionOf('second'), /Group was deleted and made again/],
+  ['is gone', { status: 404, body: statusOf(404, 'NotFound', 'not found') }, /Group does not exist/],
+  ['was made again', definitionOf('second'), /Group was deleted and created again/],
   [
     'cannot be read',
     { status: 403, body: statusOf(403, 'Forbidden', 'no') },
-    /cannot be seen: the API server answered 403: no/,
+    /cannot be determined whether the missing resources were deleted: the API server answered 403: no/,
   ],
 ] as const)('E140: no object is deleted when resources vanish and their CRD %s', async (_, answer, reason) => {
   const { office, server, state, message } = await running(cluster(['a', 'b']));
@@ -81,7 +81,7 @@ test('a cluster restored to an earlier state does not delete the objects that it
   server.turnTo(restored(['a'], '50'));
   const second = office.run([], { clusters: [config] });
   await expect.poll(state).toBe('unavailable');
-  expect(await message()).toMatch(/set back to an earlier state.*stated since: Group b, Group c; state them again/);
+  expect(await message()).toMatch(/restored to an earlier state.*stated since: Group b, Group c; state them again/);
   await second.stop();
   const reads = () => server.requests.filter((request) => request.startsWith(`GET ${definition}`)).length;
   const before = reads();

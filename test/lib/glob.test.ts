@@ -43,13 +43,13 @@ describe('a path pattern', () => {
   });
 
   it.each([
-    ['[a', 'without its `]`'],
+    ['[a', 'without a closing `]`'],
     ['a\\', 'backslash'],
-    ['a//b', 'the step ``'],
-    ['../a', 'the step `..`'],
+    ['a//b', 'the segment ``'],
+    ['../a', 'the segment `..`'],
     ['/', 'names nothing'],
     ['!', 'names nothing'],
-    ['[[:alpha:]]', 'named set'],
+    ['[[:alpha:]]', 'character class'],
     ['x'.repeat(501), 'more than 500 characters'],
   ])('is refused as invalid: %s', (pattern, fault) => {
     expect(parseGlob(pattern)).toEqual({ fault: expect.stringContaining(fault) });

@@ -256,7 +256,7 @@ describe('the validation expressions in a CRD', () => {
 
   test('need a required spec where a field is written at creation only, since a removed spec is compared with nothing', () => {
     const loose = defineKind({ ...shape, spec: { mode: shape.spec['mode'] }, rules: [] } as unknown as typeof shape);
-    expect(() => lowerToCrd(createRegistry([loose]), loose)).toThrow('require a field');
+    expect(() => lowerToCrd(createRegistry([loose]), loose)).toThrow('make a field required');
   });
 });
 

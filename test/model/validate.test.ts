@@ -33,6 +33,13 @@ describe('validation', () => {
       'unknown field `tgas`; did you mean `tags`?',
     ],
     [
+      'a name that other systems use for a field',
+      { entries: [{ name: 'a', assistants: [] }] },
+      'field_renamed',
+      '/entries/0/assistants',
+      '`assistants` is called `helpers` here; write `helpers`',
+    ],
+    [
       'a field like no other',
       { extra: { qqqqqq: 1 } },
       'field_unknown',
@@ -54,7 +61,7 @@ describe('validation', () => {
     ['null', { on: null }, 'type_wrong', '/on', '`on` must be a boolean, not null'],
     ['a fraction', { size: 1.5 }, 'type_wrong', '/size', '`size` must be an integer, not a number'],
     ['too small', { size: 0 }, 'value_out_of_range', '/size', '`size` must be at least 1'],
-    ['too large', { size: 10 }, 'value_out_of_range', '/size', '`size` must be an object of at most 9'],
+    ['too large', { size: 10 }, 'value_out_of_range', '/size', '`size` must be at most 9'],
     ['too short', { name: 'x' }, 'value_too_short', '/name', '`name` must have at least 2 characters'],
     ['empty', { entries: [{ name: '' }] }, 'value_too_short', '/entries/0/name', '`name` must not be empty'],
     ['too long', { name: 'abcdefghi' }, 'value_too_long', '/name', '`name` must have at most 8 characters'],

@@ -84,5 +84,5 @@ it('enrolment is refused with 409 when the range of the account is full', async 
   const answers = [];
   for (let at = 0; at < 15; at += 1) answers.push(await newMachine(api).enrol({ setup_key: key }));
   expect(answers.map(({ status }) => status)).toEqual([...Array.from({ length: 14 }, () => 200), 409]);
-  expect(answers.at(-1)?.body.message).toContain('no address left');
+  expect(answers.at(-1)?.body.message).toContain('the account has no free address');
 });

@@ -45,15 +45,17 @@ describe('the proof of a request', () => {
       'no proof: sign the request with the key of the peer and send it as `Heddle-Proof`',
     ]);
     expect(reported(await log('key=x'))[1]).toMatch(/^the proof is malformed/);
-    expect(reported(await log(proofFor(machine.keys, good), `${body} `))[1]).toMatch(/^the proof does not fit/);
-    expect(reported(await log(proofFor(machine.keys, { ...good, path: '/agent/facts' })))[1]).toMatch(/does not fit/);
+    expect(reported(await log(proofFor(machine.keys, good), `${body} `))[1]).toMatch(/^the proof does not match/);
+    expect(reported(await log(proofFor(machine.keys, { ...good, path: '/agent/facts' })))[1]).toMatch(
+      /^the proof does not match/,
+    );
     const forged = { ...makeMachineKeys(), tunnel: machine.keys.tunnel };
     expect(reported(await log(proofFor(forged, good)))).toEqual([
       401,
       'the proof was not signed with the key of the peer',
     ]);
     const mixed = proofFor(forged, good).replace(forged.signing.publicKey, machine.keys.signing.publicKey);
-    expect(reported(await log(mixed))[1]).toMatch(/^the proof does not fit/);
+    expect(reported(await log(mixed))[1]).toMatch(/^the proof does not match/);
     expect((await log(proofFor(machine.keys, good))).status).toBe(200);
   });
 
@@ -110,7 +112,7 @@ describe('a session', () => {
     const facts = { version: '1.4.2' };
     const report = (authorization: string, from = machine) => from.send('/agent/facts', facts, { authorization });
     expect(reported(await report(''))).toEqual([401, 'no session: log in, and send `Authorization: Peer <token>`']);
-    expect(reported(await report('Peer nba_madeup'))[1]).toMatch(/^the session is not one of this server/);
+    expect(reported(await report('Peer nba_madeup'))[1]).toMatch(/^the session was not issued by this server/);
     expect(reported(await report(session, newMachine(api())))).toEqual([401, 'the session belongs to another key']);
     expect((await report(session)).status).toBe(200);
     expect((await api().call('GET', `/api/peers/${id}`)).body.version).toBe('1.4.2');

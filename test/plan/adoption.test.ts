@@ -113,7 +113,7 @@ describe('adoption', () => {
     ['an id that is not there', 'id:nothing', 'there is no Group'],
     ['an object of another kind', 'id:p1', 'there is no Group'],
     ['the group of all peers', 'id:All', 'is a system object'],
-    ['what another source manages', 'id:new-0-0001', 'managed already, by b'],
+    ['what another source manages', 'id:new-0-0001', 'is already managed by b'],
   ])('E79 refuses to adopt %s', (_, annotation, message) => {
     const state = applyOn(withGroup, 'b', [document('Group', 'theirs')]);
     const outcome = planOn(state, 'a', [document('Group', 'mine', {}, adopt(annotation))]);
@@ -249,11 +249,7 @@ describe('adoption', () => {
     ['heddle.dev/prevent-deletes', 'true', 'did you mean `heddle.dev/prevent-delete`?'],
     ['heddle.dev/prevent-delete', 'yes', 'write "true" or "false"'],
     ['heddle.dev/on-release', 'delete', 'write "prune" or "release"'],
-    [
-      'heddle.dev/output-secret',
-      'devs',
-      'no value that a Secret could hold is generated for a Group that a Secret could hold',
-    ],
+    ['heddle.dev/output-secret', 'devs', 'no value that a Secret could hold is generated for a Group'],
   ])('refuses the annotation %s with the value `%s`', (name, value, hint) => {
     const outcome = planOn(office, 'a', [document('Group', 'devs', {}, { annotations: { [name]: value } })]);
     expect(refusals(outcome)).toEqual(['annotation_invalid Group/devs /metadata/annotations']);

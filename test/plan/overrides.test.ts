@@ -68,7 +68,7 @@ describe('a break-glass request', () => {
 
   it('E58 is refused as a delete, with a message that it only sets values aside', () => {
     const outcome = deleteOn(state, objectOf(state, 'Policy', 'p').id, { breakGlass: glass });
-    expect(problemsOf(outcome)[0]?.message).toContain('breaking the glass sets values aside, it deletes nothing');
+    expect(problemsOf(outcome)[0]?.message).toContain('an override changes values, it does not delete objects');
   });
 
   it('extends an override when repeated; setting the stated value ends it', () => {

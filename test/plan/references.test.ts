@@ -56,7 +56,7 @@ describe('the validation of documents', () => {
     const outcome = planOn(office, 'a', [document('Groop', 'devs'), document('ProxyCluster', 'c9', {})]);
     expect(refusals(outcome)).toEqual(['kind_unknown Groop/devs /kind', 'kind_not_declarable ProxyCluster/c9 /kind']);
     expect(problemsOf(outcome)[0]?.message).toContain('did you mean `Group`?');
-    expect(problemsOf(outcome)[1]?.message).toContain('proxies report');
+    expect(problemsOf(outcome)[1]?.message).toContain('clusters are created only by the registration of their proxies');
   });
 
   it('E32 refuses ports given as numbers', () => {

@@ -79,7 +79,7 @@ describe('the explanation of a stale plan', () => {
     const saved = view({ changes: [change('delete', 'Group', 'devs')] });
     const fresh = view({ changes: [change('delete', 'Group', 'devs', [], { id: 'other' })] });
     expect(reported(saved, fresh)).toEqual([
-      'Group devs: is now another object with that name (id other, it was id-devs)',
+      'Group devs: is now another object with that name (id other, before id-devs)',
     ]);
   });
 
@@ -116,7 +116,7 @@ describe('the explanation of a stale plan', () => {
     const came = touch({ ...peer, action: 'create', id: 'new', revision: 7, by: 'a key' });
     const went = touch({ ...peer, action: 'delete', id: 'old', revision: 6 });
     expect(reported(view(), view(), came, went)).toEqual([
-      'Peer zed: is now another object with that name (id new, it was old); a key created it in revision 7',
+      'Peer zed: is now another object with that name (id new, before old); a key created it in revision 7',
     ]);
   });
 

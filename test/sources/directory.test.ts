@@ -194,7 +194,7 @@ describe('a file that is written to continuously', () => {
   ])('that %s is never treated as deleted: nothing is read, and the reason names the file', async (_, text, stated) => {
     const { fetch, end } = await withWriter('log.yaml', text, { statedFiles: async () => stated });
     const { names } = await fetch();
-    expect(names).toMatch(/is being written to all the time: ".*log.yaml", which holds documents or did/);
+    expect(names).toMatch(/is being written to all the time: ".*log.yaml", which contains documents or contained them/);
     end();
     await expect.poll(async () => (await fetch()).names, { timeout: 10_000 }).toEqual(['a.yaml', 'log.yaml']);
   });

@@ -121,7 +121,7 @@ describe('a setup key with the annotation `heddle.dev/renew-before`', () => {
     await expect.poll(key).toBeDefined();
     const first = await hash();
     await enrol('one', first);
-    await expect(enrol('two', first)).rejects.toThrow(/has been used as often as it may/);
+    await expect(enrol('two', first)).rejects.toThrow(/has reached its usage limit/);
     later(28);
     await expect.poll(hash).not.toBe(first);
     await expect(enrol('two', first)).rejects.toThrow(/setup key invalid/);
@@ -142,8 +142,8 @@ describe('a setup key with the annotation `heddle.dev/renew-before`', () => {
 
   test.each([
     ['3 days', /is `3 days`; write a duration of at least an hour, such as `72h`/],
-    ['10m', /is `10m`; write a time of at least an hour/],
-    ['720h', /is `720h`, and the generated values are valid for 720h; write `719h` at most/],
+    ['10m', /is `10m`; write a duration of at least an hour/],
+    ['720h', /is `720h`, and the generated values are valid for 720h; write at most `719h`/],
   ])('reports a problem when it cannot be renewed %s before', async (renewBefore, message) => {
     const { office } = await renewing(setupKey({}, renewBefore));
     await expect

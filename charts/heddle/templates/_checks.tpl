@@ -26,7 +26,7 @@
 {{- fail "Heddle needs a database: name a Secret that holds the URL of a Postgres in database.existingSecret, or write the URL in database.url, or set embedded.enabled=true for an evaluation." -}}
 {{- end -}}
 {{- if and .embedded.enabled (gt (int .replicas) 1) -}}
-{{- fail (printf "embedded.enabled wants replicas: 1 (0 while nothing runs), not %d: one process only may use an embedded database; several servers need a Postgres (database.existingSecret)." (int .replicas)) -}}
+{{- fail (printf "embedded.enabled requires replicas: 1 (or 0 to stop the server), not %d: only one process may use an embedded database; several servers need Postgres (database.existingSecret)." (int .replicas)) -}}
 {{- end -}}
 {{- range $name := list "bootstrapToken" "secretKey" -}}
 {{- $value := index $.Values $name -}}
@@ -42,7 +42,7 @@
 {{- $bytes := 0 -}}
 {{- range .Values.config -}}{{- $bytes = add $bytes (len .) -}}{{- end -}}
 {{- if gt $bytes 1048576 -}}
-{{- fail (printf "config holds %d bytes in %d files, and a ConfigMap holds 1048576 (1 MiB) at the most; spread the documents over several ConfigMaps and name those in sources." $bytes (len .Values.config)) -}}
+{{- fail (printf "config contains %d bytes in %d files, and the maximum size of a ConfigMap is 1048576 bytes (1 MiB); distribute the documents over several ConfigMaps and name them in sources." $bytes (len .Values.config)) -}}
 {{- end -}}
 {{- end -}}
 
@@ -51,7 +51,7 @@
 {{- if .Values.config -}}{{- $names = append $names (include "heddle.configSource" .) -}}{{- end -}}
 {{- range .Values.sources -}}
 {{- if has .name $names -}}
-{{- fail (printf "sources: two sources are called %s; a source owns what it states, so its name is its own." .name) -}}
+{{- fail (printf "sources: two sources have the name %s; the name of a source must be unique." .name) -}}
 {{- end -}}
 {{- $names = append $names .name -}}
 {{- end -}}
@@ -60,19 +60,19 @@
 {{- define "heddle.checkKubernetes" -}}
 {{- if .Values.kubernetes.enabled -}}
 {{- if not .Values.kubernetes.namespaces -}}
-{{- fail "kubernetes.enabled: kubernetes.namespaces has no rule, so no namespace would be read; say which ones, by names or by a selector." -}}
+{{- fail "kubernetes.enabled: kubernetes.namespaces has no rule, so no namespace would be read; select namespaces by names or by a selector." -}}
 {{- end -}}
 {{- range .Values.kubernetes.namespaces -}}
 {{- if and .selector (not $.Values.kubernetes.clusterWide) -}}
-{{- fail "kubernetes.clusterWide: a rule of kubernetes.namespaces has a selector, and without rights in the cluster the servers cannot see which namespaces there are; name them in names." -}}
+{{- fail "kubernetes.clusterWide: a rule of kubernetes.namespaces has a selector, but without cluster-wide rights the servers cannot list namespaces; list them in names." -}}
 {{- end -}}
 {{- end -}}
 {{- if and (not .Values.serviceAccount.create) (eq (include "heddle.serviceAccount" .) "default") -}}
-{{- fail "kubernetes.enabled: the rights would be those of every pod that runs as the service account default; name another one in serviceAccount.name, or let the chart make one (serviceAccount.create)." -}}
+{{- fail "kubernetes.enabled: the rights would be granted to every pod that runs as the service account default; name another one in serviceAccount.name, or let the chart create one (serviceAccount.create)." -}}
 {{- end -}}
 {{- range .Values.serverConfig.sources -}}
 {{- if eq .name $.Values.kubernetes.name -}}
-{{- fail (printf "kubernetes.name: a source of serverConfig is called %s already; give one of them another name." .name) -}}
+{{- fail (printf "kubernetes.name: a source of serverConfig already has the name %s; rename one of them." .name) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

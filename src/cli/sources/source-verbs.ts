@@ -47,9 +47,9 @@ async function setSuspended({ flags, positionals: [name = ''], config, terminal 
 function suspensionText(name: string, verb: 'suspend' | 'resume', before: Source): string {
   const was = before.suspended;
   if (verb === 'resume')
-    return was ? `The source ${name} goes on.` : `The source ${name} was not suspended; nothing changed.`;
-  if (was) return `The source ${name} was suspended already.`;
-  return `The source ${name} is suspended and keeps everything that it states. Resume it with \`heddle resume ${name}\`.`;
+    return was ? `The source ${name} is resumed.` : `The source ${name} was not suspended; nothing changed.`;
+  if (was) return `The source ${name} is already suspended; nothing changed.`;
+  return `The source ${name} is suspended; its objects are not changed. Resume it with \`heddle resume ${name}\`.`;
 }
 
 export const detach = defineCommand({

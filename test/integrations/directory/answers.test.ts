@@ -114,11 +114,15 @@ test.each<readonly [string, Instead, RegExp]>([
   ['half an answer', truncated, /does not answer as it should \(\w+\); it continues automatically$/],
   ['no JSON', says('<html>'), /answers 200 without valid JSON; it continues automatically$/],
   ['no list', says('{"@odata.deltaLink":"x"}'), /answers 200 without a list; it continues automatically$/],
-  ['a page without an end', says('{"value":[]}'), /says not where the list goes on; it continues automatically$/],
+  [
+    'a page without an end',
+    says('{"value":[]}'),
+    /answers with a page that has no link to the rest of the list; it continues automatically$/,
+  ],
   [
     'a link to another host',
     says('{"value":[],"@odata.nextLink":"https://elsewhere.example.com/v1.0/x"}'),
-    /link to another place/,
+    /answers with a link to another origin, which is not followed/,
   ],
   [
     'a group without an id',
@@ -133,7 +137,7 @@ test.each<readonly [string, Instead, RegExp]>([
   [
     'a page that is much longer than was asked for',
     says(`{"value":[${'{},'.repeat(9990)}{}],"@odata.deltaLink":"/"}`),
-    /answers with a list of 9991, and 9990 is the most; it continues automatically$/,
+    /answers with a list of 9991 items; the maximum is 9990; it continues automatically$/,
   ],
   ['a redirect', redirect, /answers with a redirect, which is not followed/],
   [
@@ -271,7 +275,7 @@ test('a directory that is down for long is reported once, and read when it is ba
 test('a certificate of a private authority is accepted only when the operator trusts the authority', async () => {
   const { open, sync, users, failed } = await openScene({}, { secure: true });
   expect(await sync()).toMatch(
-    /does not trust \((DEPTH_ZERO_)?SELF_SIGNED_CERT\w*\); the operator can name .* HEDDLE_OUTBOUND_CA; it continues automatically$/,
+    /does not trust \((DEPTH_ZERO_)?SELF_SIGNED_CERT\w*\); the operator can add the authority with HEDDLE_OUTBOUND_CA; it continues automatically$/,
   );
   expect(await failed()).toEqual([]);
   await sync(open(undefined, { authorities: certificate }));

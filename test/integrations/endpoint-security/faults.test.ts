@@ -170,7 +170,7 @@ describe('a failing endpoint security product', () => {
       startVendorA,
       'vendor-a',
       { status: 200, text: `{"data":[${'{},'.repeat(500)}{}]}` },
-      /answers with a list `data` of 501, although at most 500 were asked for/,
+      /answers with 501 items in the list `data`, although at most 500 were requested/,
     ],
     'a page of values that take up much more memory than text': [
       startVendorA,
@@ -271,7 +271,7 @@ describe('a failing endpoint security product', () => {
         .poll(() => status(vendor), open)
         .toMatchObject({
           state: 'failing',
-          lastError: expect.stringContaining('answers a page that leads back to one'),
+          lastError: expect.stringContaining('answers with a page that links back to an earlier one'),
         });
       expect(product.requests.length).toBeLessThan(12);
     },
@@ -288,7 +288,7 @@ describe('a failing endpoint security product', () => {
     runPost(api.engine);
     await expect
       .poll(() => status('vendor-b'), open)
-      .toMatchObject({ message: expect.stringContaining('is on another host') });
+      .toMatchObject({ message: expect.stringContaining('links to a next page on another host') });
     expect(foreign.requests).toEqual([]);
   });
 });

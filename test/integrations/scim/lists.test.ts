@@ -100,7 +100,7 @@ describe('a SCIM filter', () => {
     ['userName eq "a" userName eq "b"', /expected `and`, `or` or the end/],
     ['(userName eq "a"', /expected `\)`/],
     ['emails[type eq "work"', /expected `\]`/],
-    ['userName eq "a', /a text that does not end, at character 13/],
+    ['userName eq "a', /a text without a closing quote, at character 13/],
     ['"a" eq userName', /expected the name of an attribute/],
     ['nothing eq "a"', /no attribute `nothing`/],
     ['name.nothing eq "a"', /no attribute `name.nothing`/],
