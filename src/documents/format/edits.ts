@@ -3,6 +3,7 @@ import { nearestAll } from '../../lib/nearest.ts';
 import type { Registry } from '../../model/declare/registry.ts';
 import type { Document } from '../../model/document.ts';
 import { documentFields } from '../../model/lower/shape.ts';
+import { foreignValue } from '../../model/schema/foreign-names.ts';
 import { mentionsOf } from '../../model/schema/references.ts';
 import { describeForeignObject } from '../foreign-value.ts';
 import { pointerTo } from '../position.ts';
@@ -73,13 +74,13 @@ function findInDocument(finding: EditSearch, value: Json, pointer: string): void
 }
 
 function findInValue(finding: EditSearch, value: Json, shape: Shape, pointer: string): void {
-  const { allowedValues } = shape;
+  const { allowedValues, foreignValues } = shape;
   if (Array.isArray(value)) {
     for (const [at, item] of value.entries())
       findInValue(finding, item, shapeWithin(shape, at), pointerTo(pointer, at));
   } else if (isObject(value)) findInMembers(finding, value, shape, pointer);
   else if (typeof value === 'string' && allowedValues !== undefined && !allowedValues.includes(value)) {
-    const meant = findOnlyNearMatch(value, allowedValues);
+    const meant = foreignValue(foreignValues, value) ?? findOnlyNearMatch(value, allowedValues);
     if (meant !== undefined) finding.edits.set(pointer, { text: meant });
   }
 }

@@ -21,6 +21,8 @@ export interface Shape {
   readonly items?: readonly Shape[];
   /** Allowed values of an enum. */
   readonly allowedValues?: readonly string[];
+  /** Current values of an enum, by the name that other systems use for them. */
+  readonly foreignValues?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Returns the shape of a document, or of a list of documents. For an unknown kind, only the envelope has a shape. */
@@ -81,7 +83,7 @@ function shapeOf(field: AnyField): Shape {
     case 'refMap':
       return { allowsOtherMembers: true, defaultShape: shapeOf(field.of) };
     case 'enum':
-      return { allowedValues: field.values };
+      return { allowedValues: field.values, foreignValues: field.foreignValues };
     case 'typedRef':
       return { members: { id: leaf, type: { allowedValues: Object.keys(field.kinds) } } };
     default:

@@ -81,7 +81,11 @@ const ruleFields = {
     required: true,
     documentDefault: false,
   }),
-  protocol: oneOf(protocols, { doc: 'Protocol of the traffic that the rule applies to.', required: true }),
+  protocol: oneOf(protocols, {
+    doc: 'Protocol of the traffic that the rule applies to.',
+    required: true,
+    foreignValues: { 'netbird-ssh': 'ssh' },
+  }),
   ports: setOf(string({ doc: 'A port as text.', format: port }), {
     doc: 'Ports, each as text. Without ports and ranges the rule applies to all ports. Cannot be combined with `port_ranges`.',
     omitEmpty: true,

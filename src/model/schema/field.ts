@@ -97,10 +97,7 @@ export interface FieldOptions {
    * it has enabled the setting.
    */
   readonly unsupported?: Readonly<Record<string, { readonly value: Json; readonly hint: string }>>;
-  /**
-   * Names that other systems use for the field. A request with one of them is refused; the message names the right
-   * field.
-   */
+  /** Names that other systems use for the field. They are refused, with a message that names the field. */
   readonly foreignNames?: readonly string[];
 }
 
@@ -128,6 +125,8 @@ interface EnumShape {
   readonly values: readonly string[];
   /** Whether requests may write the values in upper case. */
   readonly ignoreCase?: boolean;
+  /** Names that other systems use for values, each with the value. Like `foreignNames`, they are refused. */
+  readonly foreignValues?: Readonly<Record<string, string>>;
 }
 /**
  * An ordered list that is owned as one unit, or (`set`) a sorted list without repeats whose elements are owned one by
@@ -305,7 +304,7 @@ export function boolean(options: Options<BooleanShape>): Field<boolean> {
 /** Declares an enumeration of texts. */
 export function oneOf<const V extends readonly string[]>(
   values: V,
-  options: FieldOptions & { readonly ignoreCase?: boolean },
+  options: Omit<Options<EnumShape>, 'values'>,
 ): Field<V[number]> {
   return { type: 'enum', values, ...options };
 }

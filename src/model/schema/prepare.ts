@@ -2,6 +2,7 @@ import { appendPointer, equalJson, isObject, type Json, type JsonObject } from '
 import { nearest } from '../../lib/nearest.ts';
 import type { Fault } from '../declare/kind.ts';
 import { type AnyField, type Fields, isEmpty } from './field.ts';
+import { foreignFieldNames } from './foreign-names.ts';
 
 /** A request body ready for validation, and the members that were removed from it. */
 export interface Prepared {
@@ -100,20 +101,6 @@ function reportUnknown(fields: Fields, name: string, value: Json, run: PrepareCo
   } else if (run.ignored.length <= maxReportedUnknown) {
     run.ignored.push(pointer());
   }
-}
-
-const formerNamesCache = new WeakMap<Fields, ReadonlyMap<string, string>>();
-
-/** Returns the alternative names of fields (`foreignNames`), each with the current name. */
-function foreignFieldNames(fields: Fields): ReadonlyMap<string, string> {
-  const present = formerNamesCache.get(fields);
-  if (present !== undefined) return present;
-  const names = Object.entries(fields).flatMap(([name, { foreignNames = [] }]) =>
-    foreignNames.map((old) => [old, name] as const),
-  );
-  const made = new Map(names);
-  formerNamesCache.set(fields, made);
-  return made;
 }
 
 function unsupportedFault(

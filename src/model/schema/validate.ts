@@ -1,10 +1,12 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { appendPointer, type Json, type JsonObject } from '../../lib/json.ts';
 import { nearest } from '../../lib/nearest.ts';
-import type { Fault } from '../declare/kind.ts';
+import type { Fault, Kind } from '../declare/kind.ts';
 import type { Registry } from '../declare/registry.ts';
-import { secretOrigin, specSchema, valueOrigins } from '../lower/shape.ts';
+import { documentFields, fieldsOn, type Surface, secretOrigin, specSchema, valueOrigins } from '../lower/shape.ts';
 import type { ProblemCode } from '../problem-codes.ts';
+import type { Fields } from './field.ts';
+import { withForeignNameHint } from './foreign-names.ts';
 import { type IsStored, numberLookupText, type Validator } from './validator.ts';
 
 /**
@@ -42,9 +44,16 @@ function validatorOf(registry: Registry): Validator {
         compiled.set(name, validate);
       }
       if (validate(spec)) return [];
-      return (validate.errors ?? []).filter((error) => !isOldValue(error, isStored)).map(faultOf);
+      const fields = shapeFields(registry, registry.get(kind), surface);
+      return (validate.errors ?? [])
+        .filter((error) => !isOldValue(error, isStored))
+        .map((error) => withForeignNameHint(fields, faultOf(error), error.data));
     },
   };
+}
+
+function shapeFields(registry: Registry, kind: Kind, surface: Surface): Fields {
+  return surface === 'document' ? documentFields(registry, kind) : fieldsOn(kind, surface);
 }
 
 /**

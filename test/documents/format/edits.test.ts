@@ -25,6 +25,13 @@ describe('heddle fmt --fix', () => {
     expect(formatted(text)).toBe(text);
   });
 
+  it('replaces names that other systems use for values', () => {
+    const rule = '- name: r\n      protocol: netbird-ssh # shell\n';
+    const text = document('Policy', 'p', `\n  rules:\n    ${rule}`);
+    expect(fixed(text)).toBe(text.replace('netbird-ssh', 'ssh'));
+    expect(formatted(text)).toBe(text);
+  });
+
   it('corrects misspelt kinds, members, values and envelope fields when only one correction is possible', () => {
     const text = document(
       'Polcy',
