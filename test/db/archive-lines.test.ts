@@ -11,7 +11,8 @@ async function* inPieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8A
 async function read(text: string, size = 64 * 1024): Promise<{ readonly lines: string[]; readonly fault?: string }> {
   const lines: string[] = [];
   try {
-    for await (const line of archiveLines(inPieces(gzipSync(text), size))) lines.push(line);
+    for await (const ended of archiveLines(inPieces(gzipSync(text), size)))
+      lines.push(...ended.map((line) => Buffer.from(line).toString().replace(/\n$/, '')));
     return { lines };
   } catch (error) {
     return { lines, fault: (error as Error).message };

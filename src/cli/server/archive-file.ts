@@ -1,6 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { type ArchiveHeader, damagedArchiveError, readArchive } from '../../db/archive/format.ts';
-import { archiveLines } from '../../db/archive/lines.ts';
+import { verifyArchive } from '../../db/archive/verify.ts';
 import { codeOf } from '../../lib/error-code.ts';
 import { InvalidInput } from '../../model/errors.ts';
 
@@ -17,17 +16,9 @@ export interface ArchiveSummary {
 
 /** Reads a backup to its end and returns its summary. Throws `InvalidInput` when the backup is incomplete. */
 export async function readArchiveSummary(file: string): Promise<ArchiveSummary> {
-  let header: ArchiveHeader | undefined;
-  let keys: readonly string[] = [];
-  let objects = 0;
-  for await (const item of readArchive(archiveLines(bytesOf(file)))) {
-    if ('header' in item) header = item.header;
-    if ('keys' in item) keys = item.keys;
-    if ('row' in item && item.section === 'objects') objects += 1;
-  }
-  if (header === undefined) throw damagedArchiveError('it is empty');
+  const { header, rows, keys } = await verifyArchive(bytesOf(file));
   const { account, revision, createdAt, history } = header;
-  return { account, revision, createdAt, history, objects, keys };
+  return { account, revision, createdAt, history, objects: rows.get('objects') ?? 0, keys };
 }
 
 async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {

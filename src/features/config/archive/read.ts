@@ -1,15 +1,17 @@
 import type { Engine } from '../../../commit/engine.ts';
+import { runInSlices } from '../../../commit/slices.ts';
 import {
   type ArchiveHeader,
-  type ArchiveItem,
   damagedArchiveError,
-  readArchive,
   type SectionName,
   sealedTextPattern,
 } from '../../../db/archive/format.ts';
-import { archiveLines } from '../../../db/archive/lines.ts';
+import { archiveRows } from '../../../db/archive/rows.ts';
+import type { ArchiveStructure } from '../../../db/archive/structure.ts';
+import { verifyArchive } from '../../../db/archive/verify.ts';
 import { resealArchivedRow } from '../../../db/sealing/reseal.ts';
 import { isObject, type JsonObject } from '../../../lib/json.ts';
+import { forEachInSteps } from '../../../lib/steps.ts';
 import type { Registry } from '../../../model/declare/registry.ts';
 import { InvalidInput } from '../../../model/errors.ts';
 import type { Problem } from '../../../model/problem.ts';
@@ -34,44 +36,61 @@ export interface ArchiveReadOptions {
 
 /**
  * Reads the whole archive and checks its checksums, its signature, its secrets, and whether its objects form a valid
- * account. Throws `InvalidInput` when a check fails.
+ * account. Throws `InvalidInput` when a check fails. Rows are parsed only after the signature was verified: until then
+ * anyone may have written them, and they may be built to exhaust the memory.
  */
 export async function checkArchive(
   engine: Engine,
   archive: Uint8Array,
   options: ArchiveReadOptions = {},
 ): Promise<CheckedArchive> {
-  let header: ArchiveHeader | undefined;
-  let account: JsonObject | undefined;
-  const objects: StoredObject[] = [];
-  for await (const item of readArchive(archiveLines(splitIntoChunks(archive)))) {
-    if ('header' in item) header = item.header;
-    if ('keys' in item) requireSignature(engine, item, options);
-    if (!('row' in item)) continue;
-    const row = resealRow(engine, header?.account ?? '', item);
-    if (item.section === 'account') account = row;
-    if (item.section === 'objects') objects.push(storedObject(engine.registry, row));
-  }
-  if (header === undefined || account === undefined) throw damagedArchiveError('its account is missing');
-  const unexpected = objects.find(({ kind }) => engine.registry.find(kind) === undefined);
-  if (unexpected !== undefined)
-    throw new InvalidInput(
-      `the archive contains objects of the kind ${unexpected.kind}, which this version of Heddle does not know; restore it with the version that wrote it, or a newer one`,
-    );
-  const state = emptySnapshot(engine.registry, header.account, header.revision, numbersOf(account)).with({
-    put: objects,
-    remove: [],
-  });
-  const problems = faultsOfState(state, objects);
+  const structure = await verifyArchive(splitIntoChunks(archive));
+  requireSignature(engine, structure, options);
+  const { header } = structure;
+  const { account, objects } = await readContent(engine, header, archive);
+  const state = await runInSlices(
+    emptySnapshot(engine.registry, header.account, header.revision, numbersOf(account)).withInSteps({
+      put: objects,
+      remove: [],
+    }),
+  );
+  const problems = await runInSlices(faultsOfState(state, objects));
   if (problems.length > 0)
     throw new InvalidInput('the objects in the archive do not form a valid account; nothing was written', { problems });
   return { header, account, state };
 }
 
+/**
+ * Maximum number of JSON values in the objects of an archive: those of 20,000 objects with 1,000 values each. As many
+ * take about 1 GB of memory.
+ */
+const maxObjectValues = 20_000_000;
+
+/** Reads the account row and the objects. Opens the secrets of all rows. */
+async function readContent(
+  engine: Engine,
+  header: ArchiveHeader,
+  archive: Uint8Array,
+): Promise<{ readonly account: JsonObject; readonly objects: readonly StoredObject[] }> {
+  let account: JsonObject | undefined;
+  const objects: StoredObject[] = [];
+  let left = maxObjectValues;
+  for await (const { values, ...item } of archiveRows(splitIntoChunks(archive))) {
+    const row = resealRow(engine, header.account, item);
+    if (item.section === 'account') account = row;
+    if (item.section !== 'objects') continue;
+    left -= values;
+    if (left < 0) throw new InvalidInput(`the objects in the archive have more than ${maxObjectValues} values`);
+    objects.push(storedObject(engine.registry, row));
+  }
+  if (account === undefined) throw damagedArchiveError('its account is missing');
+  return { account, objects };
+}
+
 /** Throws `InvalidInput` for an archive without a valid signature, because anyone may have written it. */
 function requireSignature(
   { planEnvironment: { archiveSigner: signer } }: Engine,
-  { signed }: Extract<ArchiveItem, { readonly keys: unknown }>,
+  { signed }: Pick<ArchiveStructure, 'signed'>,
   { acceptUnsigned = false }: ArchiveReadOptions,
 ): void {
   const isGenuine = signed === undefined ? undefined : signer.verify(signed.text, signed);
@@ -122,6 +141,10 @@ function storedObject(registry: Registry, row: JsonObject): StoredObject {
   const numbers = [createdRevision, updatedRevision].every((number) => typeof number === 'number');
   if (!texts || !numbers || !isObject(spec) || !isObject(derived) || !Array.isArray(declared))
     throw damagedArchiveError('an object in it is incomplete');
+  if (registry.find(String(kind)) === undefined)
+    throw new InvalidInput(
+      `the archive contains objects of the kind ${String(kind).slice(0, 50)}, which this version of Heddle does not know; restore it with the version that wrote it, or a newer one`,
+    );
   // The cast is safe: the members that the code relies on were checked above, and this program wrote the rest.
   return objectFromImage(registry, row as ObjectImage);
 }
@@ -144,11 +167,11 @@ const maxProblems = 20;
  * Returns the reasons why objects do not form a valid account: duplicate ids, references to missing objects, and unique
  * values that two objects share.
  */
-function faultsOfState(state: Snapshot, objects: readonly StoredObject[]): readonly Problem[] {
+function* faultsOfState(state: Snapshot, objects: readonly StoredObject[]): Generator<undefined, readonly Problem[]> {
   const problems: Problem[] = [];
   const ids = new Set<string>();
-  for (const object of objects) {
-    if (problems.length >= maxProblems) break;
+  yield* forEachInSteps(objects, (object) => {
+    if (problems.length >= maxProblems) return;
     const add = (code: ProblemCode, message: string): void => {
       problems.push({ code, kind: object.kind, key: object.key ?? object.name, message });
     };
@@ -163,6 +186,6 @@ function faultsOfState(state: Snapshot, objects: readonly StoredObject[]): reado
       if (holder !== undefined && holder.id !== object.id)
         add('value_taken', `${rule} ${value} is taken by another ${object.kind} of the archive`);
     }
-  }
+  });
   return problems;
 }

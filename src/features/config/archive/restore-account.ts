@@ -2,8 +2,8 @@ import { findOwner } from '../../../commit/bootstrap.ts';
 import type { Engine } from '../../../commit/engine.ts';
 import { operatorActor } from '../../../commit/operator.ts';
 import { findOperatorAccount } from '../../../db/accounts/operator.ts';
-import { type ArchiveHeader, readArchive, type SectionName } from '../../../db/archive/format.ts';
-import { archiveLines } from '../../../db/archive/lines.ts';
+import type { ArchiveHeader, SectionName } from '../../../db/archive/format.ts';
+import { archiveRows } from '../../../db/archive/rows.ts';
 import { type RestoreResult, type RestoreTarget, restoreAccount, type SectionRows } from '../../../db/archive/write.ts';
 import { countAccounts, findRevision } from '../../../db/commit/accounts.ts';
 import type { Json, JsonObject } from '../../../lib/json.ts';
@@ -105,8 +105,7 @@ async function* sectionRows(engine: Engine, account: string, archive: Uint8Array
   let section: SectionName | undefined;
   let rows: JsonObject[] = [];
   let characters = 0;
-  for await (const item of readArchive(archiveLines(splitIntoChunks(archive)))) {
-    if (!('row' in item)) continue;
+  for await (const item of archiveRows(splitIntoChunks(archive))) {
     const isFull = rows.length >= batch.rows || characters >= batch.characters;
     if (section !== undefined && (item.section !== section || isFull)) {
       yield { section, rows };

@@ -1,6 +1,8 @@
 import type { Call, Engine } from '../../../commit/engine.ts';
+import { runInSlices } from '../../../commit/slices.ts';
 import type { ArchiveHeader } from '../../../db/archive/format.ts';
 import type { JsonObject } from '../../../lib/json.ts';
+import { forEachInSteps } from '../../../lib/steps.ts';
 import { Conflict, InvalidInput } from '../../../model/errors.ts';
 import { entriesOf } from '../../../model/schema/field-search.ts';
 import type { StoredObject } from '../../../model/state/object.ts';
@@ -28,7 +30,7 @@ export async function restoreObjects(
   const { header, state } = await checkArchive(engine, archive);
   requireConfirmation(call.account, header, replace);
   const { revision } = header;
-  const archived = restorable(state);
+  const archived = await runInSlices(restorable(state));
   const request: ApplyRequest = {
     ...{ source: '', documents: [], problems: [], locate: (problems) => problems },
     ...{ rollback: { revision, scope: 'all' }, archived },
@@ -59,7 +61,8 @@ export async function findRestored(
   const done = await findRevisionEffect(engine, call, revision);
   if (done === undefined) return undefined;
   const { header, state } = await checkArchive(engine, archive);
-  return { ...reportOf(header, restorable(state)), revision, rows: done.changes.length };
+  const archived = await runInSlices(restorable(state));
+  return { ...reportOf(header, archived), revision, rows: done.changes.length };
 }
 
 function reportOf(
@@ -88,13 +91,15 @@ function requireConfirmation(account: string, header: ArchiveHeader, replace: st
  * Returns the objects as owners declared them, without the facts that the server found out about them: an owner may not
  * import these. Objects that a rollback leaves alone are left out.
  */
-function restorable(state: Snapshot): Snapshot {
+function* restorable(state: Snapshot): Generator<undefined, Snapshot> {
   const { registry } = state;
-  const put = [...state.objects()]
-    .filter((object) => !isNeverRolledBack(registry.get(object.kind), object))
-    // The order of lists is not restored either: restored objects are listed after the others.
-    .map(({ sortKeys: _, ...object }): StoredObject => ({ ...object, derived: declaredValues(state, object) }));
-  return state.with({ put, remove: [] });
+  const put: StoredObject[] = [];
+  yield* forEachInSteps(state.objects(), ({ sortKeys: _, ...object }) => {
+    // The order of lists is not restored: restored objects are listed after the others.
+    if (!isNeverRolledBack(registry.get(object.kind), object))
+      put.push({ ...object, derived: declaredValues(state, object) });
+  });
+  return yield* state.withInSteps({ put, remove: [] });
 }
 
 /**

@@ -1,0 +1,136 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { type ArchiveHeader, type SectionName, sectionNames, writeArchive } from '../../src/db/archive/format.ts';
+import { compressArchive } from '../../src/db/archive/lines.ts';
+import { archiveRows } from '../../src/db/archive/rows.ts';
+import { verifyArchive } from '../../src/db/archive/verify.ts';
+import { createSigner } from '../../src/db/sealing/signer.ts';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { InvalidInput } from '../../src/model/errors.ts';
+
+const signer = createSigner([randomBytes(32)], 'archives');
+const header: ArchiveHeader = {
+  ...{ archive: 'heddle', formatVersion: 1, account: 'a', revision: 3, base: 3, history: false },
+  ...{ createdAt: '2026-01-01T00:00:00Z', program: 'test' },
+};
+const names = sectionNames.filter((name) => !['base_objects', 'revisions', 'changes'].includes(name));
+
+async function* inOne(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+/** A signed archive with these rows of objects. */
+async function written(rows: readonly JsonObject[]): Promise<Buffer> {
+  const sections = names.map((name) => ({
+    name,
+    async *pages() {
+      if (name === 'account') yield [{ sequences: {} }];
+      if (name === 'objects') yield rows;
+    },
+  }));
+  return Buffer.concat(await compressArchive(writeArchive(header, sections, signer)).toArray());
+}
+
+/** An archive with these texts, in Latin-1, as rows of objects, and with their checksums. */
+function packedRows(rows: readonly string[]): Buffer {
+  const sha256 = (lines: readonly string[]) => createHash('sha256').update(lines.join(''), 'latin1').digest('hex');
+  const section = (name: SectionName) => {
+    const lines = name === 'objects' ? rows.map((row) => `${row}\n`) : [];
+    return [`{"section":"${name}"}\n`, ...lines, endOf(name, lines.length, sha256(lines))];
+  };
+  const lines = [`${JSON.stringify(header)}\n`, ...names.flatMap(section)];
+  return gzipSync(Buffer.from([...lines, endOf('archive', rows.length, sha256(lines))].join(''), 'latin1'));
+}
+
+function endOf(end: string, rows: number, sha256: string): string {
+  return `${JSON.stringify({ end, rows, sha256 })}\n`;
+}
+
+async function rowsIn(archive: Buffer): Promise<readonly JsonObject[]> {
+  const found: JsonObject[] = [];
+  for await (const { section, row } of archiveRows(inOne(archive))) if (section === 'objects') found.push(row);
+  return found;
+}
+
+const reading = (archive: Buffer) => rowsIn(archive).catch((error: unknown) => error);
+
+describe('verifying an archive', () => {
+  it('returns its header, the number of rows of each section, and its signature', async () => {
+    const structure = await verifyArchive(inOne(await written([{ id: 'b' }, { id: 'c' }])));
+    expect(structure).toMatchObject({ header, keys: [], signed: { key: signer.keyId } });
+    expect([structure.rows.get('objects'), structure.rows.get('tokens')]).toEqual([2, 0]);
+    expect(structure.signed && signer.verify(structure.signed.text, structure.signed)).toBe(true);
+  });
+
+  it('does not parse the rows', async () => {
+    const archive = packedRows(['not JSON', '[]', '\u0000']);
+    expect((await verifyArchive(inOne(archive))).rows.get('objects')).toBe(3);
+    expect(await reading(archive)).toEqual(
+      new InvalidInput(
+        'the archive is damaged: one of its lines is not a JSON object. Nothing was written; use another copy of it',
+      ),
+    );
+  });
+
+  it('needs memory for one row, whatever the rows are', async () => {
+    const row = `{"a":[${'[],'.repeat(330_000)}[]]}`;
+    // Compressed well, 60 MB need padding to be within the limits for their size.
+    const archive = packedRows([
+      JSON.stringify({ a: randomBytes(600_000).toString('base64') }),
+      ...Array(60).fill(row),
+    ]);
+    const before = process.resourceUsage().maxRSS;
+    expect((await verifyArchive(inOne(archive))).rows.get('objects')).toBe(61);
+    // A single one of these rows takes 20 MB when it is parsed.
+    expect((process.resourceUsage().maxRSS - before) / 1024).toBeLessThan(100);
+  });
+
+  it('refuses a long or deep line between the rows, without parsing it', async () => {
+    const text = (line: string) => verifyArchive(inOne(gzipSync(`${line}\n`)));
+    await expect(text(`{"archive":"heddle","a":"${'x'.repeat(70_000)}"}`)).rejects.toThrow(/header .* is too long/);
+    await expect(text(`{"formatVersion":${'['.repeat(9000)}${']'.repeat(9000)}}`)).rejects.toThrow(/levels deep/);
+  });
+
+  it('refuses a row that looks like the end of a section', async () => {
+    await expect(verifyArchive(inOne(packedRows(['{"end":"tokens","rows":0,"sha256":""}'])))).rejects.toThrow(
+      /unexpected line/,
+    );
+  });
+});
+
+describe('the rows of an archive', () => {
+  it('equal what was written', async () => {
+    const rows = [
+      { id: 'b', spec: { text: 'über "長い" \n' } },
+      { id: 'c', end: 'objects', list: [1, [], {}] },
+    ];
+    expect(await rowsIn(await written(rows))).toEqual(rows);
+  });
+
+  it.each([
+    ['more than 1,000,000 values', `{"a":[${'0,'.repeat(1_000_001)}0]}`, /more than 1000000 values/],
+    ['more than 500 levels', `{"a":${'['.repeat(500)}${']'.repeat(500)}}`, /nests more than 500 levels deep/],
+    ['bytes that are not UTF-8', '{"a":"\xff"}', /not a JSON object/],
+  ])('are refused with %s, even when the archive is signed', async (_, row, message) => {
+    const padding = JSON.stringify({ a: randomBytes(300_000).toString('base64') });
+    expect(await reading(packedRows([padding, row]))).toMatchObject({ message: expect.stringMatching(message) });
+  });
+
+  it('may list 300,000 members', async () => {
+    const noise = randomBytes(10 * 300_000).toString('hex');
+    const members = Object.fromEntries(
+      Array.from({ length: 300_000 }, (_, at) => [`m${noise.slice(20 * at, 20 * at + 20)}`, ['source']]),
+    );
+    const [row] = await rowsIn(await written([{ id: 'g', members }]));
+    expect(Object.keys(row?.['members'] ?? {}).length).toBe(300_000);
+  });
+});
+
+describe('writing an archive', () => {
+  it('lists at most 1000 keys, so that the last line stays short', async () => {
+    const texts = Array.from({ length: 8000 }, (_, at) => `sealed:2:${at.toString(16).padStart(12, '0')}:x`);
+    const { keys } = await verifyArchive(inOne(await written([{ texts }])));
+    expect(keys.length).toBe(1000);
+  });
+});
