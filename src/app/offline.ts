@@ -1,9 +1,10 @@
 import type { Engine } from '../commit/engine.ts';
 import { openDatabase } from '../db/database.ts';
-import { toDamageError } from '../db/embedded/data-directory.ts';
-import { migrate } from '../db/migrate.ts';
+import { exists, holdsDatabase, toDamageError } from '../db/embedded/data-directory.ts';
+import { holdsMigrations, migrate } from '../db/migrate.ts';
 import { readKeys, requireOwnKey } from '../db/sealing/keys.ts';
 import { verifyKey } from '../db/sealing/sealing.ts';
+import { InvalidInput } from '../model/errors.ts';
 import { createEngine, environmentOfKeys } from './engine.ts';
 import { connectNotices } from './notices.ts';
 
@@ -15,6 +16,31 @@ export interface OfflineOptions {
   readonly preparedStatements: boolean;
   readonly secretKey: string | undefined;
   readonly secretKeyFile: string | undefined;
+}
+
+/** Like `withDatabase`, but creates nothing: throws `InvalidInput` where there is no database of Heddle. */
+export async function withExistingDatabase<Value>(
+  options: OfflineOptions,
+  work: (engine: Engine) => Promise<Value>,
+): Promise<Value> {
+  const { databaseUrl, dataDir } = options;
+  const correct = 'name the data directory of the server with --data-dir, or its Postgres with HEDDLE_DATABASE_URL';
+  if (databaseUrl === undefined && !(await holdsDatabase(dataDir))) {
+    const what = (await exists(dataDir)) ? `${dataDir} contains no database` : `there is no directory ${dataDir}`;
+    throw new InvalidInput(`${what}; ${correct}.`);
+  }
+  if (databaseUrl !== undefined && !(await isMigrated(databaseUrl)))
+    throw new InvalidInput(`The database of HEDDLE_DATABASE_URL has no tables of Heddle; ${correct}.`);
+  return withDatabase(options, work);
+}
+
+async function isMigrated(url: string): Promise<boolean> {
+  const database = await openDatabase({ url, poolSize: 1 });
+  try {
+    return await holdsMigrations(database);
+  } finally {
+    await database.close();
+  }
 }
 
 /**

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { codeOf } from '../lib/error-code.ts';
 import { Conflict } from '../model/errors.ts';
+import { statement } from './builder.ts';
 import type { Database, RunSql } from './database.ts';
 import { describeHolders } from './lock-holder.ts';
 import { migrations as known, type Migration } from './migrations/index.ts';
@@ -50,6 +51,14 @@ export async function migrate(database: Database, options: MigrateOptions = {}):
     await delay(pauseSeconds * 1000);
   }
 }
+
+/** Checks whether a database has been migrated, by any version of the program. Changes nothing. */
+export async function holdsMigrations(database: Database): Promise<boolean> {
+  const [found] = await database.lookUp(statement<{ readonly exists: boolean }>(ledgerExists, []));
+  return found?.exists === true;
+}
+
+const ledgerExists = `select to_regclass('heddle_schema') is not null as "exists"`;
 
 async function migrateOnce(database: Database, options: MigrateOptions): Promise<readonly string[]> {
   const { migrations = known, lockSeconds = 3, minPostgresVersion = 15 } = options;
@@ -144,7 +153,7 @@ async function lockAccounts(run: RunSql, missing: readonly Migration[]): Promise
 
 async function readMissing(run: RunSql, migrations: readonly Migration[]): Promise<readonly Migration[]> {
   // Checked first, because `if not exists` alone would send a notice at every start.
-  const [ledger] = await run(`select to_regclass('heddle_schema') is not null as "exists"`);
+  const [ledger] = await run(ledgerExists);
   if (ledger?.['exists'] !== true) await run(LEDGER);
   const applied = await run('select migration, oldest_program from heddle_schema order by migration');
   const names = new Set(migrations.map((migration) => migration.name));

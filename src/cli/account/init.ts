@@ -1,5 +1,6 @@
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
+import { createDirectory } from '../../db/embedded/disk.ts';
 import { quoteShellWord } from '../../lib/shell-word.ts';
 import { InvalidInput } from '../../model/errors.ts';
 import { archive } from '../../operations/config/archive.ts';
@@ -130,7 +131,7 @@ async function repositoryOf(directory: string): Promise<string | undefined> {
 /** Writes a file unless it exists. Returns whether it was written. */
 async function writeNew(path: string, text: string): Promise<boolean> {
   try {
-    await mkdir(dirname(path), { recursive: true });
+    await createDirectory(dirname(path));
     await writeFile(path, text, { flag: 'wx' });
     return true;
   } catch (error) {

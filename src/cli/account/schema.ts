@@ -1,6 +1,7 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { serverFileSchema } from '../../config/file.ts';
+import { createDirectory } from '../../db/embedded/disk.ts';
 import * as kinds from '../../kinds/index.ts';
 import { createRegistry } from '../../model/declare/registry.ts';
 import { InvalidInput } from '../../model/errors.ts';
@@ -45,7 +46,7 @@ interface SchemaFile {
 
 async function writeFiles(directory: string, files: readonly SchemaFile[]): Promise<void> {
   try {
-    await mkdir(directory, { recursive: true });
+    await createDirectory(directory);
     for (const { name, text } of files) await writeFile(join(directory, name), text);
   } catch (error) {
     throw toWriteError(directory, error);

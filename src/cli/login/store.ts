@@ -1,8 +1,9 @@
-import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { environment } from '../../config.ts';
+import { createDirectory } from '../../db/embedded/disk.ts';
 import { codeOf } from '../../lib/error-code.ts';
 import { isObject } from '../../lib/json.ts';
 import { InvalidInput, Unavailable } from '../../model/errors.ts';
@@ -47,7 +48,7 @@ export function openLogins(configDir: string | undefined): LoginStore {
     read: async (server) => (await readAll(path))[server],
     async change(server, work) {
       try {
-        await mkdir(directory, { recursive: true, mode: 0o700 });
+        await createDirectory(directory, 0o700);
         return await withLock(join(directory, 'logins.lock'), async () => {
           const before = await readAll(path);
           const login = await work(before[server]);

@@ -25,10 +25,10 @@ export const operatorBackup = defineCommand({
   async run({ flags, positionals: [file = ''], config, terminal }) {
     if (flags['force'] !== true) await refuseToOverwrite(file);
     const summary = await withProgress(terminal, 'backing up', async () => {
-      const { withDatabase } = await import('../../app/offline.ts');
+      const { withExistingDatabase } = await import('../../app/offline.ts');
       const { backUp } = await import('../../features/config/archive/backup.ts');
       const { operatorAccountOf } = await import('../../commit/operator.ts');
-      return withDatabase(config, async (engine) => {
+      return withExistingDatabase(config, async (engine) => {
         const account = typeof flags['account'] === 'string' ? flags['account'] : await operatorAccountOf(engine);
         if (account === undefined)
           throw new NotFound("no account is recorded as the operator's; name one with --account");

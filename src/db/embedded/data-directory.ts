@@ -1,7 +1,8 @@
-import { access, chmod, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { access, chmod, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeOf } from '../../lib/error-code.ts';
 import { Unavailable } from '../../model/errors.ts';
+import { createDataDirectory } from './disk.ts';
 
 /**
  * File that marks a data directory as containing a database, so that a directory that lost its database is never
@@ -26,7 +27,7 @@ const requiredFiles = [
 
 /** Creates the data directory when it is missing, and removes the permissions of other users. */
 export async function openDataDirectory(directory: string): Promise<void> {
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await createDataDirectory(directory);
   await revokeOthersAccess(directory);
 }
 

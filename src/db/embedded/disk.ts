@@ -1,4 +1,5 @@
-import { type FileHandle, open, rm, statfs } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, rm, stat, statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { codeOf } from '../../lib/error-code.ts';
 import { Unavailable } from '../../model/errors.ts';
 
@@ -35,6 +36,41 @@ export async function createFile(path: string, text: string): Promise<boolean> {
     throw error;
   } finally {
     await file.close();
+  }
+}
+
+/**
+ * Creates a directory, and those above it that are missing. Where a file system has no such directory and lets none be
+ * created, as `/proc`, it throws; `mkdir` with `recursive` tries that without end.
+ */
+export async function createDirectory(path: string, mode?: number): Promise<void> {
+  try {
+    await mkdir(path, { mode });
+  } catch (error) {
+    if (await isDirectory(path)) return;
+    if (codeOf(error) !== 'ENOENT' || (await isDirectory(dirname(path)))) throw error;
+    await createDirectory(dirname(path), mode);
+    await createDirectory(path, mode);
+  }
+}
+
+function isDirectory(path: string): Promise<boolean> {
+  return stat(path).then(
+    (status) => status.isDirectory(),
+    () => false,
+  );
+}
+
+/** Creates a data directory when it is missing. Only its owner may access it. */
+export async function createDataDirectory(directory: string): Promise<void> {
+  try {
+    await createDirectory(directory, 0o700);
+  } catch (cause) {
+    if (codeOf(cause) !== 'ENOENT') throw cause;
+    throw new Unavailable(
+      `The data directory ${directory} cannot be created, because its file system has no directories of users; choose another one with --data-dir.`,
+      { cause },
+    );
   }
 }
 

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InvalidInput } from '../../model/errors.ts';
 import { exists, holdsDatabase } from '../embedded/data-directory.ts';
-import { createFile, inDataDirectory } from '../embedded/disk.ts';
+import { createDataDirectory, createFile, inDataDirectory } from '../embedded/disk.ts';
 import { keyBytes } from './derive-key.ts';
 
 /** Sources of the keys for secrets. */
@@ -67,7 +67,7 @@ async function readOrCreateKey(dataDir: string): Promise<string> {
   const path = join(dataDir, 'secret.key');
   const key = `${newKeyText()}\n`;
   const isNew = await inDataDirectory(dataDir, async () => {
-    await mkdir(dataDir, { recursive: true });
+    await createDataDirectory(dataDir);
     return createFile(path, key);
   });
   return isNew ? key : readText(path);

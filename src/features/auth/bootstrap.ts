@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bootstrapAccount, type FirstObject, findOwner } from '../../commit/bootstrap.ts';
 import type { Engine } from '../../commit/engine.ts';
 import { countTokens, insertToken, listTokens } from '../../db/accounts/tokens.ts';
-import { createFile, inDataDirectory } from '../../db/embedded/disk.ts';
+import { createDataDirectory, createFile, inDataDirectory } from '../../db/embedded/disk.ts';
 import { makeToken, tokenRandomBytes } from '../../lib/token.ts';
 import { hashToken, tokenPrefix } from './authenticate.ts';
 
@@ -125,7 +125,7 @@ async function ensureTokenFile({ dataDir, report }: OwnerOptions): Promise<strin
   const path = join(dataDir, 'token');
   const token = makeToken(tokenPrefix, randomBytes(tokenRandomBytes));
   const isNew = await inDataDirectory(dataDir, async () => {
-    await mkdir(dataDir, { recursive: true });
+    await createDataDirectory(dataDir);
     return createFile(path, `${token}\n`);
   });
   if (!isNew) {

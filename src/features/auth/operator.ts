@@ -1,7 +1,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import { mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createFile } from '../../db/embedded/disk.ts';
+import { createDirectory, createFile } from '../../db/embedded/disk.ts';
 import { sha256Base64 } from '../../lib/node-pure.ts';
 import { isWellFormedToken, makeToken, tokenRandomBytes } from '../../lib/token.ts';
 import { Unauthenticated } from '../../model/errors.ts';
@@ -53,7 +53,7 @@ export async function ensureOperatorToken({
 /** Creates the file with a new token. Returns `undefined` when the file exists. */
 async function createTokenFile(dataDir: string, path: string): Promise<string | undefined> {
   const token = makeToken(operatorTokenPrefix, randomBytes(tokenRandomBytes));
-  await mkdir(dataDir, { recursive: true, mode: 0o700 }).catch(() => undefined);
+  await createDirectory(dataDir, 0o700).catch(() => undefined);
   return (await createFile(path, `${token}\n`)) ? token : undefined;
 }
 
