@@ -45,3 +45,20 @@ test.each(held)('%s quotes messages exactly as they appear in the source code', 
   expect(messages.length).toBeGreaterThan(3);
   expect(messages.filter((message) => !lines.some((line) => says(line, message)))).toEqual([]);
 });
+
+/** The source code, with values that messages have filled in replaced, also where they are expressions with braces. */
+const source = globSync('src/**/*.ts', { cwd: root })
+  .map((path) => readFileSync(join(root, path), 'utf8'))
+  .map((text) => [1, 2, 3].reduce((left) => left.replaceAll(/\$\{[^{}]*\}/g, '…'), text).replaceAll('\\`', '`'))
+  .join('\n');
+
+/** The pages whose messages the program puts together from several parts. */
+const assembled = ['custom-domains', 'directory', 'endpoint-security', 'notifications', 'streaming'];
+
+test.each(assembled)('docs/integrations/%s.md quotes only words of messages in the source code', (name) => {
+  const messages = messagesOf(pages.find(({ path }) => path === `docs/integrations/${name}.md`)?.text ?? '');
+  expect(messages.length).toBeGreaterThan(3);
+  const parts = messages.flatMap((message) => message.split(/…|`|\b\d+\b|\([^)]*\)|https?:\/\//));
+  const words = parts.map((part) => part.replaceAll(/^[\s;:,.]+|[\s;:,.]+$/g, '')).filter((part) => part.includes(' '));
+  expect(words.filter((part) => !source.includes(part))).toEqual([]);
+});
