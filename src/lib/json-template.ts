@@ -37,16 +37,18 @@ export function parseJsonTemplate<Name extends string>(
   const parts: (string | Placeholder<Name>)[] = [];
   let isQuoted = false;
   let end = 0;
-  for (const match of text.matchAll(/\{\{(.*?)\}\}/gs)) {
-    const fixed = text.slice(end, match.index);
+  // Two searches for texts: a regular expression would read the rest of the text again for each `{{` without a `}}`.
+  for (let begin = text.indexOf('{{'); begin >= 0; begin = text.indexOf('{{', end)) {
+    const close = text.indexOf('}}', begin + 2);
+    if (close < 0) return { fault: 'a `{{` has no closing `}}`; add it' };
+    const fixed = text.slice(end, begin);
     isQuoted = isQuotedAfter(fixed, isQuoted);
-    const place = parsePlaceholder(match[1] ?? '', names);
+    const place = parsePlaceholder(text.slice(begin + 2, close), names);
     if ('fault' in place) return place;
     parts.push(fixed, { ...place, isQuoted });
-    end = match.index + match[0].length;
+    end = close + 2;
   }
   const rest = text.slice(end);
-  if (rest.includes('{{')) return { fault: 'a `{{` has no closing `}}`; add it' };
   const template: JsonTemplate<Name> = {
     render: (values) => [...parts, rest].map((part) => renderPart(part, values)).join(''),
   };

@@ -101,9 +101,14 @@ function checkUrl(value: string): string | undefined {
 }
 
 function checkTemplate(value: string): string | undefined {
+  // The field refuses it.
+  if (value.length > maxTextLength) return undefined;
   const template = parseEventTemplate(value);
   return 'fault' in template ? `\`body_template\` is not a valid template: ${template.fault}` : undefined;
 }
+
+/** Maximum length of a setting that is a text. */
+export const maxTextLength = 4 * maxLengths.text;
 
 /** Alternative spellings of keys, each with the spelling that is stored. */
 export const keyAliases: Readonly<Record<string, string>> = {
@@ -147,7 +152,7 @@ const headers = secret({
 });
 
 /** Many platforms let anyone write who knows the address. */
-const address = secret({ doc: 'A web address.', read: 'shown', maxLength: 4 * maxLengths.text, format: webUrl });
+const address = secret({ doc: 'A web address.', read: 'shown', maxLength: maxTextLength, format: webUrl });
 
 /** Keys whose values are stored sealed. */
 export const secretFields: Readonly<Record<string, Field<string | undefined>>> = {

@@ -1,4 +1,4 @@
-import { asObject, equalJson, type Json, type JsonObject } from '../../lib/json.ts';
+import { asObject, canonicalJson, type Json, type JsonObject } from '../../lib/json.ts';
 import type { Fault } from '../../model/declare/kind.ts';
 import type { AnyField, Fields } from '../../model/schema/field.ts';
 
@@ -29,12 +29,29 @@ function translate(
   return [name, String(at), ...translate(field.fields, stored[Number(position)], stated[at], rest)];
 }
 
+/** Returns the position of a stored item in the stated list, or its own position when the list does not contain it. */
 function positionOf(field: AnyField, stored: readonly Json[], stated: readonly Json[], at: number): number {
-  const found =
-    field.type === 'keyed'
-      ? stated.findIndex((entry) => memberOf(entry, field.key) === memberOf(stored[at], field.key))
-      : stated.findIndex((item) => equalJson(item, stored[at]));
-  return found < 0 ? at : found;
+  const positions = statedPositions.get(stated) ?? indexPositions(field, stated);
+  statedPositions.set(stated, positions);
+  return positions.get(identityOf(field, stored[at])) ?? at;
+}
+
+/** Positions in stated lists. A list with thousands of items may have as many faults, so each list is read only once. */
+const statedPositions = new WeakMap<readonly Json[], ReadonlyMap<string, number>>();
+
+/** Returns the first position of each item, by its identity. */
+function indexPositions(field: AnyField, items: readonly Json[]): ReadonlyMap<string, number> {
+  const positions = new Map<string, number>();
+  for (const [at, item] of items.entries()) {
+    const identity = identityOf(field, item);
+    if (!positions.has(identity)) positions.set(identity, at);
+  }
+  return positions;
+}
+
+/** Returns a text that is equal for items that mean the same: the key of a keyed entry, the whole value otherwise. */
+function identityOf(field: AnyField, item: Json | undefined): string {
+  return canonicalJson(field.type === 'keyed' ? memberOf(item, field.key) : item);
 }
 
 function memberOf(value: Json | undefined, name: string): Json | undefined {
