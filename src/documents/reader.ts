@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Document, ForeignFile, SourceFile } from '../model/document.ts';
 import { Internal } from '../model/errors.ts';
-import { type Problem, sortProblems } from '../model/problem.ts';
+import { type Problem, sortProblems, takeFaults } from '../model/problem.ts';
 import type { ProblemCode } from '../model/problem-codes.ts';
 import { digestOfFile } from './digest.ts';
 import { createDuplicateFinder } from './duplicates.ts';
@@ -49,7 +49,7 @@ export function createReader(options: ReaderOptions = {}): Reader {
   let closed = false;
   const parse = async (file: SourceFile, digest: string, who: ReadCaller): Promise<ParsedFile> => {
     const parsed = await parser.parse(file.text, who);
-    cache.set(digest, parsed, parsed.bytes);
+    cache.set(digest, parsed, parsed.bytes + parsed.problems.length * bytesPerProblem);
     return parsed;
   };
   const readText = (file: SourceFile, who: ReadCaller): ParsedFile | Promise<ParsedFile> => {
@@ -70,6 +70,9 @@ export function createReader(options: ReaderOptions = {}): Reader {
     },
   };
 }
+
+/** Size of a problem in the cache. A file of 4 KB can have 1000 problems, and a revision thousands of such files. */
+const bytesPerProblem = 512;
 
 type ReadText = (file: SourceFile) => ParsedFile | Promise<ParsedFile>;
 
@@ -108,7 +111,7 @@ async function readRevision(
     byFile.push(result.documents);
     for (const document of result.documents) documents.push(document);
     if (result.foreign !== undefined) foreign.push(result.foreign);
-    for (const problem of result.problems) problems.push(problem);
+    for (const problem of takeFaults(result.problems, problems.length)) problems.push(problem);
     characters += file.text.length + (isKnown ? fileCostCharacters : parseCostCharacters);
     if (characters < charactersPerTurn) continue;
     // A few files fit into one turn of the event loop. Hashing 64 MiB of files, or parsing thousands, in one turn would

@@ -147,6 +147,7 @@ export const problemCodes = {
   port_repeated: 'A port is asked for twice.',
   precondition_failed: 'A precondition of the change is not met.',
   problems_hidden: 'There are problems with objects that the caller may not read.',
+  problems_truncated: 'There are more problems than are listed.',
   process_without_path: 'A process check names no path for any system.',
   public_key_invalid: 'The text is not a public key.',
   record_cname_alone: 'A CNAME record has the same name as another record.',

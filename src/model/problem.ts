@@ -38,6 +38,38 @@ export function shortenProblem(problem: Problem): Problem {
   return message === problem.message ? problem : { ...problem, message };
 }
 
+/**
+ * Maximum number of problems in one answer. No user corrects more by hand, and a body of 1 MB can have hundreds of
+ * thousands.
+ */
+export const maxProblems = 1000;
+
+/** Returns the first problems by position, with a note when there are more. Limits a limited list no further. */
+export function limitProblems(problems: readonly Problem[]): readonly Problem[] {
+  const sorted = sortProblems(problems);
+  if (sorted.filter((problem) => !isTruncationNote(problem)).length <= maxProblems) return sorted;
+  const message = `there are more problems than these ${maxProblems}; correct these first`;
+  return [...sorted.slice(0, maxProblems), { code: 'problems_truncated', message }];
+}
+
+/** Maximum number of problems whose messages are joined to one. */
+const maxJoined = 20;
+
+/** Returns one message for all problems. Names only their number after the first ones, because answers list them too. */
+export function joinMessages(problems: readonly Problem[]): string {
+  const joined = problems.slice(0, maxJoined).map(({ message }) => message);
+  const others = problems.length - joined.length;
+  return `${joined.join('; ')}${others === 0 ? '' : ` (and ${others} more ${others === 1 ? 'problem' : 'problems'})`}`;
+}
+
+/**
+ * Returns as many faults of one object as still fit into an answer after the faults of other objects. At least one, so
+ * that every object with faults is known.
+ */
+export function takeFaults<Fault>(faults: readonly Fault[], found: number): readonly Fault[] {
+  return faults.slice(0, Math.max(1, maxProblems + 1 - found));
+}
+
 /** Sorts problems by position, so that equal input gives equal output regardless of the order of the checks. */
 export function sortProblems(problems: readonly Problem[]): readonly Problem[] {
   const text = (value: string | undefined) => value ?? '';
@@ -45,6 +77,7 @@ export function sortProblems(problems: readonly Problem[]): readonly Problem[] {
     .map(shortenProblem)
     .sort(
       (a, b) =>
+        Number(isTruncationNote(a)) - Number(isTruncationNote(b)) ||
         compare(text(a.file), text(b.file)) ||
         (a.line ?? 0) - (b.line ?? 0) ||
         (a.column ?? 0) - (b.column ?? 0) ||
@@ -54,6 +87,11 @@ export function sortProblems(problems: readonly Problem[]): readonly Problem[] {
         compare(a.code, b.code) ||
         compare(a.message, b.message),
     );
+}
+
+/** Whether the problem is the note of `limitProblems`, which comes last. */
+export function isTruncationNote({ code }: Problem): boolean {
+  return code === 'problems_truncated';
 }
 
 function compare(a: string, b: string): number {

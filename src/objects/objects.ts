@@ -4,7 +4,7 @@ import type { AccountAccess } from '../db/database.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Kind } from '../model/declare/kind.ts';
 import { Conflict, type ConflictReason, InvalidInput, NotAllowed, NotFound } from '../model/errors.ts';
-import type { Problem } from '../model/problem.ts';
+import { isTruncationNote, limitProblems, maxProblems, type Problem } from '../model/problem.ts';
 import { canonicalSpec } from '../model/schema/normalize.ts';
 import { contentFromSpec } from '../model/state/members.ts';
 import { type StoredObject, uncommittedMembers } from '../model/state/object.ts';
@@ -276,22 +276,23 @@ const conflicts: Readonly<Record<string, ConflictReason>> = {
 
 /**
  * Returns the error for problems: `NotAllowed` when one of them is about permissions, `Conflict` when all of them are
- * conflicts, and otherwise `InvalidInput`.
+ * conflicts, and otherwise `InvalidInput`. The error lists only the first of very many problems.
  */
-export function errorForProblems(problems: readonly Problem[]): InvalidInput | Conflict | NotAllowed {
+export function errorForProblems(all: readonly Problem[]): InvalidInput | Conflict | NotAllowed {
+  const problems = all.length > maxProblems ? limitProblems(all) : all;
   const [first] = problems;
   const reason = first === undefined ? undefined : conflicts[first.code];
   const message = summaryOf(problems);
-  if (problems.some(({ code }) => code === 'not_allowed')) return new NotAllowed(message, { problems });
-  if (reason !== undefined && problems.every((problem) => problem.code in conflicts))
+  if (all.some(({ code }) => code === 'not_allowed')) return new NotAllowed(message, { problems });
+  if (reason !== undefined && problems.every((problem) => isTruncationNote(problem) || problem.code in conflicts))
     return new Conflict(reason, message, { problems });
   return new InvalidInput(message, { problems });
 }
 
 function summaryOf(problems: readonly Problem[]): string {
-  const [first, ...others] = problems;
+  const [first, ...others] = problems.filter((problem) => !isTruncationNote(problem));
   if (first === undefined) return 'the input is wrong';
-  return others.length === 0
-    ? first.message
-    : `${first.message} (and ${others.length} more ${others.length === 1 ? 'problem' : 'problems'})`;
+  if (others.length === 0) return first.message;
+  const count = `${problems.some(isTruncationNote) ? 'more than ' : ''}${others.length}`;
+  return `${first.message} (and ${count} more ${others.length === 1 ? 'problem' : 'problems'})`;
 }

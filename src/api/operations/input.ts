@@ -5,7 +5,7 @@ import { InvalidInput, NotFound } from '../../model/errors.ts';
 import { readBody } from '../../model/operation/body.ts';
 import type { InputOf, Operation } from '../../model/operation/operation.ts';
 import { readQuery } from '../../model/operation/query.ts';
-import { sortProblems } from '../../model/problem.ts';
+import { joinMessages, limitProblems, maxProblems } from '../../model/problem.ts';
 import type { AnyField, Fields, SpecOf } from '../../model/schema/field.ts';
 import { addIgnoredHeader, isStrict } from '../headers.ts';
 import { objectBody } from '../input/bodies.ts';
@@ -72,11 +72,8 @@ function memberOf(
   return [[name, field?.type === 'list' ? String(value).split(',') : value]];
 }
 
-/** Maximum number of problems in an answer. */
-const maxProblems = 1000;
-
 function refuse(faults: readonly Fault[]): void {
   if (faults.length === 0) return;
-  const problems = sortProblems(faults.slice(0, maxProblems));
-  throw new InvalidInput(problems.map(({ message }) => message).join('; '), { problems });
+  const problems = limitProblems(faults.slice(0, maxProblems + 1));
+  throw new InvalidInput(joinMessages(problems), { problems });
 }

@@ -1,4 +1,5 @@
 import { appendPointer, isObject, type Json, type JsonObject } from '../../lib/json.ts';
+import { maxProblems } from '../problem.ts';
 import type { ProblemCode } from '../problem-codes.ts';
 import { type AnyField, type Fields, isEmpty } from './field.ts';
 import { entriesOf } from './field-search.ts';
@@ -58,9 +59,11 @@ export function messageOf(rule: MemberRule, isMissing = false): string {
   }
 }
 
-/** Returns the rules that a canonical spec breaks, with the paths of the faults. */
+/** Returns the rules that a canonical spec breaks, with the paths of the faults. Stops soon after `maxProblems` faults. */
 export function brokenRules(fields: Fields, rules: readonly MemberRule[], spec: JsonObject): readonly BrokenRule[] {
-  return findBrokenRules(fields, rules, spec, '', '');
+  const found: BrokenRule[] = [];
+  findBrokenRules(fields, rules, spec, { pointer: '', name: '' }, found);
+  return found;
 }
 
 /** One fault, in the same form as the `Fault` of a kind. */
@@ -70,22 +73,26 @@ interface BrokenRule {
   readonly message: string;
 }
 
+/** Place of an object in the spec. `name`: key of the list entry that the object is; empty outside of keyed lists. */
+interface Place {
+  readonly pointer: string;
+  readonly name: string;
+}
+
 function findBrokenRules(
   fields: Fields,
   rules: readonly MemberRule[],
   value: JsonObject,
-  pointer: string,
-  name: string,
-): readonly BrokenRule[] {
-  const own = rules.filter((rule) => !isSatisfied(rule, value)).map((rule) => brokenRule(rule, value, pointer, name));
-  const inside = fieldsWithRules(fields).flatMap(([member, field]) =>
-    brokenInField(field, value[member], appendPointer(pointer, member)),
-  );
-  return [...own, ...inside];
+  place: Place,
+  found: BrokenRule[],
+): void {
+  if (found.length > maxProblems) return;
+  for (const rule of rules) if (!isSatisfied(rule, value)) found.push(brokenRule(rule, value, place));
+  for (const [member, field] of fieldsWithRules(fields))
+    findInField(field, value[member], appendPointer(place.pointer, member), found);
 }
 
-/** `name`: key of the list entry that breaks the rule; empty outside of keyed lists. */
-function brokenRule(rule: MemberRule, value: JsonObject, pointer: string, name: string): BrokenRule {
+function brokenRule(rule: MemberRule, value: JsonObject, { pointer, name }: Place): BrokenRule {
   const isMissing = rule.rule === 'exactlyOne' && !isGiven(value[rule.members[0]]);
   const at = isMissing ? (rule.missingAt ?? '') : rule.at;
   const message = messageOf(rule, isMissing);
@@ -96,24 +103,18 @@ function brokenRule(rule: MemberRule, value: JsonObject, pointer: string, name: 
   };
 }
 
-function brokenInField(field: AnyField, value: Json | undefined, pointer: string): readonly BrokenRule[] {
-  if (field.type === 'object')
-    return isObject(value) ? findBrokenRules(field.fields, field.rules ?? [], value, pointer, '') : [];
-  if (!Array.isArray(value)) return [];
-  if (field.type === 'list')
-    return value.flatMap((item: Json, at) => brokenInField(field.of, item, appendPointer(pointer, String(at))));
-  if (field.type !== 'keyed') return [];
-  return value.flatMap((item: Json, at) =>
-    isObject(item)
-      ? findBrokenRules(
-          field.fields,
-          field.rules ?? [],
-          item,
-          appendPointer(pointer, String(at)),
-          String(item[field.key]),
-        )
-      : [],
-  );
+function findInField(field: AnyField, value: Json | undefined, pointer: string, found: BrokenRule[]): void {
+  if (field.type === 'object' && isObject(value))
+    findBrokenRules(field.fields, field.rules ?? [], value, { pointer, name: '' }, found);
+  if (!Array.isArray(value)) return;
+  const items: readonly Json[] = value;
+  for (const [at, item] of items.entries()) {
+    if (found.length > maxProblems) return;
+    const place = `${pointer}/${at}`;
+    if (field.type === 'list') findInField(field.of, item, place, found);
+    else if (field.type === 'keyed' && isObject(item))
+      findBrokenRules(field.fields, field.rules ?? [], item, { pointer: place, name: String(item[field.key]) }, found);
+  }
 }
 
 const ruledFieldsCache = new WeakMap<Fields, readonly (readonly [string, AnyField])[]>();

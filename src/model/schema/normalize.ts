@@ -9,6 +9,7 @@ import {
   type JsonObject,
 } from '../../lib/json.ts';
 import type { Fault, Kind } from '../declare/kind.ts';
+import { maxProblems } from '../problem.ts';
 import type { StoredObject } from '../state/object.ts';
 import { elementName, keyedEntries, type ListOrder } from './entries.ts';
 import { type AnyField, type Fields, isEmpty } from './field.ts';
@@ -116,6 +117,8 @@ function normalizeValue(
   switch (field.type) {
     case 'string': {
       if (field.format === undefined || typeof value !== 'string') return value;
+      // The spec is refused already. Wording a fault may compare the text with a hundred known words.
+      if (run.faults.length > maxProblems) return value;
       const result = field.format.canonical(value);
       if ('value' in result) return result.value;
       run.faults.push({ code: `${field.format.name}_invalid`, path: pointer, message: result.fault });

@@ -1,19 +1,20 @@
 import type { Json, JsonObject } from '../../lib/json.ts';
 import type { Fault, Kind } from '../declare/kind.ts';
+import { maxProblems } from '../problem.ts';
 import type { Fields } from './field.ts';
 import { canonicalSpec, normalizeStated } from './normalize.ts';
 
-/** Codes of shape faults after which values may have any type. */
-const untypedCodes = new Set(['type_wrong']);
+/** Codes of shape faults after which values may have any type: the entries of an oversized list are not validated. */
+const untypedCodes = new Set(['type_wrong', 'list_too_long', 'object_too_large']);
 /** Codes of shape faults after which the rules of a kind cannot read the spec. */
 const ruleBlockingCodes = new Set([...untypedCodes, 'field_required', 'value_not_allowed', 'value_invalid']);
 
 /**
  * Whether the values of a spec with these faults still have their declared types, so that they can be checked one by
- * one.
+ * one. Validation stops after many faults, so then the remaining values may have any type.
  */
 export function isTyped(faults: readonly Fault[]): boolean {
-  return !faults.some(({ code }) => untypedCodes.has(code));
+  return faults.length <= maxProblems && !faults.some(({ code }) => untypedCodes.has(code));
 }
 
 /**
@@ -44,10 +45,11 @@ function hasMoreValuesThan(value: Json, most: number): boolean {
 
 /**
  * Returns the kind's own rules that a full spec breaks in addition to the faults already found. Empty when those faults
- * prevent the rules from reading the spec.
+ * prevent the rules from reading the spec, and for a large spec (see `otherFormatFaults`).
  */
 export function otherRuleFaults(kind: Kind, spec: JsonObject, faults: readonly Fault[]): readonly Fault[] {
-  if (faults.some(({ code }) => ruleBlockingCodes.has(code))) return [];
+  if (!isTyped(faults) || faults.some(({ code }) => ruleBlockingCodes.has(code))) return [];
+  if (hasMoreValuesThan(spec, maxValues)) return [];
   // The spec has the shape that the rules expect; only values out of bounds remain.
   return withoutReportedPlaces(kind.check?.(canonicalSpec(kind, spec).spec) ?? [], faults);
 }

@@ -112,6 +112,18 @@ function unsupportedFault(
   return { code: 'setting_unavailable', path, message };
 }
 
+/** Members of a list entry that requests may send back. */
+const entryReadOnly: ReadonlySet<string> = new Set(['id']);
+
+/**
+ * Whether a list has so many more entries than allowed that validation will refuse it, so that its entries need not be
+ * prepared. Stored lists may be somewhat longer than a limit that was introduced later.
+ */
+function isFarTooLong(field: AnyField, value: Json): boolean {
+  if (!('maxItems' in field) || field.maxItems === undefined || !Array.isArray(value)) return false;
+  return value.length > field.maxItems + 10_000;
+}
+
 /** Closedness applies to everything inside a closed object. */
 function prepareValue(
   field: AnyField,
@@ -119,6 +131,7 @@ function prepareValue(
   run: PrepareContext,
   { pointer, refusesUnknown }: Omit<Scope, 'readOnly'>,
 ): Json {
+  if (isFarTooLong(field, value)) return value;
   switch (field.type) {
     case 'refs':
     case 'members':
@@ -143,7 +156,7 @@ function prepareValue(
             const entry = prepareFields(field.fields, item as JsonObject, run, {
               pointer: `${pointer}/${at}`,
               refusesUnknown,
-              readOnly: new Set(['id']),
+              readOnly: entryReadOnly,
             });
             const id = (item as JsonObject)['id'];
             return field.ids && !isEmpty(id) ? { id: id as Json, ...entry } : entry;

@@ -1,13 +1,14 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import type { ErrorObject, ValidateFunction } from 'ajv';
 import { appendPointer, type Json, type JsonObject } from '../../lib/json.ts';
 import { nearest } from '../../lib/nearest.ts';
 import type { Fault, Kind } from '../declare/kind.ts';
 import type { Registry } from '../declare/registry.ts';
 import { documentFields, fieldsOn, type Surface, secretOrigin, specSchema, valueOrigins } from '../lower/shape.ts';
 import type { ProblemCode } from '../problem-codes.ts';
+import { createCompiler, createErrorFinder, findErrors, maxFaults } from './bounded-validation.ts';
 import type { Fields } from './field.ts';
 import { withForeignNameHint } from './foreign-names.ts';
-import { type IsStored, numberLookupText, type Validator } from './validator.ts';
+import { type IsStored, numberLookupText, sizeLookupText, type Validator } from './validator.ts';
 
 /**
  * `validateSchema` is off: the schemas are our own, a test checks them against the meta-schema, and compiling the
@@ -32,22 +33,22 @@ export function createValidator(registry: Registry): Validator {
 }
 
 function validatorOf(registry: Registry): Validator {
-  const ajv = new Ajv({ ...options, strictRequired: false });
+  const { ajv, bounds } = createCompiler({ ...options, strictRequired: false });
   for (const keyword of ['x-ref', 'x-merge', 'x-literal']) ajv.addKeyword({ keyword });
   const compiled = new Map<string, ValidateFunction>();
   return {
-    check(kind, surface, spec, isStored = () => false) {
+    check(kind, surface, spec, isStored = () => false, most = maxFaults) {
       const name = `${kind}/${surface}`;
       let validate = compiled.get(name);
       if (validate === undefined) {
         validate = ajv.compile(specSchema(registry, registry.get(kind), surface));
         compiled.set(name, validate);
       }
-      if (validate(spec)) return [];
+      const isExempt = (error: ErrorObject) => isOldValue(error, isStored);
+      const errors = findErrors(validate, spec, { bounds, most, isExempt });
+      if (errors.length === 0) return [];
       const fields = shapeFields(registry, registry.get(kind), surface);
-      return (validate.errors ?? [])
-        .filter((error) => !isOldValue(error, isStored))
-        .map((error) => withForeignNameHint(fields, faultOf(error), error.data));
+      return errors.map((error) => withForeignNameHint(fields, faultOf(error), error.data));
     },
   };
 }
@@ -62,6 +63,8 @@ function shapeFields(registry: Registry, kind: Kind, surface: Surface): Fields {
  */
 function isOldValue({ keyword, data, instancePath }: ErrorObject, isStored: IsStored): boolean {
   if (keyword === 'maxLength') return typeof data === 'string' && isStored(data);
+  if (['maxItems', 'maxProperties'].includes(keyword) && typeof data === 'object' && data !== null)
+    return isStored(sizeLookupText(instancePath, data));
   return (
     ['minimum', 'maximum'].includes(keyword) &&
     typeof data === 'number' &&
@@ -74,11 +77,8 @@ function isOldValue({ keyword, data, instancePath }: ErrorObject, isStored: IsSt
  * compilation of a process takes 40 ms.
  */
 export function createChecker(schema: JsonObject): (value: Json) => readonly Fault[] {
-  let compiled: ValidateFunction | undefined;
-  return (value) => {
-    compiled ??= new Ajv(options).compile(schema);
-    return compiled(value) ? [] : (compiled.errors ?? []).map(faultOf);
-  };
+  const find = createErrorFinder(schema, options);
+  return (value) => find(value).map(faultOf);
 }
 
 function faultOf(error: ErrorObject): Fault {

@@ -6,13 +6,17 @@ import type { Snapshot } from '../state/snapshot.ts';
 /** Checks the shape of specs against one schema per kind and surface, each compiled at first use. */
 export interface Validator {
   /**
-   * Returns all faults, with JSON pointers into the spec. Messages never repeat a value, because it may be a secret. A
-   * text that is too long or a number out of range is no fault when it is stored already.
+   * Returns the faults, with JSON pointers into the spec, and stops soon after `most` of them. Messages never repeat a
+   * value, because it may be a secret. A text or list that is too long or a number out of range is no fault when it is
+   * stored already.
    */
-  check(kind: string, surface: Surface, spec: JsonObject, isStored?: IsStored): readonly Fault[];
+  check(kind: string, surface: Surface, spec: JsonObject, isStored?: IsStored, most?: number): readonly Fault[];
 }
 
-/** Whether a text, or a number in the form of `numberLookupText`, is stored already. Limits apply only to new values. */
+/**
+ * Whether a text, a number in the form of `numberLookupText`, or the size of a list in the form of `sizeLookupText` is
+ * stored already. Limits apply only to new values.
+ */
 export type IsStored = (text: string) => boolean;
 
 /**
@@ -53,8 +57,10 @@ function collect(values: readonly (Json | undefined)[]): ReadonlySet<string> {
     const [pointer, value] = next;
     if (typeof value === 'string') found.add(value);
     else if (typeof value === 'number') found.add(numberLookupText(pointer, value));
-    else if (typeof value === 'object' && value !== null)
+    else if (typeof value === 'object' && value !== null) {
+      found.add(sizeLookupText(pointer, value));
       for (const [name, inner] of Object.entries(value)) waiting.push([appendPointer(pointer, name), inner as Json]);
+    }
   }
   return found;
 }
@@ -65,4 +71,13 @@ function collect(values: readonly (Json | undefined)[]): ReadonlySet<string> {
  */
 export function numberLookupText(pointer: string, value: number): string {
   return `${pointer} = ${value}`;
+}
+
+/**
+ * Returns the lookup form of the number of entries of a list or members of a map. It contains only the name of the list:
+ * stored entries are sorted, so the pointer of a list inside an entry may differ.
+ */
+export function sizeLookupText(pointer: string, value: object): string {
+  const size = Array.isArray(value) ? value.length : Object.keys(value).length;
+  return `${pointer.split('/').at(-1)} has ${size} entries`;
 }

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../lib/json.ts';
 import { mapInSteps } from '../../lib/steps.ts';
 import type { Fault, Kind } from '../../model/declare/kind.ts';
 import type { Registry } from '../../model/declare/registry.ts';
+import { maxProblems } from '../../model/problem.ts';
 import type { ProblemCode } from '../../model/problem-codes.ts';
 import { type Mention, mapReferences, mentionsOf } from '../../model/schema/references.ts';
 import { aliasIndex } from '../../model/state/facets.ts';
@@ -76,18 +77,23 @@ export function* resolveReferences(
     const result = results.next().value ?? resolveName(names, mention.kind, mention.text);
     if ('id' in result) {
       const refusal = names.refusal(mention.kind, result.id);
-      if (refusal !== undefined) faults.push({ code: 'scope_exceeded', path: mention.pointer, message: refusal });
-      if (result.now !== undefined) former.push(formerFault(mention, result.now));
+      if (refusal !== undefined) addFault(faults, { code: 'scope_exceeded', path: mention.pointer, message: refusal });
+      if (result.now !== undefined) addFault(former, formerFault(mention, result.now));
       return result.id;
     }
     if (result.code === 'broken') return mention.text;
     const fault: Fault = { code: result.code, path: mention.pointer, message: result.message };
     const waits = registry.find(mention.kind)?.pending === true && result.code === 'reference_unknown';
-    (waits ? pending : faults).push(fault);
+    addFault(waits ? pending : faults, fault);
     waiting ||= waits && mention.single;
     return waits ? undefined : mention.text;
   });
   return { spec: resolved, faults, pending, former, waits: waiting };
+}
+
+/** Adds a fault unless there are more than an answer lists. */
+function addFault(faults: Fault[], fault: Fault): void {
+  if (faults.length <= maxProblems) faults.push(fault);
 }
 
 function formerFault({ kind, text, pointer }: Mention, now: string): Fault {

@@ -4,7 +4,7 @@ import type { Actor } from '../../model/declare/actor.ts';
 import type { Fault, Kind } from '../../model/declare/kind.ts';
 import type { PlanEnvironment } from '../../model/declare/plan-environment.ts';
 import type { Edition } from '../../model/edition.ts';
-import { type Problem, sortProblems } from '../../model/problem.ts';
+import { type Problem, sortProblems, takeFaults } from '../../model/problem.ts';
 import type { Fields } from '../../model/schema/field.ts';
 import { changedReferences, facetsOf, parentField, type Reference } from '../../model/state/facets.ts';
 import { completeSpec } from '../../model/state/members.ts';
@@ -48,7 +48,7 @@ export function* checkRules(step: StepInput, locate: FaultLocator): Generator<un
       ...(change.after === undefined ? [] : objectFaults(kind, change, change.after, { next, remainingLinks: left })),
     ];
     const checked = faults.filter(({ code }) => step.uncheckedRules?.has(code) !== true);
-    for (const fault of checked) problems.push(locate(subjectOf(change), fault));
+    for (const fault of takeFaults(checked, problems.length)) problems.push(locate(subjectOf(change), fault));
     if (change.action === 'delete') problems.push(...deleteProblems(kind, subjectOf(change), next, step.alsoUsedBy));
   }
   return sortProblems(problems);

@@ -4,7 +4,7 @@ import { shouldYield } from '../../lib/steps.ts';
 import { canOnlyStateExisting, type Fault, type Kind } from '../../model/declare/kind.ts';
 import type { Registry } from '../../model/declare/registry.ts';
 import type { Document, DocumentPosition } from '../../model/document.ts';
-import type { Problem } from '../../model/problem.ts';
+import { maxProblems, type Problem, takeFaults } from '../../model/problem.ts';
 import { canonicalStated } from '../../model/schema/normalize.ts';
 import { otherFormatFaults } from '../../model/schema/other-faults.ts';
 import type { IsStored, Validator } from '../../model/schema/validator.ts';
@@ -67,11 +67,13 @@ function expandDocument({ registry, validator, storedTexts }: Checking, document
     sink.problems.push(problemAt(document.place, '/kind', document, kindFault(registry, document.kind, kind)));
     return;
   }
-  const shape = validator.check(kind.name, 'document', document.spec, storedTexts(kind.name));
+  const most = Math.max(1, maxProblems + 1 - sink.problems.length);
+  const shape = validator.check(kind.name, 'document', document.spec, storedTexts(kind.name), most);
   const faults = documentFaults(registry, kind, document, shape);
   if (faults.length > 0) {
     sink.broken.add(`${kind.name}/${document.metadata.name}`);
-    for (const fault of faults) sink.problems.push(problemAt(document.place, '/spec', document, fault));
+    for (const fault of takeFaults(faults, sink.problems.length))
+      sink.problems.push(problemAt(document.place, '/spec', document, fault));
     return;
   }
   addDesired(registry, kind, document, sink);
@@ -174,7 +176,8 @@ function addChild(
 ): void {
   const { faults, spec: canonical } = canonicalStated(kind, spec);
   if (faults.length > 0) {
-    for (const fault of faults) sink.problems.push(problemAt(base.place, base.pointer, document, fault));
+    for (const fault of takeFaults(faults, sink.problems.length))
+      sink.problems.push(problemAt(base.place, base.pointer, document, fault));
     return;
   }
   const field = kind.parent?.field ?? '';

@@ -47,10 +47,12 @@ function withoutHeldFiles(input: DocumentsInput, held: HeldFiles): DocumentsInpu
 
 /** Groups the problems by file. Returns `undefined` when one of them belongs to no file. */
 function groupByFile(problems: readonly Problem[]): Map<string, readonly Problem[]> | undefined {
-  const files = new Map<string, readonly Problem[]>();
+  const files = new Map<string, Problem[]>();
   for (const problem of problems) {
     if (problem.file === undefined) return undefined;
-    files.set(problem.file, [...(files.get(problem.file) ?? []), problem]);
+    const others = files.get(problem.file);
+    if (others === undefined) files.set(problem.file, [problem]);
+    else others.push(problem);
   }
   return files;
 }

@@ -4,7 +4,7 @@ import type { Fault, Kind } from '../../model/declare/kind.ts';
 import { emptyEnvironment, type PlanEnvironment } from '../../model/declare/plan-environment.ts';
 import { createIdAssigner } from '../../model/declare/wire-id.ts';
 import { fieldsOn } from '../../model/lower/shape.ts';
-import { type Problem, sortProblems } from '../../model/problem.ts';
+import { limitProblems, maxProblems, type Problem, sortProblems } from '../../model/problem.ts';
 import { withListOrder } from '../../model/schema/entries.ts';
 import type { Fields } from '../../model/schema/field.ts';
 import { canonicalSpec, type Normalized, normalize, withGivenDefaults } from '../../model/schema/normalize.ts';
@@ -248,10 +248,11 @@ function readBody(
   const target = { account, object: id, form: sealForm, before: before?.spec };
   const sealed = sealSecrets(kind.spec, stated, target, context.planEnvironment ?? emptyEnvironment, 'request');
   const unknownInputs = [...inputs.faults, ...unknownIdFaults(context.snapshot, kind.inputs ?? {}, inputs.spec)];
+  const unknownIds = unknownIdFaults(context.snapshot, kind.spec, sealed.spec);
   const deeper = [
-    ...otherFormatFaults(kind.spec, stated, shape),
+    ...otherFormatFaults(kind.spec, stated, [...shape, ...unknownIds]),
     ...sealed.faults,
-    ...unknownIdFaults(context.snapshot, kind.spec, sealed.spec),
+    ...unknownIds,
     ...unknownInputs,
     ...(unknownInputs.length > 0 ? [] : (kind.checkInputs?.(inputs.spec, context.snapshot) ?? [])),
   ];
@@ -280,7 +281,7 @@ function readOnlyMembers(snapshot: Snapshot, kind: Kind, writable: Fields): Read
 function unknownIdFaults(snapshot: Snapshot, fields: Fields, spec: JsonObject): readonly Fault[] {
   const faults: Fault[] = [];
   mapReferences(fields, spec, ({ kind: target, text, pointer }) => {
-    if (faults.length < maxProblems && snapshot.find(target, text) === undefined)
+    if (faults.length <= maxProblems && snapshot.find(target, text) === undefined)
       faults.push({ ...unknownReferenceFault(text, target, []), path: pointer });
     return text;
   });
@@ -294,20 +295,15 @@ function withChildren(snapshot: Snapshot, object: StoredObject): readonly Stored
   return [...children.flatMap((child) => withChildren(snapshot, child)), object];
 }
 
-/**
- * Maximum number of reported problems. A body of 1 MB can refer to a hundred thousand objects that do not exist, and a
- * longer list does not help the client.
- */
-const maxProblems = 1000;
-
 function refusedOutcome(kind: Kind, faults: readonly Fault[], id: string, ignored: readonly string[]): RequestOutcome {
-  const problems = faults.slice(0, maxProblems).map((fault) => ({
+  // A body can have several thousand faults: sorting fewer takes less time.
+  const problems = faults.slice(0, maxProblems + 1).map((fault) => ({
     code: fault.code,
     kind: kind.name,
     path: fault.path,
     message: fault.message,
   }));
-  return { ok: false, problems: sortProblems(problems), id, ignored };
+  return { ok: false, problems: limitProblems(problems), id, ignored };
 }
 
 function createFaultLocator(kind: Kind): (object: StoredObject, fault: Fault) => Problem {

@@ -1,4 +1,4 @@
-import { type Problem, sortProblems } from '../../../model/problem.ts';
+import { limitProblems, type Problem, sortProblems } from '../../../model/problem.ts';
 import type { Plan, PlanOutcome } from '../../../plan/plan.ts';
 
 /** Finds the exact places of problems in documents. */
@@ -22,10 +22,10 @@ export async function locateWarnings(locator: ProblemLocator, plan: Plan): Promi
   return plan.warnings.length === 0 ? plan : { ...plan, warnings: await locateProblems(locator, plan.warnings) };
 }
 
-/** Returns the problems with their exact places, sorted. */
+/** Returns the first problems with their exact places, sorted, and a note when there are more. */
 export async function locateProblems(
   locator: ProblemLocator,
   problems: readonly Problem[],
 ): Promise<readonly Problem[]> {
-  return sortProblems(await locator.locate(problems));
+  return sortProblems(await locator.locate(limitProblems(problems)));
 }

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { Conflict, InvalidInput, NotAllowed } from '../../src/model/errors.ts';
+import {
+  joinMessages,
+  limitProblems,
+  maxProblems,
+  type Problem,
+  sortProblems,
+  takeFaults,
+} from '../../src/model/problem.ts';
+import { errorForProblems } from '../../src/objects/objects.ts';
+
+const problems = (count: number, code: Problem['code'] = 'type_wrong'): readonly Problem[] =>
+  Array.from({ length: count }, (_, at) => ({ code, message: `wrong ${at}`, file: 'a.yaml', line: count - at }));
+const note = { code: 'problems_truncated', message: 'there are more problems than these 1000; correct these first' };
+
+describe('a list of problems', () => {
+  it('is complete up to the limit', () => {
+    expect(limitProblems(problems(maxProblems))).toEqual(sortProblems(problems(maxProblems)));
+  });
+
+  it('is cut to the first ones by position, with a note at the end', () => {
+    const limited = limitProblems(problems(maxProblems + 1));
+    expect([limited.length, limited[0]?.line, limited.at(-2)?.line]).toEqual([maxProblems + 1, 1, maxProblems]);
+    expect(limited.at(-1)).toEqual(note);
+  });
+
+  it('stays the same when it is sorted or limited again', () => {
+    const limited = limitProblems(problems(5000));
+    expect(sortProblems(limited)).toEqual(limited);
+    expect(limitProblems(limited)).toEqual(limited);
+  });
+
+  it('has one message that names the number of the others', () => {
+    expect(joinMessages(problems(3))).toBe('wrong 0; wrong 1; wrong 2');
+    expect(joinMessages(problems(21))).toMatch(/wrong 19 \(and 1 more problem\)$/);
+    expect(joinMessages(problems(1000))).toMatch(/wrong 19 \(and 980 more problems\)$/);
+  });
+
+  it('takes at least one fault of each object, however many there are already', () => {
+    const faults = problems(5000);
+    expect([0, 400, 1000, 90_000].map((found) => takeFaults(faults, found).length)).toEqual([1001, 601, 1, 1]);
+    expect(takeFaults([], 90_000)).toEqual([]);
+  });
+});
+
+describe('an error for very many problems', () => {
+  it.each([
+    ['an invalid input', problems(5000), InvalidInput],
+    ['a conflict', problems(5000, 'value_taken'), Conflict],
+    ['a missing permission', [...problems(5000), ...problems(1, 'not_allowed')], NotAllowed],
+  ])('is the error for %s, and lists the first of them', (_, all, type) => {
+    const error = errorForProblems(all);
+    expect(error).toBeInstanceOf(type);
+    expect(error.problems).toHaveLength(maxProblems + 1);
+    expect(error.message).toMatch(/^wrong \d+ \(and more than 999 more problems\)$/);
+  });
+});
