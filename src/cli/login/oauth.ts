@@ -114,7 +114,9 @@ export interface DeviceCode {
 /** Requests a device code. */
 export async function requestDeviceCode({ device }: OAuthEndpoints): Promise<DeviceCode> {
   const { status, body } = await post(device, { scope });
-  if (status !== 200) throw new Internal(`The server issued no code for this device (${String(body['error'])}).`);
+  const why = String(body['error_description'] ?? body['error']);
+  if (status === 429) throw new Unavailable(`The server issued no code for this device: ${why}.`);
+  if (status !== 200) throw new Internal(`The server issued no code for this device (${why}).`);
   const address = String(body['verification_uri']);
   return {
     ...{ code: String(body['device_code']), userCode: String(body['user_code']), address },

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import Provider, { errors } from 'oidc-provider';
+import { clientNetworkOf } from '../../../lib/net/address.ts';
 import type { ProviderOptions } from './configuration.ts';
 import { issuerOf } from './token-words.ts';
 
@@ -16,9 +17,10 @@ const maxFormBytes = 12 * 1024;
 /** Adds what the standards require and `oidc-provider` lacks. */
 export function makeConformant(
   provider: Provider,
-  { publicUrl, mayPoll }: Pick<ProviderOptions, 'publicUrl' | 'mayPoll'>,
+  { publicUrl, mayPoll, takeDeviceTurn }: Pick<ProviderOptions, 'publicUrl' | 'mayPoll' | 'takeDeviceTurn'>,
 ): void {
   const issuer = issuerOf(publicUrl);
+  provider.use((ctx, next) => limitDeviceRequests(takeDeviceTurn, ctx, next));
   provider.use((ctx, next) => redirectForms(issuer, ctx, next));
   provider.use((ctx, next) => requireDeviceSession(provider, issuer, ctx, next));
   allowOfflineScopeOnRefresh(provider);
@@ -52,6 +54,24 @@ async function readForm(request: IncomingMessage): Promise<string | undefined> {
     chunks.push(bytes);
   }
   return Buffer.concat(chunks).toString('utf8');
+}
+
+/**
+ * Limits the device sign-ins that an address begins, because each of them is stored although nobody has signed in. The
+ * path is compared as the router of the provider does: without regard to letter case, and with a slash at the end.
+ */
+async function limitDeviceRequests(
+  takeTurn: ProviderOptions['takeDeviceTurn'],
+  ctx: Context,
+  next: Next,
+): Promise<void> {
+  if (ctx.method !== 'POST' || !/^\/device\/auth\/?$/i.test(ctx.path)) return await next();
+  const seconds = takeTurn(clientNetworkOf(ctx.ip));
+  if (seconds === 0) return await next();
+  ctx.status = 429;
+  ctx.set('retry-after', String(seconds));
+  const why = `too many device sign-ins were begun from this address; try again in ${seconds} s`;
+  ctx.body = { error: 'temporarily_unavailable', error_description: why };
 }
 
 /**

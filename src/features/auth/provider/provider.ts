@@ -4,6 +4,7 @@ import { jwtVerify } from 'jose';
 import type Provider from 'oidc-provider';
 import type { Engine } from '../../../commit/engine.ts';
 import { deleteEndedRecords, deleteRecordsOfUser, hasGrant, reserveName } from '../../../db/accounts/idp-records.ts';
+import { createBuckets } from '../../../lib/buckets.ts';
 import { Unauthenticated } from '../../../model/errors.ts';
 import { type Issuer, standardClaims } from '../issuers.ts';
 import type { SignInLimits } from '../sign-in-limits.ts';
@@ -63,6 +64,9 @@ const housekeepingMs = 600_000;
 /** Minimum time between two polls of a device, in seconds. RFC 8628 sets 5 seconds, but clocks are not exact. */
 const pollSeconds = 4;
 
+/** Rate limit of the device sign-ins that an address begins, as for other endpoints without credentials. */
+const deviceRateLimit = { perMinute: 10, burst: 5 };
+
 /** Creates the identity provider of a server. */
 export function createIdentityProvider(options: IdentityProviderOptions): IdentityProvider {
   const { engine, publicUrl } = options;
@@ -99,6 +103,8 @@ function createProviderContext(options: IdentityProviderOptions, keys: ProviderK
     const person = await findPerson(engine, id);
     return person?.refusedBecause === undefined ? person : undefined;
   };
+  const deviceTurns = createBuckets(deviceRateLimit);
+  const takeDeviceTurn = (address: string) => deviceTurns.take(address, performance.now());
   const mayPoll = (code: string) => reserveName(engine.database, 'DevicePoll', hashId(code), pollSeconds);
   let made: { readonly provider: Provider; readonly ring: KeyRing } | undefined;
   return {
@@ -114,6 +120,7 @@ function createProviderContext(options: IdentityProviderOptions, keys: ProviderK
           adapter,
           findPerson: find,
           mayPoll,
+          takeDeviceTurn,
         });
         provider.on('server_error', (ctx, error) => options.report(error, `${ctx.method} /oidc${ctx.path}`));
         made = { provider, ring };

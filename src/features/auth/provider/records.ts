@@ -33,6 +33,7 @@ export function createAdapter({ database, vault }: RecordsOptions): (model: stri
     };
     return {
       async upsert(id, payload, expiresIn = defaultLifetimeSeconds) {
+        if (model === 'DeviceCode') await requireShortDeviceCode(payload);
         const { accountId: user, grantId, uid, userCode } = payload;
         await putRecord(database, {
           ...sealRecord(vault, model, id, payload),
@@ -57,6 +58,18 @@ export function createAdapter({ database, vault }: RecordsOptions): (model: stri
       revokeByGrantId: (grant) => deleteGrant(database, hashId(grant)),
     };
   };
+}
+
+/**
+ * Maximum size of a device sign-in that nobody has approved yet, in characters. It contains the parameters of the request,
+ * which anyone may send. Requests of devices have about 200 characters.
+ */
+const maxPendingDeviceCharacters = 4096;
+
+async function requireShortDeviceCode(payload: AdapterPayload): Promise<void> {
+  if (payload.accountId !== undefined || JSON.stringify(payload).length <= maxPendingDeviceCharacters) return;
+  const { errors } = await import('oidc-provider');
+  throw new errors.InvalidRequest(`the parameters are longer than ${maxPendingDeviceCharacters} characters together`);
 }
 
 /** Small records of our own that expire, stored in the same way as those of the provider. */
