@@ -67,6 +67,24 @@ describe('heddle fmt', () => {
     expect(await pipe('a: [')).toMatchObject({ code: 5, out: '' });
   });
 
+  it('does what its help states about brackets, quotes and documents with wrong fields', async () => {
+    const spec = (peers: string) => `${canonical}spec:\n  nam: 'it''s'\n  name: 'a"b'\n${peers}`;
+    const wide = 'a'.repeat(60);
+    const directory = await directoryOf({
+      'short.yaml': spec('  peers: [ a,b ]\n'),
+      'wide.yaml': spec(`  peers: [${wide}, ${wide}]\n`),
+      'split.yaml': spec('  peers: [a,\n    b]\n'),
+      'block.yaml': spec('  peers:\n  - a\n'),
+    });
+    expect((await runHere(['fmt', directory])).code).toBe(0);
+    const peers = async (name: string) => / {2}peers:[\s\S]*(?= {2}nam:)/.exec(await textAt(directory, name))?.[0];
+    expect(await peers('short.yaml')).toBe('  peers: [a, b]\n');
+    expect(await peers('wide.yaml')).toBe(`  peers:\n    - ${wide}\n    - ${wide}\n`);
+    expect(await peers('split.yaml')).toBe('  peers:\n    - a\n    - b\n');
+    expect(await peers('block.yaml')).toBe('  peers:\n    - a\n');
+    expect(await textAt(directory, 'short.yaml')).toMatch(/ {2}name: 'a"b'\n[\s\S]* {2}nam: "it's"\n/);
+  });
+
   it('leaves files with problems unchanged, exits as validate does, and writes the others', async () => {
     const wrong = `${canonical}spec: &x {}\n`;
     const directory = await directoryOf({ 'a.yaml': wrong, 'b.yaml': other });

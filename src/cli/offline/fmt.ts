@@ -21,7 +21,7 @@ import { replaceFile } from '../write-file.ts';
 export const fmt = defineCommand({
   name: 'fmt',
   summary: 'Write documents in their canonical form.',
-  details: `Works offline, except for --drop-previous-names. Members are written in the order in which their kind declares them (\`heddle explain\` lists it), lists and maps in block style unless they fit on a line in brackets, texts that need quotes in double quotes. The meaning of the documents does not change, and comments keep their places. Files with problems and files of other programs are not changed. Documents from standard input are written to standard output.`,
+  details: `Works offline, except for --drop-previous-names. Members are written in the order in which their kind declares them (\`heddle explain\` lists it), indented by two spaces. A list or map in brackets on one line of at most 120 characters stays there, every other one is written in block style. Single quotes become double quotes, unless the text then needs escapes. The meaning of the documents does not change, and comments stay with their members. Documents with wrong fields are formatted too; files that cannot be read as documents, such as invalid YAML, and files of other programs are not changed. Documents from standard input are written to standard output.`,
   argument: {
     placeholder: '[PATH…]',
     doc: `${pathArgument.doc} (default: the current directory)`,
