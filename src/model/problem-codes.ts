@@ -184,6 +184,7 @@ export const problemCodes = {
   rule_name_repeated: 'Two rules of a policy have the same name.',
   scope_exceeded: 'The object is outside the scope of the source.',
   scope_overlap: 'Another source states the same object.',
+  secret_address_changed: 'A change keeps a secret but sends it to another address.',
   secret_literal: 'A document contains a secret, which this server does not accept.',
   secret_unset: 'A secret is masked or refers to a value, but there is no such value.',
   service_auth_unused: 'A service of this mode does not support sign-in.',

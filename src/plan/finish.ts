@@ -12,6 +12,7 @@ import type { StoredObject } from '../model/state/object.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 import { diffUnits, isOwnershipOnly } from '../model/state/units.ts';
 import { checkRules, type FaultLocator, type StepInput } from './checks/rules.ts';
+import { secretAddressFaults } from './checks/secret-addresses.ts';
 import { withDerivedChanges } from './derived-changes.ts';
 import { createComparison, digestOf, engineVersionOf } from './digest.ts';
 import { orderChanges } from './order.ts';
@@ -41,6 +42,8 @@ export interface Edit {
   readonly internal?: true;
   /** Values of the request that are not part of the spec: the `inputs` of the kind, canonical. */
   readonly given?: JsonObject;
+  /** JSON pointers of the secrets whose value the edit gives, instead of keeping the stored one. Absent: none. */
+  readonly givenSecrets?: readonly string[];
   /** The object as the document wrote it. New list elements follow this order. */
   readonly written?: Pick<Normalized, 'spec' | 'order' | 'given'>;
   /** True when the generated values of the object are replaced. */
@@ -110,10 +113,7 @@ export function* finishInSteps(input: FinishInput): Generator<undefined, PlanOut
     },
     revision,
   );
-  const { alsoUsedBy, actor, rollback } = input;
-  const { edition, uncheckedRules } = planEnvironment;
-  const step = { before: snapshot, next, changes, edition, uncheckedRules, actor, alsoUsedBy, rollback };
-  const problems = yield* checkRules(step, input.locate);
+  const problems = yield* findProblems(input, edits, changes, next);
   if (problems.length > 0) return { ok: false, problems };
   const ordered = yield* orderChanges(snapshot.registry, changes);
   if (!ordered.ok) return ordered;
@@ -149,6 +149,33 @@ export function* finishInSteps(input: FinishInput): Generator<undefined, PlanOut
     outputs,
   };
   return { ok: true, plan, next };
+}
+
+/** Returns every rule that the step breaks. */
+function* findProblems(
+  input: FinishInput,
+  edits: readonly Edit[],
+  changes: readonly Change[],
+  next: Snapshot,
+): Generator<undefined, readonly Problem[]> {
+  const { alsoUsedBy, actor, rollback, snapshot, planEnvironment = emptyEnvironment } = input;
+  const { edition, uncheckedRules } = planEnvironment;
+  const step = { before: snapshot, next, changes, edition, uncheckedRules, actor, alsoUsedBy, rollback };
+  const redirected = edits.flatMap((edit) => redirectedSecrets(input, edit, planEnvironment));
+  return [...redirected, ...(yield* checkRules(step, input.locate))];
+}
+
+/** Returns the problems of secrets that an edit keeps although their address changes. */
+function redirectedSecrets(
+  { snapshot, locate }: FinishInput,
+  { before: changed, after, replaces, internal, givenSecrets = [] }: Edit,
+  { vault }: PlanEnvironment,
+): readonly Problem[] {
+  const before = changed ?? snapshot.get(replaces?.id ?? '');
+  if (internal === true || before === undefined || after === undefined) return [];
+  const change = { account: snapshot.account, before, after, givenSecrets };
+  const faults = secretAddressFaults(snapshot.registry.get(after.kind), change, vault);
+  return faults.map((fault) => locate(after, fault));
 }
 
 function settleEdit({ settle }: FinishInput, edit: Edit): Edit {

@@ -87,7 +87,10 @@ it.each<[JsonObject, readonly string[]]>([
   [stream('s3', { ...bucket, region: null }), ['type_wrong /config/region']],
   [stream('s3', { ...bucket, region: '' }), ['stream_key_required /config']],
   [stream('s3', { ...bucket, secret_access_key: '' }), ['stream_key_required /config']],
-  [stream('s3', { ...bucket, secret_access_key: '****' }), ['stream_key_required /config']],
+  [
+    stream('s3', { ...bucket, secret_access_key: '****' }),
+    ['secret_unset /config/secret_access_key', 'stream_key_required /config'],
+  ],
   [stream('s3', { ...bucket, acess_key: 'x' }), ['stream_key_unknown /config/acess_key']],
   [stream('s3', {}), Array.from({ length: 4 }, () => 'stream_key_required /config')],
   [stream('firehose', { ...bucket }), ['stream_key_required /config', 'stream_key_unknown /config/bucket_name']],

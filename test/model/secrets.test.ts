@@ -60,7 +60,7 @@ describe('secrets of a request', () => {
       config: { token: seal('t') },
     };
     const body = { pin: back, inner: { key: back }, headers: { h: back }, config: { token: back } };
-    expect(request(body, before)).toEqual({ spec: before, faults: [] });
+    expect(request(body, before)).toEqual({ spec: before, faults: [], given: [] });
   });
 
   test('keep their sealed text when the same value is sent again', () => {
@@ -70,10 +70,12 @@ describe('secrets of a request', () => {
     expect(sealSecrets(fields, { pin: 'pin' }, target(before), older, 'request').spec).toEqual(before);
   });
 
-  test('are refused as a mask when required and not stored yet, and absent then when optional', () => {
-    const { spec, faults } = request({ pin: '****', extra: '****', headers: { h: '' } });
+  test('are refused as a mask when they are not stored yet', () => {
+    const { spec, faults } = request({ pin: '****', extra: '****', headers: { h: '', m: 'Bearer ****' } });
     expect(faults.map(({ code, path, message }) => `${code} ${path} ${message}`)).toEqual([
       'field_required  `pin` is required, and no value is stored yet; add it',
+      'secret_unset /extra `extra` is masked, and no value is stored for it; send its value, or leave it out',
+      'secret_unset /headers/m `m` is masked, and no value is stored for it; send its value, or leave it out',
     ]);
     expect(spec).toEqual({ headers: {} });
   });
@@ -96,7 +98,7 @@ describe('secrets of a document', () => {
   test('are read from the place that `valueFrom` names', () => {
     expect(document({ pin: from('SET'), config: { token: from('SET') } })).toEqual({
       spec: { pin: seal('found'), config: { token: seal('Found') } },
-      faults: [],
+      ...{ faults: [], given: ['/pin', '/config/token'] },
     });
   });
 
@@ -118,12 +120,12 @@ describe('secrets of a document', () => {
   test('may be the stored sealed text, as in an export, but no other sealed text', () => {
     const before = { pin: seal('p') };
     const again = (pin: string) => sealSecrets(fields, { pin }, target(before), planEnvironment, 'document');
-    expect(again(seal('p'))).toEqual({ spec: before, faults: [] });
+    expect(again(seal('p'))).toEqual({ spec: before, faults: [], given: [] });
     expect(again(seal('q')).faults.map(({ code }) => code)).toEqual(['secret_literal']);
   });
 
   test('may be literal when that is allowed', () => {
-    expect(document({ pin: 'p' }, true)).toEqual({ spec: { pin: seal('p') }, faults: [] });
+    expect(document({ pin: 'p' }, true)).toEqual({ spec: { pin: seal('p') }, faults: [], given: ['/pin'] });
   });
 });
 

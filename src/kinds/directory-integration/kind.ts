@@ -41,6 +41,7 @@ export const directoryIntegration = defineKind({
   observed: 'integrations',
   nameField: 'tenant_id',
   spec,
+  secretAddresses: ['host'],
   computed: { last_synced_at: lastSyncedAt },
   checkMutation: refuseProviderChange,
   activity: integrationActivity,

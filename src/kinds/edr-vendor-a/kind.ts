@@ -44,6 +44,7 @@ export const edrVendorA = defineKind({
   doc: 'Asks the endpoint-security product of vendor A which peers are in good health. There is one such integration in an account.',
   nameField: 'api_url',
   spec,
+  secretAddresses: ['api_url'],
   computed: edrComputed,
   example: {
     api_token: { valueFrom: { envRef: 'HEDDLE_VALUE_EDR_A_TOKEN' } },

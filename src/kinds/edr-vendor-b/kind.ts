@@ -33,6 +33,7 @@ export const edrVendorB = defineKind({
   doc: 'Asks the device management of vendor B which peers comply. There is one such integration in an account.',
   nameField: 'tenant_id',
   spec,
+  secretAddresses: ['login_url', 'api_url'],
   computed: edrComputed,
   example: {
     client_id: '5f1c9a52-7c1e-4c0a-9d3e-0b6f2f6d8a11',

@@ -45,6 +45,7 @@ export const edrVendorC = defineKind({
   doc: 'Asks the device management of vendor C which peers meet its policies. There is one such integration in an account.',
   nameField: 'api_url',
   spec,
+  secretAddresses: ['api_url'],
   computed: edrComputed,
   example: {
     api_url: 'https://edr-c.example.com',

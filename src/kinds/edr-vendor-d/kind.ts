@@ -37,6 +37,7 @@ export const edrVendorD = defineKind({
   doc: 'Asks the endpoint-security product of vendor D how trustworthy each peer is. There is one such integration in an account.',
   nameField: 'cloud_id',
   spec,
+  secretAddresses: ['api_url'],
   computed: {
     ...edrComputed,
     last_synced_interval: {

@@ -42,6 +42,7 @@ export const eventStreaming = defineKind({
   spec,
   computed: originMembers,
   variants: { by: 'platform', member: 'config', of: platforms },
+  secretAddresses: ['config.url', 'config.api_url', 'config.site', 'config.endpoint'],
   canonicalize: resolveKeyAliases,
   check: checkConfig,
   activity: integrationActivity,

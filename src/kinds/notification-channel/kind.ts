@@ -115,6 +115,7 @@ export const notificationChannel = defineKind({
       webhook: { required: [], optional: ['url', 'headers'], empty: ['emails'] },
     },
   },
+  secretAddresses: ['target.url'],
   canonicalize: withoutEmptyTarget,
   check: checkTarget,
   activity: {

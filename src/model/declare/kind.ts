@@ -242,6 +242,11 @@ export interface KindDeclaration<
   readonly uniques?: Readonly<Record<string, UniqueRule<O>>>;
   /** Values by which an object is found without knowing its account, by kind of directory entry. */
   readonly entries?: Readonly<Record<string, (object: O) => string | undefined | readonly string[]>>;
+  /**
+   * Paths of the members with the addresses to which the secrets of an object are sent, such as `target.url`. When one
+   * of them gets another origin, the change must give the secrets again.
+   */
+  readonly secretAddresses?: readonly string[];
   /** Set when audit events of the account are delivered to objects of this kind, each from its creation on. */
   readonly delivers?: true;
   /** Values by which rules look up objects, by index name. */

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
+import { appendPointer, isObject, type Json, type JsonObject } from '../../lib/json.ts';
 import { mapSides, splitPath, type UnitChange } from '../state/units.ts';
 import type { AnyField, Fields } from './field.ts';
 import { entriesOf } from './field-search.ts';
@@ -48,6 +48,11 @@ export function memberName(field: MapField, name: string): string {
   return field.keyAliases !== undefined && Object.hasOwn(field.keyAliases, name)
     ? (field.keyAliases[name] ?? name)
     : name;
+}
+
+/** Returns the path of a secret as a JSON pointer. */
+export function secretPointer(path: SecretPath): string {
+  return path.reduce(appendPointer, '');
 }
 
 /** Returns the place to which a secret of an object is sealed. */

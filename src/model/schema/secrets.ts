@@ -16,6 +16,7 @@ import {
   type SecretField,
   type SecretPath,
   sealPlaceOf,
+  secretPointer,
   toStoredSecret,
 } from './secret-fields.ts';
 import { clusterHint, nameInValueFrom } from './values.ts';
@@ -24,6 +25,8 @@ import { clusterHint, nameInValueFrom } from './values.ts';
 export interface SealedSpec {
   readonly spec: JsonObject;
   readonly faults: readonly Fault[];
+  /** JSON pointers of the secrets whose value the spec gives, instead of keeping the stored one. */
+  readonly given: readonly string[];
 }
 
 /** Object whose secrets are sealed. */
@@ -46,9 +49,10 @@ export function sealSecrets(
   planEnvironment: PlanEnvironment,
   from: 'document' | 'request',
 ): SealedSpec {
-  if (!hasSecrets(fields)) return { spec, faults: [] };
-  const run: SealContext = { target, planEnvironment, from, faults: [] };
-  return { spec: sealFields(fields, spec, target.before, run, specRoot), faults: run.faults };
+  if (!hasSecrets(fields)) return { spec, faults: [], given: [] };
+  const run: SealContext = { target, planEnvironment, from, faults: [], given: [] };
+  const sealed = sealFields(fields, spec, target.before, run, specRoot);
+  return { spec: sealed, faults: run.faults, given: run.given };
 }
 
 interface SealContext {
@@ -56,6 +60,7 @@ interface SealContext {
   readonly planEnvironment: PlanEnvironment;
   readonly from: 'document' | 'request';
   readonly faults: Fault[];
+  readonly given: string[];
 }
 
 /**
@@ -87,6 +92,7 @@ function sealFields(
     const sealed = field === undefined ? value : sealValue(field, value, before?.[name], run, memberPlace(at, name));
     if (sealed !== undefined) result[name] = sealed;
     else if (field?.type === 'secret' && field.required === true) reportUnset(run, name, at.pointer);
+    else reportMask(run, name, value, appendPointer(at.pointer, name));
   }
   return run.from === 'request' ? { ...keptSecrets(fields, spec, before), ...result } : result;
 }
@@ -174,6 +180,7 @@ function sealMap(
     const sealed =
       member.type === 'secret' && item !== null ? sealText(member, item, before?.[kept], run, inner) : item;
     if (sealed !== undefined) result[name] = sealed;
+    else reportMask(run, name, item, inner.pointer);
   }
   return result;
 }
@@ -194,6 +201,7 @@ function sealText(
   if (text === undefined) return '';
   if (field.read === 'shown' && text === '') return text;
   if (run.from === 'request' && (text === '' || isMask(field, text))) return stored;
+  run.given.push(secretPointer(at.path));
   const { vault } = run.planEnvironment;
   const { account, object, form } = run.target;
   const place = sealPlaceOf(account, object, at.path);
@@ -238,6 +246,13 @@ function canonicalText({ format }: SecretField, text: string, run: SealContext, 
 function reportUnset(run: SealContext, name: string, pointer: string): void {
   const message = `\`${name}\` is required, and no value is stored yet; add it`;
   run.faults.push({ code: 'field_required', path: pointer, message });
+}
+
+/** Reports a mask for which no value is stored. An empty text stands for no value, so it is no fault. */
+function reportMask(run: SealContext, name: string, value: Json, pointer: string): void {
+  if (value === '') return;
+  const message = `\`${name}\` is masked, and no value is stored for it; send its value, or leave it out`;
+  run.faults.push({ code: 'secret_unset', path: pointer, message });
 }
 
 /**

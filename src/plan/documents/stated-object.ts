@@ -148,7 +148,8 @@ export function* editTarget(
       : { ...contested, warnings };
   }
   const updated = updateObject(input, target, names, existing, stated);
-  const edit = updated.edit === undefined ? {} : { edit: { ...updated.edit, written: canonical } };
+  const edit =
+    updated.edit === undefined ? {} : { edit: { ...updated.edit, written: canonical, givenSecrets: sealed.given } };
   return { ...updated, ...edit, warnings: [...warnings, ...updated.warnings] };
 }
 

@@ -124,11 +124,11 @@ export function planReplace(
     equalJson(after.derived, before.derived) &&
     equalJson(after.sortKeys, before.sortKeys);
   const implied = snapshot.get(before.id) === undefined;
-  const { given } = read;
+  const { given, givenSecrets } = read;
   const edits = [
     implied && !same
       ? { after: withKey(kind, after), arranged: true as const, given }
-      : { before, after: same ? before : after, arranged: true as const, given },
+      : { before, after: same ? before : after, arranged: true as const, given, givenSecrets },
   ];
   const outcome = refuseManagedChanges(
     finishPlan({ ...finishInputOf(context, kind), ...settleInputOf(context), edits }),
@@ -199,6 +199,8 @@ function refuseManagedChanges(outcome: PlanOutcome, { breakGlass }: RequestConte
 interface PreparedBody {
   readonly spec: JsonObject;
   readonly given: JsonObject;
+  /** JSON pointers of the secrets whose value the body gives. */
+  readonly givenSecrets: readonly string[];
   readonly faults: readonly Fault[];
   readonly ignored: readonly string[];
 }
@@ -242,7 +244,7 @@ function readBody(
       context.unlimited ?? [],
     ),
   ];
-  if (!isTyped(shape)) return { spec: stated, given: {}, faults: shape, ignored };
+  if (!isTyped(shape)) return { spec: stated, given: {}, givenSecrets: [], faults: shape, ignored };
   const inputs = normalize(kind.inputs ?? {}, prepared.body);
   const { account, sealForm } = context.snapshot;
   const target = { account, object: id, form: sealForm, before: before?.spec };
@@ -256,7 +258,10 @@ function readBody(
     ...unknownInputs,
     ...(unknownInputs.length > 0 ? [] : (kind.checkInputs?.(inputs.spec, context.snapshot) ?? [])),
   ];
-  return { spec: sealed.spec, given: inputs.spec, faults: [...shape, ...deeper], ignored };
+  return {
+    ...{ spec: sealed.spec, given: inputs.spec, givenSecrets: sealed.given },
+    ...{ faults: [...shape, ...deeper], ignored },
+  };
 }
 
 /** Returns the faults without range faults of members whose range is not checked. */
