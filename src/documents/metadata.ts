@@ -113,17 +113,29 @@ function readListedNames(
     );
     return undefined;
   }
+  if (isTooLong(names, pointer, report)) return undefined;
   return names.flatMap((name: Json, index) => readName(name, pointerTo(pointer, index), stated, report) ?? []);
+}
+
+/** Maximum number of previous names. Each is looked up among all objects of the kind. */
+const maxPreviousNames = 100;
+
+function isTooLong(names: readonly Json[], pointer: string, report: ReportProblem): boolean {
+  if (names.length <= maxPreviousNames) return false;
+  const message = `There are ${names.length} previous names and may be ${maxPreviousNames}; remove those that no document refers to any more.`;
+  report('list_too_long', pointer, message);
+  return true;
 }
 
 /** Parses keys that are separated by commas. Spaces around a key are ignored. */
 function readAnnotatedNames(text: string | undefined, report: ReportProblem): readonly string[] | undefined {
   if (text === undefined) return undefined;
   const names = text.trim() === '' ? [] : text.split(',').map((name) => name.trim());
+  const pointer = pointerTo(annotationsPointer, previousNamesAnnotation);
+  if (isTooLong(names, pointer, report)) return undefined;
   for (const name of names) {
     const fault = nameFault(name);
     if (fault === undefined) continue;
-    const pointer = pointerTo(annotationsPointer, previousNamesAnnotation);
     report('name_invalid', pointer, `${fault} Separate several names with commas: "old-name,older-name".`);
   }
   return names;

@@ -133,3 +133,23 @@ test('E15: 64 MiB are read, and one byte more is refused before anything is pars
   expect(reader.stats()).toEqual(before);
   await reader.close();
 });
+
+test('a document has at most 100 previous names, as a list or as an annotation', () => {
+  const names = Array.from({ length: 101 }, (_, at) => `n${at}`);
+  const withMetadata = (metadata: object) =>
+    JSON.stringify({ apiVersion: 'heddle.dev/v1', kind: 'Group', metadata: { name: 'a', ...metadata }, spec: {} });
+  const annotated = (list: readonly string[]) => ({ annotations: { 'heddle.dev/previous-names': list.join(',') } });
+  expect(read(withMetadata({ previousNames: names.slice(1) })).problems).toEqual([]);
+  expect(read(withMetadata(annotated(names.slice(1)))).problems).toEqual([]);
+  expect(read(withMetadata({ previousNames: names })).problems).toMatchObject([{ code: 'list_too_long' }]);
+  expect(read(withMetadata(annotated(names))).problems).toMatchObject([{ code: 'list_too_long' }]);
+});
+
+test('the problems of a revision are truncated, but each file with problems keeps at least one', async () => {
+  const reader = createReader();
+  const files = Array.from({ length: 30 }, (_, at) => ({ path: `${at}.yaml`, text: `{${'a,'.repeat(500 + at)}}` }));
+  const { problems } = await reader.read(files);
+  expect(problems.length).toBeLessThan(1500);
+  expect(new Set(problems.map(({ file }) => file)).size).toBe(30);
+  await reader.close();
+});

@@ -2,6 +2,7 @@ import {
   boolean,
   type Format,
   integer,
+  maxEntries,
   object,
   optionalString,
   refs,
@@ -89,6 +90,7 @@ export const settings = {
   jwt_groups_claim_name: string({ doc: 'The claim that holds the names of the groups.', default: '' }),
   jwt_allow_groups: setOf(string({ doc: 'A name in the claim.', minLength: 1 }), {
     doc: 'Names of groups in the claim; a person needs one of them to be let in. If the list is empty, everybody is let in.',
+    maxItems: maxEntries,
   }),
   routing_peer_dns_resolution_enabled: boolean({
     doc: 'Whether routing peers resolve the domains that they route.',

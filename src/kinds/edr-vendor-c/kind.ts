@@ -1,5 +1,5 @@
 import { defineKind } from '../../model/declare/kind.ts';
-import { boolean, integer, setOf } from '../../model/schema/field.ts';
+import { boolean, integer, maxEntries, setOf } from '../../model/schema/field.ts';
 import {
   apiToken,
   apiUrl,
@@ -28,6 +28,7 @@ const spec = {
     status_online: boolean({ doc: 'Whether the product must report the peer as online; false demands nothing.' }),
     required_policies: setOf(integer({ doc: 'The number of a policy in the product.' }), {
       doc: 'Policies of the product that a peer must meet.',
+      maxItems: maxEntries,
       omitEmpty: true,
     }),
   }),

@@ -1,9 +1,12 @@
 import { defineKind } from '../../model/declare/kind.ts';
-import { boolean, mapOf, maxLengths, oneOf, string } from '../../model/schema/field.ts';
+import { boolean, mapOf, oneOf, string } from '../../model/schema/field.ts';
 import { integrationActivity } from '../shared/directory.ts';
 import { originMembers } from '../shared/origin.ts';
-import { keyAliases, platforms, secretFields } from './platforms.ts';
+import { keyAliases, maxTextLength, platforms, secretFields } from './platforms.ts';
 import { checkConfig, resolveKeyAliases } from './rules.ts';
+
+/** Maximum number of settings in a request. No platform has as many. */
+const maxSettings = 50;
 
 const spec = {
   platform: oneOf(['datadog', 's3', 'firehose', 'generic_http'], {
@@ -12,9 +15,10 @@ const spec = {
     echoed: true,
     required: true,
   }),
-  config: mapOf(string({ doc: 'The value of a setting.', maxLength: 4 * maxLengths.text }), {
+  config: mapOf(string({ doc: 'The value of a setting.', maxLength: maxTextLength }), {
     doc: 'Credentials and settings of the platform. Credentials are shown masked; addresses are also stored sealed, and plans, history and exports do not show them. A replace changes only the keys that it names; `null` removes a key.',
     required: true,
+    maxItems: maxSettings,
     secrets: secretFields,
     keyAliases,
     merge: true,

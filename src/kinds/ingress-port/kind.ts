@@ -1,5 +1,15 @@
 import { defineKind, type Fault } from '../../model/declare/kind.ts';
-import { boolean, integer, list, maxLengths, object, oneOf, ref, string } from '../../model/schema/field.ts';
+import {
+  boolean,
+  integer,
+  list,
+  maxEntries,
+  maxLengths,
+  object,
+  oneOf,
+  ref,
+  string,
+} from '../../model/schema/field.ts';
 import {
   type IngressProtocol,
   ingressProtocols,
@@ -39,6 +49,7 @@ const spec = {
     ),
     {
       doc: 'Ports of the peer to forward to. Give either this or `direct_port`.',
+      maxItems: maxEntries,
       keptOnReplace: true,
       alternativeField: 'direct_port',
       hidden: true,

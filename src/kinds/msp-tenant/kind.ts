@@ -4,7 +4,7 @@ import { type AuditEvent, defineKind, type Fault, type State } from '../../model
 import type { Mutation } from '../../model/declare/mutation.ts';
 import { actsAsOwner, ownerGroups } from '../../model/declare/tenant-owners.ts';
 import { type TenantStatus, tenantStatuses } from '../../model/declare/tenant-words.ts';
-import { keyed, maxLengths, oneOf, ref, string } from '../../model/schema/field.ts';
+import { keyed, maxEntries, maxLengths, oneOf, ref, string } from '../../model/schema/field.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { eventsIf } from '../shared/events.ts';
 import { domain } from '../shared/formats.ts';
@@ -59,6 +59,7 @@ const spec = {
     {
       doc: 'Groups of users that may act in the account of the tenant, with their roles there.',
       key: 'id',
+      maxItems: maxEntries,
       required: true,
       documentDefault: [],
     },

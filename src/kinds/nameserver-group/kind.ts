@@ -1,5 +1,5 @@
 import { defineKind } from '../../model/declare/kind.ts';
-import { boolean, integer, list, object, oneOf, refs, setOf, string } from '../../model/schema/field.ts';
+import { boolean, integer, list, maxEntries, object, oneOf, refs, setOf, string } from '../../model/schema/field.ts';
 import { address, domain } from '../shared/formats.ts';
 import { uniqueName } from '../shared/unique-name.ts';
 
@@ -31,6 +31,7 @@ const spec = {
   }),
   domains: setOf(string({ doc: 'A domain, without wildcard.', minLength: 1, format: domain }), {
     doc: 'Domains that the servers are queried for, with everything below them.',
+    maxItems: maxEntries,
   }),
   search_domains_enabled: boolean({
     doc: 'Whether the domains are search domains, which complete short names.',

@@ -6,6 +6,7 @@ import {
   boolean,
   type Format,
   mapOf,
+  maxEntries,
   maxLengths,
   object,
   oneOf,
@@ -61,12 +62,16 @@ const emailAddress: Format = {
   },
 };
 
+/** Maximum number of headers of a request. Each value is sealed, and shown masked. */
+const maxHeaders = 100;
+
 const spec = {
   type: oneOf(['email', 'webhook'], { doc: 'How people are notified.', required: true }),
   target: object(
     {
       emails: setOf(string({ doc: 'An e-mail address.', format: emailAddress }), {
         doc: 'Recipients of the e-mail; for the type `email`.',
+        maxItems: maxEntries,
         omitEmpty: true,
       }),
       url: secret({
@@ -78,6 +83,7 @@ const spec = {
       }),
       headers: mapOf(secret({ doc: 'The value of a header. It is shown masked.', read: 'masked', visible: schemeOf }), {
         doc: 'Headers of the request; for the type `webhook`. Their values are shown masked, after the authentication scheme: `Bearer ****`.',
+        maxItems: maxHeaders,
         omitEmpty: true,
       }),
     },
@@ -86,6 +92,7 @@ const spec = {
   event_types: setOf(string({ doc: 'The code of an activity.', format: activityCode }), {
     doc: 'The events that the channel sends.',
     required: true,
+    maxItems: maxEntries,
   }),
   enabled: boolean({ doc: 'Whether the channel sends notifications.', required: true, documentDefault: true }),
 };

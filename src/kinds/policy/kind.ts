@@ -5,6 +5,7 @@ import {
   integer,
   keyed,
   list,
+  maxEntries,
   maxLengths,
   object,
   oneOf,
@@ -88,17 +89,24 @@ const ruleFields = {
   }),
   ports: setOf(string({ doc: 'A port as text.', format: port }), {
     doc: 'Ports, each as text. Without ports and ranges the rule applies to all ports. Cannot be combined with `port_ranges`.',
+    maxItems: maxEntries,
     omitEmpty: true,
   }),
   port_ranges: list(object(rangeFields, { doc: 'A range of ports.', rules: [risingRange] }), {
     doc: 'Ranges of ports. Cannot be combined with `ports`; write a single port as a range of one port.',
+    maxItems: maxEntries,
     anyOrder: true,
     omitEmpty: true,
   }),
-  authorized_groups: refMap('Group', list(string({ doc: 'A local user.', minLength: 1 }), { doc: 'Local users.' }), {
-    doc: 'For `ssh`: the local users of the destination that the users of each group may log in as.',
-    omitEmpty: true,
-  }),
+  authorized_groups: refMap(
+    'Group',
+    list(string({ doc: 'A local user.', minLength: 1 }), { doc: 'Local users.', maxItems: maxEntries }),
+    {
+      doc: 'For `ssh`: the local users of the destination that the users of each group may log in as.',
+      maxItems: maxEntries,
+      omitEmpty: true,
+    },
+  ),
   sources: refs('Group', {
     doc: 'Groups of peers that open the connections. Give either this or `sourceResource`.',
     answer: 'summaries',
@@ -127,6 +135,7 @@ const spec = {
     ids: true,
     required: true,
     minItems: 1,
+    maxItems: maxEntries,
     rules: ruleRules,
   }),
 };

@@ -1,5 +1,5 @@
 import { maxCertificateLength, parseCertificate } from '../../lib/node-pure.ts';
-import { type Format, list, object, oneOf, setOf, string } from '../../model/schema/field.ts';
+import { type Format, list, maxEntries, object, oneOf, setOf, string } from '../../model/schema/field.ts';
 import { countryCode } from '../shared/country.ts';
 import { cidr } from '../shared/formats.ts';
 
@@ -107,6 +107,7 @@ export const checks = {
         doc: 'Countries and cities.',
         required: true,
         minItems: 1,
+        maxItems: maxEntries,
       }),
       action: action('peers in these places'),
     },
@@ -118,6 +119,7 @@ export const checks = {
         doc: 'IPv4 or IPv6 ranges, single hosts as /32 or /128. A range matches when it contains an address of a network interface of the peer, or the address from which the peer connects.',
         required: true,
         minItems: 1,
+        maxItems: maxEntries,
       }),
       action: action('peers in these ranges'),
     },
@@ -129,6 +131,7 @@ export const checks = {
         doc: 'Programs that must exist and be running. On a system for which a program has no path, the peer does not pass.',
         required: true,
         minItems: 1,
+        maxItems: maxEntries,
       }),
     },
     { doc: 'These programs must run on the peer.', atomic: true },

@@ -5,6 +5,7 @@ import {
   keyed,
   list,
   mapOf,
+  maxEntries,
   object,
   oneOf,
   optionalString,
@@ -135,7 +136,12 @@ const authFields = {
         keptOnReplace: true,
       }),
     },
-    { doc: 'Headers that let a request in when they have the expected value.', key: 'header', omitEmpty: true },
+    {
+      doc: 'Headers that let a request in when they have the expected value.',
+      key: 'header',
+      maxItems: 100,
+      omitEmpty: true,
+    },
   ),
 };
 
@@ -194,6 +200,7 @@ export const serviceFields = {
   }),
   targets: list(object(targetFields, { doc: 'A backend.' }), {
     doc: 'Backends that requests are sent to. Without any, the service waits for one. At most one for `tcp`, `udp` and `tls`.',
+    maxItems: maxEntries,
   }),
   enabled: boolean({ doc: 'Whether the service is offered.', required: true, documentDefault: true }),
   pass_host_header: boolean({

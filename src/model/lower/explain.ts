@@ -202,10 +202,12 @@ function limitsOf(field: AnyField): readonly string[] {
       return describeRange('', minimum, maximum);
     }
     case 'list':
-      return describeRange('entries', field.minItems, field.maxItems);
-    case 'refs':
     case 'keyed':
-      return describeRange('entries', field.minItems, undefined);
+    case 'refs':
+      return describeRange('entries', field.minItems, field.maxItems);
+    case 'map':
+    case 'refMap':
+      return describeRange('members', undefined, field.maxItems);
     default:
       return [];
   }

@@ -151,7 +151,7 @@ function shapeSchema(field: AnyField, surface: Surface): JsonObject {
     case 'refs':
       return withBounds(
         { type: 'array', items: { type: 'string' }, 'x-ref': field.kind, 'x-merge': 'set' },
-        { minItems: field.minItems },
+        { minItems: field.minItems, maxItems: field.maxItems },
       );
     case 'members':
       return { type: 'array', items: { type: 'string' }, 'x-ref': field.kind, 'x-merge': 'set' };
@@ -166,7 +166,10 @@ function shapeSchema(field: AnyField, surface: Surface): JsonObject {
     case 'map':
       return withBounds(mapSchema(field, surface), { maxProperties: field.maxItems });
     case 'refMap':
-      return { type: 'object', additionalProperties: shapeSchema(field.of, surface), 'x-ref': field.kind };
+      return withBounds(
+        { type: 'object', additionalProperties: shapeSchema(field.of, surface), 'x-ref': field.kind },
+        { maxProperties: field.maxItems },
+      );
     case 'list':
       return withBounds(
         { type: 'array', items: shapeSchema(field.of, surface), 'x-merge': field.set ? 'set' : 'atomic' },
@@ -208,7 +211,7 @@ function keyedSchema(field: Extract<AnyField, { readonly type: 'keyed' }>, surfa
     : entry.properties;
   return withBounds(
     { type: 'array', items: { ...entry, properties }, 'x-merge': `map(${field.key})` },
-    { minItems: field.minItems },
+    { minItems: field.minItems, maxItems: field.maxItems },
   );
 }
 

@@ -91,10 +91,13 @@ function shapeOf(field: AnyField, purpose: Purpose): JsonObject {
     }
     case 'refs': {
       const items = { type: 'string', ...(purpose === 'check' ? {} : { 'x-ref': field.kind }) };
-      return { type: 'array', items, ...(purpose === 'answer' ? {} : definedBounds({ minItems: field.minItems })) };
+      const bounds = purpose === 'answer' ? {} : definedBounds({ minItems: field.minItems, maxItems: field.maxItems });
+      return { type: 'array', items, ...bounds };
     }
-    case 'map':
-      return { type: 'object', additionalProperties: schemaOfField(field.of, purpose) };
+    case 'map': {
+      const bounds = purpose === 'answer' ? {} : definedBounds({ maxProperties: field.maxItems });
+      return { type: 'object', additionalProperties: schemaOfField(field.of, purpose), ...bounds };
+    }
     case 'json':
       return field.shownAs === undefined || purpose === 'check' ? field.schema : schemaOfField(field.shownAs, purpose);
     case 'object':

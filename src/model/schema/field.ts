@@ -150,6 +150,7 @@ interface KeyedShape {
   readonly key: string;
   readonly fields: Fields;
   readonly minItems?: number;
+  readonly maxItems?: number;
   /** Rules between the members of one entry. */
   readonly rules?: readonly MemberRule[];
   /** Whether each entry has a server-chosen `id`, stored in `derived`. */
@@ -182,6 +183,7 @@ interface RefsShape {
   readonly kind: string;
   readonly answer: 'ids' | 'summaries' | 'full';
   readonly minItems?: number;
+  readonly maxItems?: number;
 }
 /**
  * Membership: like `refs`, but each element records the origins that added it. Stored only as reference rows, not in
@@ -207,6 +209,7 @@ interface RefMapShape {
   readonly type: 'refMap';
   readonly kind: string;
   readonly of: AnyField;
+  readonly maxItems?: number;
 }
 
 /**
@@ -285,6 +288,15 @@ type Options<S> = FieldOptions & Omit<S, 'type'>;
  */
 export const maxLengths = { name: 255, text: 4096, secret: 65_536 } as const;
 
+/**
+ * Usual maximum number of entries of a list or members of a map that are not references. Far more than any real object
+ * has; the rules of kinds read every entry, and reading a hundred thousand would delay other requests.
+ */
+export const maxEntries = 1000;
+
+/** Maximum number of references in a set. The members of a group are not limited. */
+const maxReferences = 10_000;
+
 /** Declares a text of at most 4096 characters, unless `maxLength` is set. */
 export function string(options: Options<StringShape>): Field<string> {
   return { type: 'string', maxLength: maxLengths.text, ...options };
@@ -322,6 +334,7 @@ export function keyed<F extends Fields>(
   options: FieldOptions & {
     readonly key: string;
     readonly minItems?: number;
+    readonly maxItems?: number;
     readonly ids?: boolean;
     readonly rules?: readonly MemberRule[];
   },
@@ -343,12 +356,12 @@ export function json<T extends Json = Json>(
 export function ref(kind: string, options: FieldOptions): Field<string | undefined> {
   return { type: 'ref', kind, ...options };
 }
-/** Declares a set of references to objects of one kind. Default: empty. */
+/** Declares a set of at most 10,000 references to objects of one kind. Default: empty. */
 export function refs(
   kind: string,
   options: FieldOptions & { readonly answer?: RefsShape['answer']; readonly minItems?: number },
 ): Field<readonly string[]> {
-  return { type: 'refs', kind, answer: 'ids', default: [], ...options };
+  return { type: 'refs', kind, answer: 'ids', default: [], maxItems: maxReferences, ...options };
 }
 /** Declares membership. Each origin owns the elements that it added. Stored as reference rows, not in the spec. */
 export function members(kind: string, options: FieldOptions): Field<readonly string[]> & { readonly type: 'members' } {
@@ -370,7 +383,11 @@ export function refByType(
   return { type: 'refByType', by, kinds, ...options };
 }
 /** Declares an object whose member names are references. */
-export function refMap<T>(kind: string, of: Field<T>, options: FieldOptions): Field<Readonly<Record<string, T>>> {
+export function refMap<T>(
+  kind: string,
+  of: Field<T>,
+  options: FieldOptions & Pick<RefMapShape, 'maxItems'>,
+): Field<Readonly<Record<string, T>>> {
   return { type: 'refMap', kind, of, default: {}, ...options };
 }
 

@@ -55,6 +55,7 @@ const body = {
   }),
   files: list(file, {
     doc: 'Every file of the source.',
+    maxItems: 50_000,
     missingHint:
       'send {"source": "name", "files": [{"path": "a.yaml", "text": "…"}]}, or YAML with `Content-Type: application/yaml`',
   }),
@@ -67,6 +68,7 @@ const body = {
   values: optional(
     mapOf(json<string>({ type: 'string' }, { doc: '' }), {
       doc: 'The secrets that documents name with `valueFrom`: `env:HEDDLE_VALUE_X` for an `envRef`, `file:dir/name` for a `fileRef`. They are sealed at once.',
+      maxItems: 10_000,
     }),
   ),
   prune: boolean({
@@ -96,7 +98,10 @@ const body = {
     default: false,
   }),
   kinds: optional(
-    list(string({ doc: '' }), { doc: 'Only documents of these kinds are applied, and nothing is deleted.' }),
+    list(string({ doc: '' }), {
+      doc: 'Only documents of these kinds are applied, and nothing is deleted.',
+      maxItems: 100,
+    }),
   ),
   select: optional(
     string({
