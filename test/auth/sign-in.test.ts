@@ -309,11 +309,11 @@ describe('a server with many accounts', () => {
       expect(made.status).toBe(200);
     };
     await invite('guest@gmail.com');
-    const guest = await visitor(many, 'guest', proved('guest@gmail.com'));
-    const asked = await guest('GET', '/api/users/current');
+    const invitee = await visitor(many, 'guest', proved('guest@gmail.com'));
+    const asked = await invitee('GET', '/api/users/current');
     expect([asked.status, asked.body.message]).toEqual([403, expect.stringContaining(`guest@gmail.com (${account})`)]);
-    expect((await guest('GET', `/api/users/current?account=${account}`)).body).toMatchObject({ role: 'auditor' });
-    expect((await guest('GET', '/api/accounts')).body[0].domain).toBe('host.example');
+    expect((await invitee('GET', `/api/users/current?account=${account}`)).body).toMatchObject({ role: 'auditor' });
+    expect((await invitee('GET', '/api/accounts')).body[0].domain).toBe('host.example');
     // A stranger's claim keeps nobody from founding the account of their organisation.
     await invite('boss@newcorp.example');
     const boss = await visitor(many, 'boss', proved('boss@newcorp.example'));
