@@ -25,9 +25,9 @@ export async function requireListenable(address: Address, setting: string): Prom
 
 const reasons: Readonly<Record<string, string>> = {
   EADDRINUSE: 'is in use by another program; stop that program or choose another address with',
-  EADDRNOTAVAIL: 'is no address of this machine; choose another one with',
-  ENOTFOUND: 'is no address of this machine; choose another one with',
-  EAI_AGAIN: 'is no address of this machine; choose another one with',
+  EADDRNOTAVAIL: 'is not an address of this machine; choose another one with',
+  ENOTFOUND: 'is not an address of this machine; choose another one with',
+  EAI_AGAIN: 'is not an address of this machine; choose another one with',
   EACCES: 'may not be used by this user; choose a port above 1023 with',
 };
 

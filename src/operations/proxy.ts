@@ -26,7 +26,7 @@ const proxyDocPrefix =
 
 const commonDeclaration = {
   method: 'POST',
-  access: { open: 'wants a proxy token' },
+  access: { open: 'requires a proxy token' },
   tag: 'proxy',
   errors: ['unauthenticated', 'not_found'],
 } as const;

@@ -3,8 +3,8 @@ import { inTheirOrder, isCreation, type Scene } from './example-scene.ts';
 
 /** Operations whose example cannot be sent yet, and why. */
 export const leftOut: Readonly<Record<string, string>> = {
-  'POST /agent/enrol': 'wants a proof by a key and the answer to a challenge; see enrolment.test.ts',
-  'POST /agent/login': 'wants a proof by the key of a peer; see enrolment.test.ts',
+  'POST /agent/enrol': 'requires a proof by a key and the answer to a challenge; see enrolment.test.ts',
+  'POST /agent/login': 'requires a proof by the key of a peer; see enrolment.test.ts',
   'POST /agent/traffic': 'wants a session and a proof; see agent-traffic.test.ts',
   'POST /agent/facts': 'wants a session and a proof; see enrolment.test.ts',
   'POST /agent/services': 'wants a session and a proof; see exposure.test.ts',
@@ -14,12 +14,12 @@ export const leftOut: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     ['POST /proxy/register', 'POST /proxy/heartbeat', 'POST /proxy/disconnect', 'GET /proxy/services']
       .concat('POST /proxy/service-status', 'POST /proxy/access-logs')
-      .map((name) => [name, 'wants a proxy token; see proxy.test.ts']),
+      .map((name) => [name, 'requires a proxy token; see proxy.test.ts']),
   ),
   'DELETE /api/accounts/{accountId}': 'ends the account that everything else is in; see account-scope.test.ts',
-  'POST /api/config/restore': 'wants an archive, and an account that was never used; see archive-of-owner.test.ts',
+  'POST /api/config/restore': 'requires an archive, and an account that was never used; see archive-of-owner.test.ts',
   'POST /api/config/endpoint-security/{vendor}/approve': 'wants a sync that waits; see integrations/endpoint-security',
-  'POST /api/config/deliveries/{id}/test': 'wants a channel that is there still; see deliveries.test.ts',
+  'POST /api/config/deliveries/{id}/test': 'requires a channel that still exists; see deliveries.test.ts',
   'POST /api/setup': 'wants a server that nobody came to yet; see instance.test.ts',
   ...Object.fromEntries(
     ['POST /api/config/overrides', 'POST /api/config/overrides/end'].map((name) => [
@@ -34,7 +34,7 @@ export const leftOut: Readonly<Record<string, string>> = {
     ]),
   ),
   'POST /api/config/sources/{name}/webhook':
-    'wants a source of the configuration and its signature; see the webhook tests',
+    'requires a source of the configuration and its signature; see the webhook tests',
 };
 
 /** The order in which the operations of one account get on with each other. */

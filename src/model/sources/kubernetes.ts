@@ -217,7 +217,7 @@ function ruleFaults(namespaces: NamespaceRule, at: number, kinds: readonly strin
   const expressions = (selector?.matchExpressions ?? []).flatMap(({ operator, values = [] }, index) => {
     const wantsValues = operator === 'In' || operator === 'NotIn';
     if (wantsValues === values.length > 0) return [];
-    const message = wantsValues ? `\`${operator}\` wants \`values\`` : `\`${operator}\` takes no \`values\``;
+    const message = wantsValues ? `\`${operator}\` requires \`values\`` : `\`${operator}\` does not allow \`values\``;
     return [fault(message, `/selector/matchExpressions/${index}/values`)];
   });
   const settings = sourceFaults(namespaces, kinds).map((one) => ({ ...one, path: `${path}${one.path}` }));
