@@ -274,7 +274,7 @@ test('a duplicate and an invalid e-mail address are reported in the log', async 
   expect(await users()).toEqual(['team@example.com']);
   expect((await logs()).filter((line) => line.startsWith('warning'))).toEqual(
     expect.arrayContaining([
-      `warning: ${mail('ben')} is already a user, who was imported by another user of this identity provider`,
+      `warning: ${mail('ben')} is already a user, linked to another user of this identity provider`,
       `warning: the address of ${mail('cem')} cannot be imported: \`no address\` is not an e-mail address; write one such as ana@example.com`,
       'warning: the group g1 names a member cem, which is not an imported user',
     ]),

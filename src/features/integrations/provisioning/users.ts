@@ -137,7 +137,7 @@ function findUserToLink(work: PlanningState, given: ProvidedUser): Stored<'User'
   if (provided.by === integration.id && provided.removed_since !== undefined) return found;
   const of = provided.by === integration.id ? 'another user of this identity provider' : 'another integration';
   const code = found === named ? 'login_taken' : found === known ? 'external_id_taken' : 'email_taken';
-  work.addFinding(code, given.key, `${given.login ?? email} is already a user, who was imported by ${of}`);
+  work.addFinding(code, given.key, `${given.login ?? email} is already a user, linked to ${of}`);
   return 'taken';
 }
 
