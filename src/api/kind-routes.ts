@@ -3,6 +3,7 @@ import type { Call, Engine } from '../commit/engine.ts';
 import { retryAfterWrite } from '../commit/in-doubt.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Kind, Verb } from '../model/declare/kind.ts';
+import { nounOf } from '../model/declare/kind-noun.ts';
 import type { Operation } from '../model/declare/roles.ts';
 import { storedId } from '../model/declare/wire-id.ts';
 import { NotFound } from '../model/errors.ts';
@@ -122,7 +123,7 @@ function accessOf(kind: Kind, verb: Verb): RequiredAccess {
 function requireAvailable(engine: Engine, kind: Kind): Kind {
   if (kind.edition !== 'hosted' || engine.planEnvironment.edition === 'hosted') return kind;
   throw new NotFound(
-    `${kind.name} not found: it exists in the hosted edition only, and this server runs the self-hosted one`,
+    `${nounOf(kind.name)} not found: it exists in the hosted edition only, and this server runs the self-hosted one`,
   );
 }
 
@@ -141,7 +142,7 @@ async function idOf(engine: Engine, kind: Kind, request: FastifyRequest): Promis
   const { id = '' } = paramsOf(request);
   if (kind.single === true) return onlyId(engine, kind, request);
   const stored = kind.addressedBy === undefined ? storedId(kind, id) : await holderId(engine, kind, id, request);
-  if (stored === undefined) throw new NotFound(`${kind.name.toLowerCase()} ${id} not found`);
+  if (stored === undefined) throw new NotFound(`${nounOf(kind.name)} ${id} not found`);
   return stored;
 }
 
@@ -152,7 +153,7 @@ async function idOf(engine: Engine, kind: Kind, request: FastifyRequest): Promis
 async function onlyId(engine: Engine, kind: Kind, request: FastifyRequest): Promise<string> {
   const [only] = (await listObjects(engine, callOf(request), kind)).objects();
   if (only === undefined && kind.alwaysExists !== true)
-    throw new NotFound(`${kind.name.toLowerCase()} not found: none exists; create it with POST`);
+    throw new NotFound(`${nounOf(kind.name)} not found: none exists; create it with POST`);
   return only?.id ?? '';
 }
 

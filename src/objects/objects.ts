@@ -3,6 +3,7 @@ import type { Call, Engine } from '../commit/engine.ts';
 import type { AccountAccess } from '../db/database.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Kind } from '../model/declare/kind.ts';
+import { nounOf } from '../model/declare/kind-noun.ts';
 import { Conflict, type ConflictReason, InvalidInput, NotAllowed, NotFound } from '../model/errors.ts';
 import { isTruncationNote, limitProblems, maxProblems, type Problem } from '../model/problem.ts';
 import { canonicalSpec } from '../model/schema/normalize.ts';
@@ -182,7 +183,7 @@ export async function write(
   }
   const id = outcome?.id ?? '';
   const object = committed.after.get(id) ?? committed.before.get(id) ?? impliedObject(engine, committed.after, kind);
-  if (object === undefined) throw new NotFound(`${kind.name.toLowerCase()} ${id} not found`);
+  if (object === undefined) throw new NotFound(`${nounOf(kind.name)} ${id} not found`);
   return {
     object,
     state: committed.after,
@@ -221,14 +222,14 @@ export function contextOf(engine: Engine, { actor }: Call, snapshot: Snapshot, o
 function requireParent(state: Snapshot, kind: Kind, parent: string): void {
   const object = state.get(parent);
   if (object === undefined || object.kind !== kind.parent?.kind)
-    throw new NotFound(`${kind.parent?.kind.toLowerCase()} ${parent} not found`);
+    throw new NotFound(`${nounOf(kind.parent?.kind ?? '')} ${parent} not found`);
 }
 
 function requireObject(state: Snapshot, kind: Kind, id: string, parent: string | undefined): StoredObject {
   if (parent !== undefined) requireParent(state, kind, parent);
   const object = state.get(id);
   if (object === undefined || object.kind !== kind.name || object.parent !== parent)
-    throw new NotFound(`${kind.name.toLowerCase()} ${id} not found`);
+    throw new NotFound(`${nounOf(kind.name)} ${id} not found`);
   return object;
 }
 
@@ -246,7 +247,7 @@ function requireVersion(object: StoredObject, { ifMatch }: WriteOptions): void {
   if (ifMatch === undefined || ifMatch.includes('*') || ifMatch.includes(String(object.updatedRevision))) return;
   throw new Conflict(
     'precondition',
-    `${object.kind.toLowerCase()} ${object.id} was changed in revision ${object.updatedRevision}; read it again and repeat the change`,
+    `${nounOf(object.kind)} ${object.id} was changed in revision ${object.updatedRevision}; read it again and repeat the change`,
   );
 }
 

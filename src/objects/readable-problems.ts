@@ -1,4 +1,5 @@
 import type { Call } from '../commit/engine.ts';
+import { nounOf } from '../model/declare/kind-noun.ts';
 import type { Problem } from '../model/problem.ts';
 import type { SourceStatus } from '../model/sources/status.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
@@ -14,7 +15,10 @@ function createReferrerFilter(
   reader: Reader,
 ): (users: readonly ReferrerText[]) => readonly ReferrerText[] {
   const mayRead = createKindReadCheck(state, reader);
-  const kinds = new Map(state.registry.kinds.map((kind) => [kind.name.toLowerCase(), kind]));
+  // A plan that an earlier release stored has the names of kinds in lower case.
+  const kinds = new Map(
+    state.registry.kinds.flatMap((kind) => [nounOf(kind.name), kind.name.toLowerCase()].map((word) => [word, kind])),
+  );
   const isReadable = (user: ReferrerText): boolean => {
     const kind = kinds.get(kindOfReferrer(user));
     // Invites are not objects. A caller who may read users may read invites.

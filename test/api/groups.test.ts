@@ -136,7 +136,7 @@ it('deleting a linked group is refused, naming the objects that link to it', asy
   const refused = await api().call('DELETE', `/api/groups/${id}`);
   expect(refused.body).toMatchObject({ code: 400, message: expect.stringContaining('linked') });
   expect(refused.body.message).toContain('policy: Linking');
-  expect(refused.body.message).toContain('dnszone: Linking zone');
+  expect(refused.body.message).toContain('DNS zone: Linking zone');
   await api().call('DELETE', `/api/policies/${policy}`);
   await api().call('DELETE', `/api/dns/zones/${made}`);
   expect((await api().call('DELETE', `/api/groups/${id}`)).status).toBe(200);

@@ -207,8 +207,8 @@ describe('ingress ports', () => {
     const answers = await Promise.all(deletes.map((url) => api().call('DELETE', url)));
     expect(answers.map(({ status }) => status)).toEqual([412, 409, 412]);
     expect(answers.slice(0, 2).map(({ body }) => body.message)).toEqual([
-      'peer has been linked to ingressport: Peer holding/held; remove it there first',
-      'ingresspeer has been linked to ingressport: Peer holding/held; remove it there first',
+      'peer has been linked to ingress port: Peer holding/held; remove it there first',
+      'ingress peer has been linked to ingress port: Peer holding/held; remove it there first',
     ]);
     for (const url of [
       `${portsOf(one)}/${made.body.id}`,

@@ -34,7 +34,7 @@ describe('nameserver groups', () => {
         enabled: true,
         groups: [group],
         primary: false,
-        domains: ['office.example.com', 'lab.example.com'],
+        domains: ['Office.Example.com.', 'lab.example.com'],
         search_domains_enabled: false,
       },
     ]);
@@ -75,7 +75,7 @@ describe('nameserver groups', () => {
     const again = await post({ name: 'x'.repeat(40) });
     expect([again.status, again.body.message]).toEqual([409, expect.stringContaining('already exists')]);
     const refused = await api().call('DELETE', `/api/groups/${own}`);
-    expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining('nameservergroup: x')]);
+    expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining('nameserver group: x')]);
   });
 });
 

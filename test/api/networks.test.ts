@@ -139,7 +139,7 @@ it('a resource that a service targets cannot be deleted, with status 412 instead
   const made = await api().call('POST', '/api/reverse-proxies/services', service);
   expect(made.status).toBe(200);
   const refused = await api().call('DELETE', resources(id, target));
-  expect([refused.status, refused.body.message]).toEqual([412, expect.stringContaining('proxyservice: Wiki')]);
+  expect([refused.status, refused.body.message]).toEqual([412, expect.stringContaining('proxy service: Wiki')]);
 });
 
 describe('a resource', () => {
@@ -165,12 +165,12 @@ describe('a resource', () => {
     expect((await api().call('GET', `${path}/resources`)).body).toContainEqual(made.body);
     const changed = { name: 'Files', address: '*.Example.com', enabled: false, groups: [], description: 'why' };
     const replaced = await api().call('PUT', resources(id, own), changed);
-    const after = { id: own, type: 'domain', ...changed, address: '*.example.com' };
+    const after = { id: own, type: 'domain', ...changed };
     expect([replaced.status, replaced.body]).toEqual([200, after]);
     const gone = await api().call('DELETE', resources(id, own));
     expect([gone.status, gone.body]).toEqual([200, '']);
     for (const method of ['GET', 'DELETE'])
-      expect((await api().call(method, resources(id, own))).body.message).toBe(`networkresource ${own} not found`);
+      expect((await api().call(method, resources(id, own))).body.message).toBe(`network resource ${own} not found`);
     expect((await api().call('GET', resources(id))).body).toEqual([]);
   });
 
@@ -263,7 +263,7 @@ describe('a router', () => {
     const gone = await api().call('DELETE', routers(id, own));
     expect([gone.status, gone.body]).toEqual([200, '']);
     for (const method of ['GET', 'DELETE'])
-      expect((await api().call(method, routers(id, own))).body.message).toBe(`networkrouter ${own} not found`);
+      expect((await api().call(method, routers(id, own))).body.message).toBe(`network router ${own} not found`);
   });
 
   it('writes nothing when it is put back unchanged', async () => {
@@ -327,9 +327,9 @@ describe('a router', () => {
     await api().call('POST', routers(id), router({ peer }));
     await api().call('POST', routers(id), router({ peer: undefined, peer_groups: [group] }));
     const refused = await api().call('DELETE', `/api/groups/${group}`);
-    expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining('networkrouter: Keeping/')]);
+    expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining('network router: Keeping/')]);
     const kept = await api().call('DELETE', `/api/peers/${peer}`);
-    expect([kept.status, kept.body.message]).toEqual([412, expect.stringContaining('networkrouter: Keeping/')]);
+    expect([kept.status, kept.body.message]).toEqual([412, expect.stringContaining('network router: Keeping/')]);
   });
 });
 

@@ -35,7 +35,7 @@ it('a notification channel is created, read, listed, replaced and deleted', asyn
   for (const [method, body] of [['GET'], ['PUT', other], ['DELETE']] as [string, JsonObject?][])
     expect((await own.call(method, `${path}/${id}`, body)).body).toEqual({
       code: 404,
-      message: `notificationchannel ${id} not found`,
+      message: `notification channel ${id} not found`,
     });
   const events = (await eventsOf(own)).filter((event) => event.startsWith('notification.'));
   expect(events).toEqual([

@@ -52,7 +52,7 @@ it('a posture check with all six checks is created, read, listed, replaced and d
   for (const method of ['GET', 'DELETE'])
     expect((await api().call(method, `${path}/${id}`)).body).toEqual({
       code: 404,
-      message: `posturecheck ${id} not found`,
+      message: `posture check ${id} not found`,
     });
   expect((await api().call('PUT', `${path}/${id}`, body())).status).toBe(404);
 });
@@ -130,7 +130,11 @@ it.each<[string, Json, Json]>([
   ['checks that are null', null, {}],
   ['a check that is null', { client_version_check: null }, {}],
   ['no system', { os_version_check: {} }, { os_version_check: {} }],
-  ['a country in lower case', geo({ locations: [{ country_code: 'de' }] }), geo({})],
+  [
+    'a country in lower case',
+    geo({ locations: [{ country_code: 'de' }] }),
+    geo({ locations: [{ country_code: 'de' }] }),
+  ],
   ['single hosts', ranges({ ranges: ['10.0.0.1/32', '::1/128'] }), ranges({ ranges: ['10.0.0.1/32', '::1/128'] })],
 ])('a posture check accepts %s', async (_, checks, stored) => {
   const answer = await post(body(checks));

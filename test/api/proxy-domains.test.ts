@@ -27,7 +27,7 @@ describe('a custom domain', () => {
     const { api, add } = await openDomainScene();
     const made = await add('Apps.Example.ORG.');
     expect(made).toEqual({
-      ...{ id: expect.any(String), domain: 'apps.example.org', target_cluster: 'proxy.example.com', type: 'custom' },
+      ...{ id: expect.any(String), domain: 'Apps.Example.ORG.', target_cluster: 'proxy.example.com', type: 'custom' },
       ...{ validated: false, status: 'pending', txt_name: '_heddle-domain.apps.example.org' },
       txt_value: expect.stringMatching(/^heddle-domain=[\da-f]{40}$/),
       ...{ supports_custom_ports: true, require_subdomain: false, supports_reputation: false, private: false },
@@ -56,7 +56,7 @@ describe('a custom domain', () => {
       ['GET', `${id}/validate`],
     ] as const) {
       const answer = await api.call(method, `${domains}/${path}`);
-      expect([answer.status, answer.body.message]).toEqual([404, `proxydomain ${id} not found`]);
+      expect([answer.status, answer.body.message]).toEqual([404, `proxy domain ${id} not found`]);
     }
     expect(await events('domain.delete')).toHaveLength(1);
   });
@@ -268,7 +268,7 @@ describe('services of a custom domain', () => {
     const refused = await api.call('DELETE', `${domains}/${id}`);
     expect([refused.status, refused.body.message]).toEqual([
       409,
-      expect.stringContaining('has been linked to proxyservice: shop.apps.example.org; remove it there first'),
+      expect.stringContaining('has been linked to proxy service: shop.apps.example.org; remove it there first'),
     ]);
     // It leads there by the longer one.
     expect((await api.call('DELETE', `${domains}/${outer.id}`)).status).toBe(204);
@@ -418,7 +418,7 @@ describe('documents of custom domains', () => {
     await api.call('POST', services, service('shop.apps.example.org'));
     const pruned = await apply();
     expect(pruned.body.plan.warnings).toMatchObject([
-      { code: 'in_use', usedBy: ['proxyservice: shop.apps.example.org'] },
+      { code: 'in_use', usedBy: ['proxy service: shop.apps.example.org'] },
     ]);
     expect(await read('apps.example.org')).toMatchObject({ status: 'pending' });
   });

@@ -115,7 +115,7 @@ describe('setup keys', () => {
     const refused = await api().call('DELETE', `/api/groups/${group}`);
     expect([refused.status, refused.body.message]).toEqual([
       400,
-      'group has been linked to setupkey: user of it; remove it there first',
+      'group has been linked to setup key: user of it; remove it there first',
     ]);
     await api().call('DELETE', `${keys}/${id}`);
     expect((await api().call('DELETE', `/api/groups/${group}`)).status).toBe(200);

@@ -60,7 +60,7 @@ test('custom domains of the API and of a file are validated by TXT and CNAME, al
   const refused = await ask(third, 'DELETE', `${domains}/${made.id}`);
   expect([refused.status, refused.body.message]).toEqual([
     409,
-    expect.stringContaining('has been linked to proxyservice: Apps; remove it there first'),
+    expect.stringContaining('has been linked to proxy service: Apps; remove it there first'),
   ]);
   expect((await ask(third, 'DELETE', `${services}/${used.id}`)).status).toBe(200);
   expect((await ask(third, 'DELETE', `${domains}/${made.id}`)).status).toBe(204);

@@ -3,6 +3,7 @@ import type { Engine } from '../../commit/engine.ts';
 import { runNowOrInSlices } from '../../commit/slices.ts';
 import { asObjects, isObject, type Json, type JsonObject, parseJson } from '../../lib/json.ts';
 import { jsonInSteps, mapInSteps } from '../../lib/steps.ts';
+import { nounOf } from '../../model/declare/kind-noun.ts';
 import { Conflict, InvalidInput } from '../../model/errors.ts';
 import { lowerToResponse } from '../../model/lower/response.ts';
 import { callOf } from '../authenticate.ts';
@@ -51,7 +52,7 @@ async function guardEntries(engine: Engine, { kind, list }: GuardRow, request: F
   if (dropped.length === 0) return;
   throw new Conflict(
     'refused',
-    `${kind.toLowerCase()} ${id} has ${entries.length} ${list}, and the request would drop ${dropped.join(', ')}; send all of them, or, to drop them, send \`If-Match\` with the ETag that you read`,
+    `${nounOf(kind)} ${id} has ${entries.length} ${list}, and the request would drop ${dropped.join(', ')}; send all of them, or, to drop them, send \`If-Match\` with the ETag that you read`,
   );
 }
 

@@ -2,6 +2,7 @@ import type { Call, Engine } from '../../commit/engine.ts';
 import type { ObjectOutput } from '../../commit/shown-once.ts';
 import { readSyncLogs } from '../../features/logs/sync-logs.ts';
 import type { Kind } from '../../model/declare/kind.ts';
+import { nounOf } from '../../model/declare/kind-noun.ts';
 import { storedId } from '../../model/declare/wire-id.ts';
 import { NotFound } from '../../model/errors.ts';
 import { readObject, renewObject } from '../../objects/objects.ts';
@@ -41,7 +42,7 @@ export const integrations = implement(operations, (engine, { requestSync }) => (
 function subjectOf(engine: Engine, name: string, { id: number }: { readonly id: number }): Subject {
   const kind = engine.registry.get(name);
   const id = storedId(kind, String(number));
-  if (id === undefined) throw new NotFound(`${kind.name.toLowerCase()} ${number} not found`);
+  if (id === undefined) throw new NotFound(`${nounOf(kind.name)} ${number} not found`);
   return { kind, id };
 }
 

@@ -1,3 +1,4 @@
+import { nounOf } from '../../model/declare/kind-noun.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 
@@ -10,7 +11,7 @@ export type ReferrerText = string;
 /** Matches the entry that stands for the referrers left out of a list. */
 export const omittedReferrersPattern = /^and \d+ more$/;
 
-/** Returns the kind of a referrer in lower case. */
+/** Returns the words for the kind of a referrer. */
 export function kindOfReferrer(text: ReferrerText): string {
   return text.slice(0, Math.max(0, text.indexOf(':')));
 }
@@ -36,7 +37,7 @@ export function describeReferrers(state: Snapshot, referrers: Referrers): readon
 export function describeReferrer(state: Snapshot, object: StoredObject): ReferrerText {
   const kind = state.registry.get(object.kind);
   const owner = object.owner === undefined ? '' : ` (source ${object.owner})`;
-  return `${kind.name.toLowerCase()}: ${object.key ?? nameIn(state, object)}${owner}`;
+  return `${nounOf(kind.name)}: ${object.key ?? nameIn(state, object)}${owner}`;
 }
 
 /**

@@ -2,6 +2,7 @@ import { nearestAll } from '../../lib/nearest.ts';
 import { shouldYield } from '../../lib/steps.ts';
 import type { Actor } from '../../model/declare/actor.ts';
 import type { Fault, Kind } from '../../model/declare/kind.ts';
+import { nounOf } from '../../model/declare/kind-noun.ts';
 import type { PlanEnvironment } from '../../model/declare/plan-environment.ts';
 import type { Edition } from '../../model/edition.ts';
 import { type Problem, sortProblems, takeFaults } from '../../model/problem.ts';
@@ -195,7 +196,7 @@ function deleteProblems(
       code: inUseCodes[inUseReason(kind, referrers)],
       kind: kind.name,
       key: object.key ?? object.name,
-      message: `${kind.name.toLowerCase()} has been linked to ${list.join(', ')}; remove it there first`,
+      message: `${nounOf(kind.name)} has been linked to ${list.join(', ')}; remove it there first`,
       usedBy: list,
     },
   ];

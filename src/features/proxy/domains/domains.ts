@@ -29,7 +29,7 @@ const minCheckIntervalSeconds = 5;
 /** Requests a check of a custom domain as soon as possible. Throws `NotFound`. */
 export async function validateDomain(engine: Engine, call: Call, id: string): Promise<void> {
   const state = await engine.snapshots.atLeast(call.account, call.revision);
-  if (state.find('ProxyDomain', id) === undefined) throw new NotFound(`proxydomain ${id} not found`);
+  if (state.find('ProxyDomain', id) === undefined) throw new NotFound(`proxy domain ${id} not found`);
   await scheduleCheck(engine.database, call.account, id, minCheckIntervalSeconds);
   engine.notices.publish({ what: 'domains', account: call.account });
 }
