@@ -105,7 +105,7 @@ function doubtOf(error: unknown, { id }: FastifyRequest): Pick<ErrorBody, 'probl
 
 const frameworkMessages: Readonly<Record<string, string>> = {
   FST_ERR_CTP_BODY_TOO_LARGE:
-    'the body is too large; send at most 1 MiB, 256 KiB under /agent, or 64 MiB under /api/config',
+    'the body is too large; send at most 1 MiB, 16 KiB without credentials, 256 KiB under /agent, or 64 MiB under /api/config',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'this content type is not accepted; send `Content-Type: application/json`',
 };
 

@@ -40,6 +40,7 @@ interface HandlerWithOptions<O extends Operation> {
   readonly handle: Handle<O>;
   /** Runs before the body is read. */
   readonly onRequest?: NonNullable<RouteShorthandOptions['onRequest']>;
+  /** Maximum size of the body, in bytes. Absent: 1 MiB, or `openBodyLimit` for an open operation. */
   readonly bodyLimit?: number;
   /**
    * Rebuilds the answer to a repeated request when the first answer was lost. Absent: the repeated answer has no body,
@@ -83,6 +84,12 @@ export function implement<A extends Area>(
 
 const eventStream = 'text/event-stream';
 
+/**
+ * Maximum size of the body of an open operation that states no other, in bytes. Anyone may send such a body, and these
+ * operations take a few short texts.
+ */
+const openBodyLimit = 16 * 1024;
+
 function mount(
   app: FastifyInstance,
   operation: Operation,
@@ -90,6 +97,7 @@ function mount(
 ) {
   const { access } = operation;
   app.route({
+    ...(typeof access === 'object' && 'open' in access ? { bodyLimit: openBodyLimit } : {}),
     ...route,
     method: operation.method,
     url: routeOf(operation.path),

@@ -24,7 +24,7 @@ const requests = implement(operations, (engine, services) => {
     server_time: engine.now(),
   });
   return {
-    challenge: { bodyLimit, handle: () => peering.challenge() },
+    challenge: () => peering.challenge(),
     enrol: {
       bodyLimit,
       handle: async ({ request }) =>

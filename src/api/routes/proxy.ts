@@ -13,6 +13,8 @@ import type { AreaRoutes } from '../area-routes.ts';
 import { acceptJson } from '../input/bodies.ts';
 import { implement } from '../operations/implement.ts';
 
+/** Maximum size of one report of the states of services, in bytes. */
+const statusBodyLimit = 1024 * 1024;
 /** Maximum size of one report of requests, in bytes. */
 const reportBodyLimit = 8 * 1024 * 1024;
 /**
@@ -32,9 +34,12 @@ const requests = implement(proxyOperations, (engine, _services, app) => {
       await recordHeartbeat(engine, ownerOf(request), body.proxy_id);
     },
     disconnect: ({ request, body }) => unregisterProxy(engine, ownerOf(request), body.proxy_id),
-    async serviceStatus({ request, body }) {
-      const known = await recordHeartbeat(engine, ownerOf(request), body.proxy_id);
-      return { refused: await reportServices(engine, known, body.services) };
+    serviceStatus: {
+      bodyLimit: statusBodyLimit,
+      async handle({ request, body }) {
+        const known = await recordHeartbeat(engine, ownerOf(request), body.proxy_id);
+        return { refused: await reportServices(engine, known, body.services) };
+      },
     },
     async services({ request, reply, query: { proxy_id: id } }) {
       const owner = ownerOf(request);
