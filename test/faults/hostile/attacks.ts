@@ -1,3 +1,5 @@
+import { archiveAttacks } from './archives.ts';
+
 /** A request with up to 1 MB of hostile input. */
 export interface Attack {
   readonly name: string;
@@ -5,7 +7,7 @@ export interface Attack {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Made when it is sent: a hundred of them need not be there at once. */
-  body(): string;
+  body(): string | Uint8Array<ArrayBuffer>;
   /** One that stands for others like it. */
   readonly isTypical?: true;
 }
@@ -88,6 +90,8 @@ const policy = (rules: readonly object[]) => ({ name: 'p', enabled: true, rules 
 
 const bodyAttacks: readonly Attack[] = [
   raw('deep JSON', '/api/groups', () => filled('[')),
+  raw('deep JSON', '/api/config/plans', () => filled('[')),
+  raw('empty lists', '/api/config/plans', () => filled('[],', '{"source":"a","files":[', '[]]}')),
   raw('one member again and again', '/api/groups', () => filled('"name":"a",', '{', '"name":"b"}')),
   raw('a broken text', '/api/groups', () => filled('\\', '{"name":"', '"')),
   json('a long name', '/api/groups', () => ({ name: long() })),
@@ -142,6 +146,9 @@ const bodyAttacks: readonly Attack[] = [
 ];
 
 const outsiderAttacks: readonly Attack[] = [
+  raw('deep JSON', '/api/setup', () => filled('[')),
+  raw('empty lists', '/api/setup', () => filled('[],', '{"email":[', '[]]}')),
+  raw('deep JSON', '/agent/enrol', () => filled('[').slice(0, 250_000)),
   json('a password', '/api/setup', () => ({ email: 'a@example.com', password: long() })),
   { ...raw('a form', '/oidc/token', () => filled('a=%61&')), headers: formType() },
   { ...raw('a form of one value', '/oidc/token', () => filled('%2')), headers: formType() },
@@ -170,11 +177,16 @@ const typical: ReadonlySet<string> = new Set([
   'POST /api/policies: many ports',
   'POST /api/posture-checks: a long version',
   'POST /api/config/plans: a selector',
+  'POST /api/config/restore: rows of empty lists',
+  'POST /api/setup: deep JSON',
   'POST /oidc/token: a form',
   'POST /agent/enrol: a certificate',
 ]);
 
 /** Every attack. */
-export const attacks: readonly Attack[] = [...documentAttacks, ...bodyAttacks, ...outsiderAttacks].map((attack) =>
-  typical.has(attack.name) ? { ...attack, isTypical: true } : attack,
-);
+export const attacks: readonly Attack[] = [
+  ...documentAttacks,
+  ...bodyAttacks,
+  ...archiveAttacks,
+  ...outsiderAttacks,
+].map((attack) => (typical.has(attack.name) ? { ...attack, isTypical: true } : attack));

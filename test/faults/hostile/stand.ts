@@ -31,11 +31,12 @@ export async function openHostileStand(): Promise<HostileStand> {
   const { peak: base } = await gauge();
   return {
     async throwAt(attack) {
+      const request = requestOf(attack);
       const idle = await probesDuring(server.url, probing(60));
       await gauge();
       let status = 0;
       const attacked = await probesDuring(server.url, async (signal) => {
-        status = await send(server.url, attack, signal);
+        status = await send(server.url, attack.path, { ...request, signal });
       });
       const { longest, peak } = await gauge();
       return { idle: high(idle), attacked: high(attacked), longest, grown: peak - base, status };
@@ -78,16 +79,23 @@ function high(times: readonly number[]): number {
   return sorted[Math.floor(sorted.length * 0.99)] ?? sorted.at(-1) ?? 0;
 }
 
-async function send(url: string, attack: Attack, signal: AbortSignal): Promise<number> {
-  const { method = 'POST', path, body, headers = {} } = attack;
+/** Makes the request of an attack. Done before anything is measured, because it may take long. */
+function requestOf({ method = 'POST', body, headers = {} }: Attack): RequestInit {
   const type = { authorization: `Token ${token}`, 'content-type': 'application/json' };
-  const content = method === 'GET' ? {} : { body: body() };
+  return { method, headers: { ...type, ...headers }, ...(method === 'GET' ? {} : { body: body() }) };
+}
+
+async function send(
+  url: string,
+  path: string,
+  request: RequestInit & { readonly signal: AbortSignal },
+): Promise<number> {
   try {
-    const response = await fetch(url + path, { method, headers: { ...type, ...headers }, ...content, signal });
+    const response = await fetch(url + path, request);
     await response.arrayBuffer();
     return response.status;
   } catch (error) {
-    if (signal.aborted) return 0;
+    if (request.signal.aborted) return 0;
     throw error;
   }
 }
