@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createRequestStore } from '../../src/commit/idempotency.ts';
 import type { Database } from '../../src/db/database.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
+import { sharedParameters } from '../../src/model/lower/openapi/components.ts';
 import { eachEngine } from '../setup/database.ts';
 import { doc } from './documents.ts';
 import { invitee } from './people.ts';
@@ -45,6 +46,18 @@ eachEngine('a repeated request on %s', (engine) => {
     }
     expect((await post(own, '/api/groups', { name: 'ops' }, 'k2')).status).toBe(200);
     expect(await own.revision()).toBe(3);
+  });
+
+  it.each([
+    ['k-1_~!', true],
+    ['x'.repeat(255), true],
+    ['x'.repeat(256), false],
+    ['a b', false],
+  ])('has a key that the API description permits, or is refused with 422: %s', async (key, isPermitted) => {
+    const { status } = await post(api(), '/api/groups', { name: `keyed ${key.length}` }, key);
+    const { minLength, maxLength, pattern } = Object(sharedParameters['IdempotencyKey']).schema;
+    const matches = new RegExp(pattern).test(key) && key.length >= minLength && key.length <= maxLength;
+    expect([status, matches]).toEqual([isPermitted ? 200 : 422, isPermitted]);
   });
 
   it('is carried out once when it is sent twenty times at once', async () => {

@@ -88,8 +88,8 @@ export const sharedParameters: JsonObject = {
     in: 'header',
     required: false,
     description:
-      'Name of the request, such as a UUID. A request with the same name within a day is not executed again and gets the first answer; values that are shown once are absent from it. After an answer that asks to try again (401, 403, 423, 428, 429, 5xx) the request is executed again.',
-    schema: { type: 'string', minLength: 1, maxLength: 255 },
+      'Key of the request, such as a UUID. A repetition by the same caller within a day, with the same key, address and body, is not executed again and gets the first answer, including values that are shown once, as long as the caller may see them. An answer with such values is kept for a week, after the first day without them. The same key in another request is refused with 422, and with 409 while the first request is still being executed. After an answer that asks to try again (401, 403, 423, 428, 429, 5xx) the request is executed again, unless it turns out to have been carried out.',
+    schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
   },
   Limit: {
     name: 'limit',
