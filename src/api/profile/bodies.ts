@@ -111,7 +111,13 @@ function* translateInSteps(shape: Shape, body: Json): Generator<undefined, strin
 }
 
 function appliesTo({ message, none }: StatusRow, { request, payload }: Sent): boolean {
-  if (none !== undefined) return payload === '[]' && parameterOf(request, none.parameter) !== undefined;
+  // A later page may be empty although there are objects with this name.
+  if (none !== undefined)
+    return (
+      payload === '[]' &&
+      parameterOf(request, none.parameter) !== undefined &&
+      parameterOf(request, 'after') === undefined
+    );
   const body = message === undefined ? undefined : parseJson(payload);
   return message === undefined || (isObject(body) && String(body['message']).startsWith(message));
 }

@@ -105,6 +105,9 @@ export const requests = (scene: ProfileScene): RowTests => {
       expect(await ours('GET', path)).toMatchObject({ status: 200, body: [] });
       const id = await api().group('Lost & found');
       expect((await theirs('GET', path)).body).toMatchObject([{ id, name: 'Lost & found' }]);
+      // It is there, although the page after it is empty.
+      expect((await theirs('GET', `${path}&limit=1`)).body).toMatchObject([{ id }]);
+      expect(await theirs('GET', `${path}&limit=1&after=${id}`)).toMatchObject({ status: 200, body: [] });
       // Only a name is asked for: other lists may be empty.
       expect(await theirs('GET', '/api/routes')).toMatchObject({ status: 200, body: [] });
     },
