@@ -79,13 +79,33 @@ test('sizing figures include their ratio to the smallest size', () => {
   expect(text).toContain('| total |  | 1.5 MB | 0.75 MB |');
 });
 
+/** The measured columns of the memory by objects on a database: objects, start, empty, apply and load, started again. */
+function memoryByObjects(database: string): readonly (readonly number[])[] {
+  const table = /### Memory by objects\n(.*?)\n### /s.exec(figures)?.[1] ?? '';
+  const rows = table.split('\n').filter((line) => line.startsWith(`| ${database} |`));
+  return rows.map((row) => row.split(' | ').slice(1).map(toNumber));
+}
+
+function toNumber(cell: string): number {
+  return Number(/^([\d,]+)/.exec(cell)?.[1]?.replace(',', ''));
+}
+
+const { resources } = parse(readFileSync(join(root, 'charts/heddle/values.yaml'), 'utf8'));
+const megabytes = (amount: string) => (Number(/^(\d+)Mi$/.exec(amount)?.[1]) * 2 ** 20) / 10 ** 6;
+
+test('docs/sizing.md states for how many objects the memory request of the Helm chart is sufficient', () => {
+  const [, request = '', ...most] =
+    /its request, ([\d,]+) MiB, for\s+([\d,]+) objects on Postgres and ([\d,]+) objects with the embedded/.exec(page) ??
+    [];
+  expect(`${request}Mi`).toBe(resources.requests.memory);
+  for (const [at, database] of ['Postgres', 'embedded'].entries()) {
+    const sufficient = memoryByObjects(database).filter((row) => (row[4] ?? Number.NaN) < megabytes(`${request}Mi`));
+    expect(Math.max(...sufficient.map(([objects = 0]) => objects)), database).toBe(toNumber(most[at] ?? ''));
+  }
+});
+
 test('the memory limit of the Helm chart exceeds what docs/sizing.md measured for the embedded database', () => {
-  const { resources } = parse(readFileSync(join(root, 'charts/heddle/values.yaml'), 'utf8'));
-  const megabytes = (amount: string) => (Number(/^(\d+)Mi$/.exec(amount)?.[1]) * 2 ** 20) / 10 ** 6;
-  const rows = /### Memory by objects\n(.*?)\n### /s.exec(figures)?.[1]?.matchAll(/^\| embedded \| (.*) \|$/gm) ?? [];
-  const taken = [...rows].map(([, cells = '']) =>
-    cells.split(' | ').map((cell) => Number(/^([\d,]+)/.exec(cell)?.[1]?.replace(',', ''))),
-  );
+  const taken = memoryByObjects('embedded');
   expect(taken.map(([objects]) => objects)).toEqual([100, 1_000, 10_000]);
   const most = (column: number) => Math.max(...taken.map((row) => row[column] ?? Number.NaN));
   expect(megabytes(resources.limits.memory)).toBeGreaterThan(1.5 * most(1));
