@@ -6,7 +6,9 @@ import { emptyEnvironment, type PlanEnvironment } from '../model/declare/plan-en
 import type { DocumentPosition } from '../model/document.ts';
 import type { Problem } from '../model/problem.ts';
 import { withEntryIds, withListOrder } from '../model/schema/entries.ts';
-import { type Normalized, withGivenDefaults } from '../model/schema/normalize.ts';
+import { withGivenDefaults } from '../model/schema/given-defaults.ts';
+import type { Normalized } from '../model/schema/normalize.ts';
+import { withSpellings } from '../model/schema/spelling.ts';
 import { changedMembers, emptyContent, withMemberOrder } from '../model/state/members.ts';
 import type { StoredObject } from '../model/state/object.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
@@ -45,7 +47,7 @@ export interface Edit {
   /** JSON pointers of the secrets whose value the edit gives, instead of keeping the stored one. Absent: none. */
   readonly givenSecrets?: readonly string[];
   /** The object as the document wrote it. New list elements follow this order. */
-  readonly written?: Pick<Normalized, 'spec' | 'order' | 'given'>;
+  readonly written?: Pick<Normalized, 'spec' | 'order' | 'given' | 'spellings'>;
   /** True when the generated values of the object are replaced. */
   readonly renews?: true;
   /** True when the lists of the object are in their final order already. */
@@ -277,11 +279,11 @@ function withOrderedLists(
   const lists = { lists: written?.order ?? {}, whole: false };
   const ordered = withMemberOrder(kind, before, withListOrder(kind.spec, before, after, lists), lists);
   if (written === undefined) return ordered;
-  // A document that repeats the stored values changes nothing, not even which defaults responses show.
+  // A document that repeats the stored values changes nothing, not even which defaults and spellings responses show.
   const isChanged = (name: string) =>
     name in written.spec &&
     (!equalJson(before?.spec[name], after.spec[name]) || changedMembers(before, after, name).length > 0);
-  return withGivenDefaults(ordered, written.given, isChanged);
+  return withSpellings(withGivenDefaults(ordered, written.given, isChanged), written.spellings, isChanged);
 }
 
 /** Gives the object the number of the revision that the plan will make. */

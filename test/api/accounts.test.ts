@@ -80,7 +80,7 @@ it('PUT /api/accounts/{id} replaces settings, but keeps omitted `extra`, `networ
   expect(changed.body.settings).toMatchObject({
     extra: more,
     network_range: '100.80.0.0/16',
-    dns_domain: 'mesh.example',
+    dns_domain: 'Mesh.Example',
   });
   const kept = (await put(required)).body;
   expect(kept.settings).toMatchObject({ extra: more, network_range: '100.80.0.0/16' });
@@ -181,13 +181,18 @@ it.each<readonly [string, Json, Json]>([
   ['agent_network_only', false, true],
   ['dashboard_features', { agent_network: false }, { agent_network: true }],
 ])(
-  'the unavailable setting %s is accepted only as off, otherwise refused with `setting_unavailable`',
+  'the unavailable setting %s is accepted only as off and then read back, otherwise refused with `setting_unavailable`',
   async (name, off, on) => {
     for (const value of [off, null]) {
       const answer = await put({ ...required, [name]: value });
       expect([answer.status, answer.headers['heddle-ignored']]).toEqual([200, undefined]);
     }
+    expect((await read(api())).settings).not.toHaveProperty(name);
+    for (const _ of [1, 2])
+      expect((await put({ ...required, [name]: off })).body.settings).toMatchObject({ [name]: off });
+    expect((await read(api())).settings).toMatchObject({ [name]: off });
     const before = await api().revision();
+    await put((await read(api())).settings);
     const refused = await put({ ...required, [name]: on });
     expect([refused.status, problemsOf(refused)]).toEqual([422, [`setting_unavailable /settings/${name}`]]);
     expect(await api().revision()).toBe(before);

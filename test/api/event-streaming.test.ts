@@ -62,12 +62,12 @@ it.each<[string, JsonObject, JsonObject]>([
   [
     's3',
     { access_key: 'a', secret_key: 's', bucket_name: 'b', region: 'r' },
-    { access_key_id: '****', secret_access_key: '****', bucket_name: 'b', region: 'r' },
+    { access_key: '****', secret_key: '****', bucket_name: 'b', region: 'r' },
   ],
   [
     'firehose',
     { access_key: 'a', secret_key: 's', stream_name: 'n', region: 'r' },
-    { access_key_id: '****', secret_access_key: '****', stream_name: 'n', region: 'r' },
+    { access_key: '****', secret_key: '****', stream_name: 'n', region: 'r' },
   ],
   [
     'generic_http',

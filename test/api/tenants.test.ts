@@ -15,7 +15,7 @@ describe('a tenant', () => {
       {
         id: expect.any(String),
         name: 'Tenant Acme.Example.COM.',
-        domain: 'acme.example.com',
+        domain: 'Acme.Example.COM.',
         groups: [{ id: group(), role: 'admin' }],
         created_at: timestamp,
         updated_at: timestamp,

@@ -47,7 +47,7 @@ describe('preparing a request body', () => {
       { friends: 'p1', part: 3, entries: 'x', owner: 5 },
     ],
   ])('%s', (_, body, expected) => {
-    expect(prepare(body)).toEqual({ body: expected, ignored: [], faults: [] });
+    expect(prepare(body)).toEqual({ body: expected, ignored: [], givenOff: [], faults: [] });
   });
 
   test.each<[string, JsonObject, readonly string[]]>([
@@ -61,7 +61,7 @@ describe('preparing a request body', () => {
     const result = prepare(body);
     expect([...result.ignored].sort()).toEqual([...ignored].sort());
     expect(result.faults).toEqual([]);
-    expect(prepare(result.body)).toEqual({ body: result.body, ignored: [], faults: [] });
+    expect(prepare(result.body)).toEqual({ body: result.body, ignored: [], givenOff: [], faults: [] });
   });
 
   test.each<[string, JsonObject, Json]>([

@@ -18,6 +18,8 @@ const resourceAddress: Format = {
       fault: `\`${text}\` is neither an address nor a range nor a domain; write one such as 10.20.0.10, 10.20.0.0/16 or *.example.com`,
     };
   },
+  // Clients of this API expect the prefix.
+  keepsSpelling: (text) => parseAddress(text) === undefined,
 };
 
 const spec = {

@@ -27,6 +27,8 @@ const email: Format = {
     if (/^[^\s@<>]{1,64}@[^\s@<>]+\.[^\s@<>.]+$/.test(value) && value.length <= 254) return { value };
     return { fault: `\`${text}\` is not an e-mail address; write one such as ana@example.com` };
   },
+  // The surrounding space is dropped.
+  keepsSpelling: () => false,
 };
 
 const flagWords: Readonly<Record<string, boolean>> = Object.fromEntries([

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../lib/json.ts';
+import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
 import type { Kind } from '../declare/kind.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { AnyField, Fields } from '../schema/field.ts';
@@ -160,7 +160,27 @@ function elementSchema(field: Extract<AnyField, { readonly type: 'refs' }>, name
 
 function sectionSchema(field: Extract<AnyField, { readonly type: 'object' }>, names: SchemaNames): JsonObject {
   const { required, properties } = fieldsSchema(field.fields, names);
-  return object(required, { ...properties, ...field.readOnly });
+  return object(required, { ...properties, ...unsupportedSchemas(field), ...field.readOnly });
+}
+
+/** Returns the schemas of members that are shown only to clients that gave them, and can only be off. */
+function unsupportedSchemas({ unsupported = {} }: AnyField): JsonObject {
+  return Object.fromEntries(
+    Object.entries(unsupported).map(([name, { value, hint }]) => [
+      name,
+      { ...constantSchema(value), description: `Shown if it was given. Not available: ${hint}.` },
+    ]),
+  );
+}
+
+/** Returns the schema of a value that has only one form: a boolean, or an object of such values. */
+function constantSchema(value: Json): JsonObject {
+  if (!isObject(value)) return { type: typeof value, enum: [value] };
+  const members = Object.entries(value as JsonObject).map(([name, member]) => [name, constantSchema(member)] as const);
+  return object(
+    members.map(([name]) => name),
+    Object.fromEntries(members),
+  );
 }
 
 function entrySchema(field: Extract<AnyField, { readonly type: 'keyed' }>, names: SchemaNames): JsonObject {

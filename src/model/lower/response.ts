@@ -6,9 +6,18 @@ import { Internal } from '../errors.ts';
 import { entryIdsOf, inListOrder, keyedEntries, listOrderOf } from '../schema/entries.ts';
 import { type AnyField, type Fields, isEmpty } from '../schema/field.ts';
 import { entriesOf } from '../schema/field-search.ts';
-import { defaultOf, givenDefaultsOf } from '../schema/normalize.ts';
+import { givenDefaultsOf } from '../schema/given-defaults.ts';
+import { defaultOf } from '../schema/normalize.ts';
 import { mask } from '../schema/sealing.ts';
-import { memberField, openSecret, type SecretField, type SecretPath, sealPlaceOf } from '../schema/secret-fields.ts';
+import {
+  memberField,
+  memberName,
+  openSecret,
+  type SecretField,
+  type SecretPath,
+  sealPlaceOf,
+} from '../schema/secret-fields.ts';
+import { inWrittenSpelling, spellingsOf } from '../schema/spelling.ts';
 import { membersInOrder } from '../state/members.ts';
 import type { StoredObject } from '../state/object.ts';
 
@@ -37,11 +46,16 @@ export function lowerToResponse(
   const fields = ownFields(kind);
   const body: JsonObject = {
     ...(kind.single === true && kind.ids === undefined ? {} : { id: wireId(kind, object.id) }),
-    ...lowerFields(lowering, fields, inListOrder(kind.spec, object.spec, listOrderOf(object)), ''),
+    ...lowerFields(lowering, fields, specAsWritten(kind, object), ''),
     ...Object.fromEntries(children),
     ...computedMembers(kind, object, state, place),
   };
   return kind.respond?.(body, object, state, registry.installation) ?? body;
+}
+
+/** Returns the spec with its lists in the order, and its texts in the spelling, in which they were last written. */
+function specAsWritten({ spec: fields }: Kind, object: StoredObject): JsonObject {
+  return inWrittenSpelling(fields, inListOrder(fields, object.spec, listOrderOf(object)), spellingsOf(object));
 }
 
 const ownFieldsCache = new WeakMap<Kind, Fields>();
@@ -138,7 +152,9 @@ function lowerValue(lowering: Lowering, field: AnyField, value: Json, path: stri
           const member = memberField(field, key);
           return [
             key,
-            member.type === 'secret' ? lowerSecret(lowering, member, item, [...path.split('.'), key]) : item,
+            member.type === 'secret'
+              ? lowerSecret(lowering, member, item, [...path.split('.'), memberName(field, key)])
+              : item,
           ];
         }),
       );
@@ -152,7 +168,10 @@ function lowerValue(lowering: Lowering, field: AnyField, value: Json, path: stri
     case 'keyed':
       return lowerEntries(lowering, field, asObjects(value), path);
     case 'object':
-      return lowerFields(lowering, field.fields, asObject(value), path);
+      return {
+        ...lowerFields(lowering, field.fields, asObject(value), path),
+        ...lowerUnsupported(lowering, field, path),
+      };
     case 'list':
       return field.of.type === 'object'
         ? asObjects(value).map((item, at) =>
@@ -162,6 +181,12 @@ function lowerValue(lowering: Lowering, field: AnyField, value: Json, path: stri
     default:
       return value;
   }
+}
+
+/** Returns the unsupported members that were given, each with the only value that they can have. */
+function lowerUnsupported({ given }: Lowering, { unsupported = {} }: AnyField, path: string): JsonObject {
+  const shown = Object.entries(unsupported).filter(([name]) => given.has(`${path}.${name}`));
+  return Object.fromEntries(shown.map(([name, { value }]) => [name, value]));
 }
 
 /** Returns what responses show of a secret: its text, or a mask after the part that may be shown. */

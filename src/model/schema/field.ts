@@ -27,6 +27,11 @@ export interface Format {
   readonly pattern?: string;
   /** Returns the canonical spelling, or a message that explains the fault and how to correct it. */
   canonical(text: string): { readonly value: string } | { readonly fault: string };
+  /**
+   * Whether answers show the text in the spelling in which it was written. Otherwise they show the canonical one, because
+   * clients expect that. Absent: always.
+   */
+  keepsSpelling?(text: string): boolean;
 }
 
 /** Options that fields of every type have. */
@@ -93,8 +98,8 @@ export interface FieldOptions {
   readonly readOnly?: Readonly<Record<string, JsonObject>>;
   /**
    * Members that other systems support inside the object and Heddle does not, each with the value that means "off" and
-   * advice on what to do instead. Requests may send that value. Any other value is refused, so that no caller believes
-   * it has enabled the setting.
+   * advice on what to do instead. Requests may send that value, and answers show it to clients that sent it. Any other
+   * value is refused, so that no caller believes it has enabled the setting.
    */
   readonly unsupported?: Readonly<Record<string, { readonly value: Json; readonly hint: string }>>;
   /** Names that other systems use for the field. They are refused, with a message that names the field. */
@@ -237,7 +242,7 @@ interface MapShape {
   readonly of: AnyField;
   /** Members that are stored sealed, by name. All other members have the type `of`. */
   readonly secrets?: Readonly<Record<string, AnyField>>;
-  /** Alternative spellings of member names, each with the spelling that is stored. */
+  /** Alternative spellings of member names, each with the spelling that is stored. Answers show the written one. */
   readonly keyAliases?: Readonly<Record<string, string>>;
   readonly maxItems?: number;
   /** Whether a replace changes only the members that it names. `null` removes a member. */

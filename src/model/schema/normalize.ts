@@ -1,19 +1,10 @@
-import {
-  appendPointer,
-  asList,
-  asObject,
-  asObjects,
-  asTexts,
-  equalJson,
-  type Json,
-  type JsonObject,
-} from '../../lib/json.ts';
+import { appendPointer, asList, asObject, asObjects, equalJson, type Json, type JsonObject } from '../../lib/json.ts';
 import type { Fault, Kind } from '../declare/kind.ts';
 import { maxProblems } from '../problem.ts';
-import type { StoredObject } from '../state/object.ts';
 import { elementName, keyedEntries, type ListOrder } from './entries.ts';
-import { type AnyField, type Fields, isEmpty } from './field.ts';
+import { type AnyField, type Fields, type Format, isEmpty } from './field.ts';
 import { entriesOf } from './field-search.ts';
+import { itemPath, recordSpelling, type SpellingRecorder, type Spellings } from './spelling.ts';
 
 /** A canonical spec, and the values that have no canonical form. */
 export interface Normalized {
@@ -23,6 +14,8 @@ export interface Normalized {
   readonly order: ListOrder;
   /** Paths of members that were given their default or an empty value, where answers distinguish given from absent. */
   readonly given: readonly string[];
+  /** Texts whose written spelling is not the canonical one. */
+  readonly spellings: Spellings;
 }
 
 /**
@@ -46,7 +39,9 @@ function normalizeIn(fields: Fields, spec: JsonObject, stated: boolean): Normali
   const faults: Fault[] = [];
   const order = {};
   const given: string[] = [];
-  return { spec: normalizeFields(fields, spec, { stated, faults, order, given }, '', ''), faults, order, given };
+  const spellings = {};
+  const run = { stated, faults, order, given, spellings };
+  return { spec: normalizeFields(fields, spec, run, '', ''), faults, order, given, spellings };
 }
 
 /** Returns the default of a field in canonical form, `undefined` without a default. */
@@ -55,7 +50,8 @@ export function defaultOf(field: AnyField): Json | undefined {
   if (value === undefined) return undefined;
   const known = defaultsCache.get(field);
   if (known !== undefined) return known;
-  const canonical = normalizeValue(field, value, { stated: false, faults: [], order: {}, given: [] }, '', '');
+  const run = { stated: false, faults: [], order: {}, given: [], spellings: {} };
+  const canonical = normalizeValue(field, value, run, '', '');
   if (canonical !== undefined) defaultsCache.set(field, canonical);
   return canonical;
 }
@@ -68,9 +64,10 @@ interface NormalizeContext {
   readonly faults: Fault[];
   readonly order: Record<string, readonly string[]>;
   readonly given: string[];
+  readonly spellings: SpellingRecorder;
 }
 
-/** `pointer`: JSON pointer of the value in the input. `prefix`: path prefix for its list orders and given defaults. */
+/** `pointer`: JSON pointer of the value in the input. `prefix`: path prefix for what is recorded about it. */
 function normalizeFields(
   fields: Fields,
   spec: JsonObject,
@@ -115,15 +112,10 @@ function normalizeValue(
   path: string,
 ): Json | undefined {
   switch (field.type) {
-    case 'string': {
-      if (field.format === undefined || typeof value !== 'string') return value;
-      // The spec is refused already. Wording a fault may compare the text with a hundred known words.
-      if (run.faults.length > maxProblems) return value;
-      const result = field.format.canonical(value);
-      if ('value' in result) return result.value;
-      run.faults.push({ code: `${field.format.name}_invalid`, path: pointer, message: result.fault });
-      return value;
-    }
+    case 'string':
+      return field.format === undefined || typeof value !== 'string'
+        ? value
+        : normalizeText(field.format, value, run, pointer, path);
     case 'secret':
     case 'integer':
     case 'boolean':
@@ -143,6 +135,7 @@ function normalizeValue(
     case 'map':
     case 'refMap': {
       const entries = Object.entries(asObject(value)).sort(([a], [b]) => compare(a, b));
+      if (field.type === 'map') recordMemberNames(field, entries, run, path);
       return Object.fromEntries(
         entries.map(([key, item]) => [
           key,
@@ -152,7 +145,7 @@ function normalizeValue(
     }
     case 'list': {
       const items = asList(value).map((item, at) =>
-        normalizeItem(field.of, item, run, `${pointer}/${at}`, `${path}[${at}]`),
+        normalizeItem(field.of, item, run, `${pointer}/${at}`, itemPath(field, path, at)),
       );
       if (field.anyOrder === true && items.length > 1) run.order[path] = items.map(elementName);
       return field.set ? sortedSet(items, run, path) : items;
@@ -169,6 +162,30 @@ function normalizeValue(
   }
 }
 
+function normalizeText(format: Format, text: string, run: NormalizeContext, pointer: string, path: string): string {
+  // The spec is refused already. Wording a fault may compare the text with a hundred known words.
+  if (run.faults.length > maxProblems) return text;
+  const result = format.canonical(text);
+  if ('fault' in result) {
+    run.faults.push({ code: `${format.name}_invalid`, path: pointer, message: result.fault });
+    return text;
+  }
+  if (format.keepsSpelling?.(text) ?? true) recordSpelling(run.spellings, path, result.value, text);
+  return result.value;
+}
+
+/** Records the alternative spellings of member names. The kind's `canonicalize` resolves them. */
+function recordMemberNames(
+  { keyAliases }: Extract<AnyField, { readonly type: 'map' }>,
+  entries: readonly (readonly [string, Json])[],
+  run: NormalizeContext,
+  path: string,
+): void {
+  if (keyAliases === undefined) return;
+  for (const [name] of entries)
+    if (Object.hasOwn(keyAliases, name)) recordSpelling(run.spellings, path, keyAliases[name] ?? name, name);
+}
+
 /** List items are complete values, so their defaults are filled in even when the list is only stated. */
 function normalizeItem(field: AnyField, item: Json, run: NormalizeContext, pointer: string, path: string): Json {
   return normalizeValue(field, item, { ...run, stated: false, order: {} }, pointer, path) ?? null;
@@ -183,16 +200,21 @@ function normalizeEntries(
   pointer: string,
   path: string,
 ): readonly JsonObject[] {
-  const inner = items.map(() => ({ order: {} as Record<string, readonly string[]>, given: [] as string[] }));
+  const inner = items.map(() => ({
+    order: {} as Record<string, readonly string[]>,
+    given: [] as string[],
+    spellings: {} as SpellingRecorder,
+  }));
   const entries = items.map((item, at) =>
     normalizeFields(fields, item, { ...run, stated: false, ...inner[at] }, `${pointer}/${at}`, ''),
   );
   const names = keyedEntries(key, entries).map(([name]) => name);
   if (names.length > 1) run.order[path] = names;
   for (const [at, name] of names.entries()) {
-    const { order = {}, given = [] } = inner[at] ?? {};
+    const { order = {}, given = [], spellings = {} } = inner[at] ?? {};
     for (const [list, elements] of Object.entries(order)) run.order[`${path}[${name}].${list}`] = elements;
     run.given.push(...given.map((member) => `${path}[${name}].${member}`));
+    for (const [text, written] of Object.entries(spellings)) run.spellings[`${path}[${name}].${text}`] = written;
   }
   return sortEntries(key, entries);
 }
@@ -245,38 +267,16 @@ export function canonicalStated(kind: Kind, spec: JsonObject): Normalized {
 function applyCanonicalize(kind: Kind, normalized: Normalized): Normalized {
   if (kind.canonicalize === undefined) return normalized;
   // The casts are safe: the hook takes and returns the typed view of the same canonical spec.
-  return { ...normalized, spec: kind.canonicalize(normalized.spec as never) as JsonObject };
+  const spec = kind.canonicalize(normalized.spec as never) as JsonObject;
+  return { ...normalized, spec, spellings: { ...normalized.spellings, ...changedTexts(normalized.spec, spec) } };
 }
 
-/** Member of `derived` that holds these paths. */
-const givenDefaultsMember = 'given_defaults';
-
-/**
- * Returns the paths of members that were explicitly given their default or an empty value. Answers show these members
- * and leave out the others. The spec is the same in both cases, so that comparisons of specs see no difference.
- */
-export function givenDefaultsOf({ derived }: Pick<StoredObject, 'derived'>): ReadonlySet<string> {
-  // Only `withGivenDefaults` writes this member.
-  return new Set(asTexts(derived[givenDefaultsMember] ?? []));
-}
-
-/**
- * Returns the object with its given defaults updated for the written fields (`isWritten`). Other fields keep their
- * recorded paths.
- */
-export function withGivenDefaults(
-  object: StoredObject,
-  given: Normalized['given'],
-  isWritten: (field: string) => boolean,
-): StoredObject {
-  const known = [...givenDefaultsOf(object)];
-  const kept = known.filter((path) => !isWritten(topLevelField(path)));
-  const paths = [...new Set([...kept, ...given.filter((path) => isWritten(topLevelField(path)))])].sort();
-  if (paths.length === 0 && known.length === 0) return object;
-  const { [givenDefaultsMember]: _, ...derived } = object.derived;
-  return { ...object, derived: paths.length === 0 ? derived : { ...derived, [givenDefaultsMember]: paths } };
-}
-
-function topLevelField(path: string): string {
-  return path.split(/[.[]/, 1)[0] ?? '';
+/** Returns the spellings of top-level texts that `canonicalize` changed. */
+function changedTexts(before: JsonObject, after: JsonObject): Spellings {
+  const spellings: SpellingRecorder = {};
+  for (const [name, value] of Object.entries(after)) {
+    const written = before[name];
+    if (typeof value === 'string' && typeof written === 'string') recordSpelling(spellings, name, value, written);
+  }
+  return spellings;
 }

@@ -9,6 +9,8 @@ export interface Prepared {
   readonly body: JsonObject;
   /** JSON pointers of unknown members, which were removed. */
   readonly ignored: readonly string[];
+  /** Paths of unsupported members that were given as off. They were removed too. */
+  readonly givenOff: readonly string[];
   readonly faults: readonly Fault[];
 }
 
@@ -18,10 +20,11 @@ export interface Prepared {
  * they are faults.
  */
 export function prepareRequest(fields: Fields, readOnly: ReadonlySet<string>, body: JsonObject): Prepared {
-  const run: PrepareContext = { ignored: [], faults: [] };
+  const run: PrepareContext = { ignored: [], givenOff: [], faults: [] };
   return {
     body: prepareFields(fields, body, run, { pointer: '', refusesUnknown: false, readOnly }),
     ignored: run.ignored,
+    givenOff: run.givenOff,
     faults: run.faults,
   };
 }
@@ -37,6 +40,7 @@ export function unknownFaults({ ignored }: Pick<Prepared, 'ignored'>): readonly 
 
 interface PrepareContext {
   readonly ignored: string[];
+  readonly givenOff: string[];
   readonly faults: Fault[];
 }
 
@@ -84,7 +88,9 @@ function reportUnknown(fields: Fields, name: string, value: Json, run: PrepareCo
   const pointer = () => appendPointer(scope.pointer, name);
   const lacking = Object.hasOwn(scope.unsupported ?? {}, name) ? scope.unsupported?.[name] : undefined;
   if (lacking !== undefined) {
-    if (value !== null && !equalJson(value, lacking.value)) run.faults.push(unsupportedFault(name, lacking, pointer()));
+    if (value === null) return;
+    if (equalJson(value, lacking.value)) run.givenOff.push(pointer().slice(1).replaceAll('/', '.'));
+    else run.faults.push(unsupportedFault(name, lacking, pointer()));
     return;
   }
   const current = foreignFieldNames(fields).get(name);

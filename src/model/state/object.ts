@@ -52,7 +52,7 @@ export type StoredObject = {
   readonly members?: Readonly<Record<string, Members>>;
   /** Absent: every membership is sorted by id. */
   readonly sortKeys?: SortKeys;
-  /** Values that the server chose, except counts, and the order in which lists were written. */
+  /** Values that the server chose, except counts, and how lists and texts were written. */
   readonly derived: JsonObject;
   /** Source that owns the life cycle. Absent: none. */
   readonly owner?: string;

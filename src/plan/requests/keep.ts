@@ -4,6 +4,8 @@ import { fieldsOn, isEchoed } from '../../model/lower/shape.ts';
 import { inListOrder, listOrderOf } from '../../model/schema/entries.ts';
 import { type AnyField, type Fields, isEmpty } from '../../model/schema/field.ts';
 import { entriesOf } from '../../model/schema/field-search.ts';
+import { memberName } from '../../model/schema/secret-fields.ts';
+import { inWrittenSpelling, spellingsOf } from '../../model/schema/spelling.ts';
 import { completeSpec } from '../../model/state/members.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 
@@ -12,8 +14,9 @@ import type { StoredObject } from '../../model/state/object.ts';
  * fields that only creation or the server writes.
  */
 export function keepStored(kind: Kind, object: StoredObject, body: JsonObject): JsonObject {
-  // Kept lists stay in the order in which they were written.
-  const before = { ...object, spec: inListOrder(kind.spec, completeSpec(object), listOrderOf(object)) };
+  // Kept lists stay in the order in which they were written, and kept texts in their spelling.
+  const ordered = inListOrder(kind.spec, completeSpec(object), listOrderOf(object));
+  const before = { ...object, spec: inWrittenSpelling(kind.spec, ordered, spellingsOf(object)) };
   const parent = kind.parent?.field;
   const writable = fieldsOn(kind, 'replace');
   const fixed = Object.entries(before.spec).filter(
@@ -50,7 +53,7 @@ function keepFields(fields: Fields, before: JsonObject, body: JsonObject, merge:
     const given = body[name];
     if (merge ? given === undefined : isKept(field, given)) result[name] = stored;
     else if (field.type === 'map' && field.merge === true)
-      result[name] = mergeMaps(asObject(stored), asObject(given ?? {}));
+      result[name] = mergeMaps(field, asObject(stored), asObject(given ?? {}));
     else if (field.type === 'object' && !isEmpty(given))
       result[name] = keepFields(field.fields, asObject(stored), asObject(given), merge);
   }
@@ -66,7 +69,11 @@ function isReplaced(fields: Fields, { alternativeField }: AnyField, body: JsonOb
   return alternativeField !== undefined && alternativeField in fields && !isEmpty(body[alternativeField]);
 }
 
-/** Merges the given members into the stored members. `null` removes a member. */
-function mergeMaps(stored: JsonObject, given: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries({ ...stored, ...given }).filter(([, value]) => value !== null));
+type MapField = Extract<AnyField, { readonly type: 'map' }>;
+
+/** Merges the given members into the stored members, in whichever spelling they have. `null` removes a member. */
+function mergeMaps(field: MapField, stored: JsonObject, given: JsonObject): JsonObject {
+  const named = new Set(Object.keys(given).map((name) => memberName(field, name)));
+  const kept = Object.entries(stored).filter(([name]) => !named.has(memberName(field, name)));
+  return Object.fromEntries([...kept, ...Object.entries(given).filter(([, value]) => value !== null)]);
 }

@@ -7,11 +7,13 @@ import { fieldsOn } from '../../model/lower/shape.ts';
 import { limitProblems, maxProblems, type Problem, sortProblems } from '../../model/problem.ts';
 import { withListOrder } from '../../model/schema/entries.ts';
 import type { Fields } from '../../model/schema/field.ts';
-import { canonicalSpec, type Normalized, normalize, withGivenDefaults } from '../../model/schema/normalize.ts';
+import { withGivenDefaults } from '../../model/schema/given-defaults.ts';
+import { canonicalSpec, type Normalized, normalize } from '../../model/schema/normalize.ts';
 import { isTyped, otherFormatFaults, otherRuleFaults } from '../../model/schema/other-faults.ts';
 import { prepareRequest, unknownFaults } from '../../model/schema/prepare.ts';
 import { mapReferences } from '../../model/schema/references.ts';
 import { sealSecrets } from '../../model/schema/secrets.ts';
+import { withSpellings } from '../../model/schema/spelling.ts';
 import { createStoredCheck, type Validator } from '../../model/schema/validator.ts';
 import { type Content, contentFromSpec, equalContent, withMemberOrder } from '../../model/state/members.ts';
 import { type StoredObject, uncommittedMembers } from '../../model/state/object.ts';
@@ -79,7 +81,7 @@ export function planCreate(
   };
   const edits = [
     {
-      after: withRequestOrder(kind, undefined, after, canonical, read.spec),
+      after: withRequestDetails(kind, undefined, after, canonical, read),
       arranged: true as const,
       given: read.given,
     },
@@ -118,7 +120,7 @@ export function planReplace(
   const derived = { ...before.derived, ...(entries.ids === undefined ? {} : { entry_ids: entries.ids }), ...facts };
   const name = String(content.spec[kind.nameField] ?? '');
   const replaced = { ...before, ...content, name, derived, updatedAt: context.now };
-  const after = withRequestOrder(kind, before, replaced, canonical, read.spec);
+  const after = withRequestDetails(kind, before, replaced, canonical, read);
   const same =
     isSame(kind, before, content) &&
     equalJson(after.derived, before.derived) &&
@@ -149,18 +151,19 @@ function isSame(kind: Kind, before: StoredObject, content: Content): boolean {
 
 /**
  * Returns the object with its lists in the order of the request, and with a record of the members that the request
- * gave.
+ * gave and of the spellings of its texts.
  */
-function withRequestOrder(
+function withRequestDetails(
   kind: Kind,
   before: StoredObject | undefined,
   after: StoredObject,
-  { order, given }: Normalized,
-  body: JsonObject,
+  { order, given, spellings }: Normalized,
+  { spec: body, givenOff }: PreparedBody,
 ): StoredObject {
   const lists = { lists: order, whole: true };
   const arranged = withMemberOrder(kind, before, withListOrder(kind.spec, before, after, lists), lists);
-  return withGivenDefaults(arranged, given, (name) => kind.merge !== true || body[name] !== undefined);
+  const isWritten = (name: string) => kind.merge !== true || body[name] !== undefined;
+  return withSpellings(withGivenDefaults(arranged, [...given, ...givenOff], isWritten), spellings, isWritten);
 }
 
 /** The only object of a singleton kind gets its fixed key at creation. */
@@ -203,6 +206,8 @@ interface PreparedBody {
   readonly givenSecrets: readonly string[];
   readonly faults: readonly Fault[];
   readonly ignored: readonly string[];
+  /** Paths of unsupported members that the body gave as off. */
+  readonly givenOff: readonly string[];
 }
 
 /** Settles the overrides of the units that a request changes. */
@@ -234,7 +239,7 @@ function readBody(
   const fields = fieldsOn(kind, surface);
   const prepared = prepareRequest(fields, readOnlyMembers(context.snapshot, kind, fields), body);
   const unknown = context.strict ? unknownFaults(prepared) : [];
-  const { ignored } = prepared;
+  const { ignored, givenOff } = prepared;
   const stated = Object.fromEntries(Object.entries(prepared.body).filter(([name]) => !(name in (kind.inputs ?? {}))));
   const shape = [
     ...prepared.faults,
@@ -244,7 +249,7 @@ function readBody(
       context.unlimited ?? [],
     ),
   ];
-  if (!isTyped(shape)) return { spec: stated, given: {}, givenSecrets: [], faults: shape, ignored };
+  if (!isTyped(shape)) return { spec: stated, given: {}, givenSecrets: [], faults: shape, ignored, givenOff };
   const inputs = normalize(kind.inputs ?? {}, prepared.body);
   const { account, sealForm } = context.snapshot;
   const target = { account, object: id, form: sealForm, before: before?.spec };
@@ -260,7 +265,7 @@ function readBody(
   ];
   return {
     ...{ spec: sealed.spec, given: inputs.spec, givenSecrets: sealed.given },
-    ...{ faults: [...shape, ...deeper], ignored },
+    ...{ faults: [...shape, ...deeper], ignored, givenOff },
   };
 }
 

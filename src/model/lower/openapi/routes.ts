@@ -38,11 +38,9 @@ export function kindSchemas(registry: Registry, edition: Edition): JsonObject {
   };
   const schemas = kindsOf(registry, edition).flatMap((kind): readonly (readonly [string, Json])[] => [
     ...(kind.summary === undefined ? [] : [[`${kind.name}Summary`, summarySchema(kind)] as const]),
-    ...(kind.path === undefined
-      ? []
-      : describedVariants(kind, kind.name, responseSchema(registry, kind, names), 'answer')),
+    ...(kind.path === undefined ? [] : describedVariants(kind, kind.name, responseSchema(registry, kind, names))),
     ...(hasBody(kind)
-      ? describedVariants(kind, `${kind.name}Request`, loosenSchema(specSchema(registry, kind, 'request')), 'request')
+      ? describedVariants(kind, `${kind.name}Request`, loosenSchema(specSchema(registry, kind, 'request')))
       : []),
     ...(hasOwnReplacement(kind)
       ? [[`${kind.name}Replacement`, loosenSchema(replacementSchema(registry, kind))] as const]

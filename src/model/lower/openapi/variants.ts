@@ -2,21 +2,18 @@ import { asObject, asObjectOrEmpty, type Json, type JsonObject } from '../../../
 import type { Kind, Variant, Variants } from '../../declare/kind.ts';
 import { schemaReference } from './operation.ts';
 
-/** Purpose of a schema. Answers contain only canonical spellings of keys, and all required members. */
-type Use = 'answer' | 'request';
-
 type NamedSchema = readonly [name: string, schema: JsonObject];
 
 /**
  * Returns the schemas of a kind's body. With variants, that is a union with one schema per value of the discriminating
  * member, so that generated clients know from the value what the object contains.
  */
-export function describedVariants(kind: Kind, name: string, schema: JsonObject, use: Use): readonly NamedSchema[] {
+export function describedVariants(kind: Kind, name: string, schema: JsonObject): readonly NamedSchema[] {
   const { variants } = kind;
   if (variants === undefined) return [[name, schema]];
   const alternatives = Object.entries(variants.of).map(
     ([word, variant]) =>
-      [word, `${titleOf(word)}${name}`, variantSchema(kind, variants, { word, variant, schema, use })] as const,
+      [word, `${titleOf(word)}${name}`, variantSchema(kind, variants, { word, variant, schema })] as const,
   );
   const mapping = Object.fromEntries(alternatives.map(([word, own]) => [word, `#/components/schemas/${own}`]));
   const union = {
@@ -39,10 +36,9 @@ interface VariantInput {
   readonly word: string;
   readonly variant: Variant;
   readonly schema: JsonObject;
-  readonly use: Use;
 }
 
-function variantSchema(kind: Kind, { by, member }: Variants, { word, variant, schema, use }: VariantInput): JsonObject {
+function variantSchema(kind: Kind, { by, member }: Variants, { word, variant, schema }: VariantInput): JsonObject {
   const properties = asObjectOrEmpty(schema['properties']);
   const enumeration = asObject(properties[by] ?? {});
   return {
@@ -51,11 +47,7 @@ function variantSchema(kind: Kind, { by, member }: Variants, { word, variant, sc
     properties: {
       ...properties,
       [by]: { ...enumeration, enum: [word] },
-      [member]: narrowToVariant(
-        asObject(properties[member] ?? {}),
-        variant,
-        use === 'request' ? keyAliasesOf(kind, member) : {},
-      ),
+      [member]: narrowToVariant(asObject(properties[member] ?? {}), variant, keyAliasesOf(kind, member)),
     },
   };
 }
