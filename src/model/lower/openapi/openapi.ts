@@ -59,7 +59,9 @@ export function* lowerToOpenApiInSteps(
  * names of parameters, because OpenAPI forbids two such paths. The parameters keep the names of the first path.
  */
 function mergePaths(paths: JsonObject, extra: JsonObject): JsonObject {
-  const merged = new Map(Object.entries(paths).map(([path, item]) => [templateOf(path), { path, item: asObject(item) }]));
+  const merged = new Map(
+    Object.entries(paths).map(([path, item]) => [templateOf(path), { path, item: asObject(item) }]),
+  );
   for (const [path, item] of Object.entries(extra)) {
     const known = merged.get(templateOf(path));
     const parameters = known?.item['parameters'] ?? asObject(item)['parameters'];
