@@ -31,10 +31,7 @@ describe('the executable', () => {
     const files = readdirSync(folder).filter((name) => name !== 'SHA256SUMS');
     expect([...digests.keys()].sort()).toEqual(files.sort());
     for (const name of files) {
-      const digest = createHash('sha256')
-        .update(readFileSync(join(folder, name)))
-        .digest('hex');
-      expect(digests.get(name)).toBe(digest);
+      expect(digests.get(name)).toBe(digestOf(join(folder, name)));
     }
     const licences = readFileSync(join(folder, 'THIRD-PARTY-LICENSES.txt'), 'utf8');
     expect(licences).toContain(`Node.js ${process.versions.node}\n\nNode.js is licensed`);
@@ -50,10 +47,14 @@ describe('the executable', () => {
     expect(names).toEqual(expect.arrayContaining(['@electric-sql/pglite', 'fastify', 'kysely', 'node', 'pg', 'yaml']));
     expect(names.filter((name: string) => ['typescript', 'vitest', 'rolldown', 'postject'].includes(name))).toEqual([]);
     const unknown = bill.components.filter(
-      (component: { readonly name: string; readonly hashes?: unknown }) =>
-        component.name !== 'node' && component.hashes === undefined,
+      (component: { readonly hashes?: unknown }) => component.hashes === undefined,
     );
     expect(unknown).toEqual([]);
+    const sha256 = (path: string) => [{ alg: 'SHA-256', content: digestOf(path) }];
+    expect(bill.metadata.component.hashes).toEqual(sha256(executable));
+    expect(bill.components.find(({ name }: { readonly name: string }) => name === 'node').hashes).toEqual(
+      sha256(process.execPath),
+    );
     const refs = new Set([bill.metadata.component, ...bill.components].map((item) => item['bom-ref']));
     for (const { ref, dependsOn } of bill.dependencies)
       expect([ref, ...dependsOn].filter((name) => !refs.has(name))).toEqual([]);
@@ -65,6 +66,23 @@ describe('the executable', () => {
     expect(await validator.validate(bill)).toBeNull();
     const faults = await validator.validate(bill.replaceAll('"id": "MIT"', '"id": "no licence"'));
     expect(JSON.stringify(faults)).toContain('/licenses/0/license/id');
+  });
+
+  test('needs the shared libraries of the versions that docs/install.md names, and no others', () => {
+    const { stdout } = spawnSync('ldd', [executable], { encoding: 'utf8' });
+    const libraries = [...stdout.matchAll(/^\s+(lib[\w+]+)\.so\S* =>/gm)].map(([, name]) => name);
+    // These are parts of glibc, and the other two have a package each.
+    const glibc = ['libc', 'libdl', 'libm', 'libpthread'];
+    expect(libraries.filter((name) => !glibc.includes(name ?? '')).sort()).toEqual(['libgcc_s', 'libstdc++']);
+    const symbols = readFileSync(executable, 'latin1');
+    const newest = (prefix: string) =>
+      [...symbols.matchAll(new RegExp(`\\b${prefix}_(\\d+(?:\\.\\d+)+)\\0`, 'g'))]
+        .map(([, version = '']) => version)
+        .sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))
+        .at(-1);
+    const page = readFileSync(join(root, 'docs/install.md'), 'utf8');
+    expect(page).toContain(`glibc ${newest('GLIBC')} or newer`);
+    expect(page).toContain(`\`CXXABI_${newest('CXXABI')}\` and \`GLIBCXX_${newest('GLIBCXX')}\``);
   });
 
   test('runs without any other file, in an empty environment', () => {
@@ -221,4 +239,9 @@ function ownDirectory(): string {
   const { uid, gid } = program.user;
   if (uid !== undefined && gid !== undefined) chownSync(directory, uid, gid);
   return directory;
+}
+
+/** The SHA-256 digest of a file. */
+function digestOf(path: string): string {
+  return createHash('sha256').update(readFileSync(path)).digest('hex');
 }

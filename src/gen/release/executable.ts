@@ -1,5 +1,4 @@
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import {
   appendFileSync,
   chmodSync,
@@ -16,7 +15,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { programVersion } from '../../version.ts';
-import { billOfMaterials } from './bill.ts';
+import { billOfMaterials, digestOf } from './bill.ts';
 import { exitWithError, prepareOutputFolder } from './out.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -46,7 +45,8 @@ async function writeExecutable(out: string): Promise<void> {
     injectBlob(blob, join(out, name));
     copyFileSync(join(program, licencesFile), join(out, licencesFile));
     appendFileSync(join(out, licencesFile), licenceOfNode());
-    writeFileSync(join(out, `${name}.cdx.json`), `${JSON.stringify(billOfMaterials(packages), null, 2)}\n`);
+    const bill = billOfMaterials(join(out, name), packages);
+    writeFileSync(join(out, `${name}.cdx.json`), `${JSON.stringify(bill, null, 2)}\n`);
   } finally {
     rmSync(work, { recursive: true });
   }
@@ -79,10 +79,6 @@ function injectBlob(blob: string, path: string): void {
 function runNode(words: readonly string[]): void {
   const { status, stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' });
   if (status !== 0) throw new Error(`the executable cannot be made: ${stdout}${stderr}`);
-}
-
-function digestOf(path: string): string {
-  return createHash('sha256').update(readFileSync(path)).digest('hex');
 }
 
 /**
