@@ -48,6 +48,13 @@ const createServiceUser = (groups: readonly string[]) =>
 const makeToken = (call: Call, user: string) =>
   call('POST', `/api/users/${user}/tokens`, { name: 'token', expires_in: 1 });
 
+it('an admin whom the role matrix stops is sent to an owner, and a user to an admin', async () => {
+  const [{ id = '' }] = (await admin('GET', '/api/accounts')).body;
+  expect(statusOf(await admin('DELETE', `/api/accounts/${id}`))).toEqual(refused('; ask an owner of the account'));
+  const user = await callAs(api(), await createUser(person({ role: 'user' })));
+  expect(statusOf(await user('POST', '/api/groups', { name: 'x' }))).toEqual(refused('; ask an admin of the account'));
+});
+
 describe('an admin, through credentials of users who own a tenant', () => {
   it('cannot create a token for their service user, and an owner can', async () => {
     const service = await createServiceUser([owners]);

@@ -47,7 +47,7 @@ export function requireRight(state: State, actor: Actor, module: string, operati
 /** Returns the message of a refusal, with the role and the operation. */
 function refusal(state: State, actor: Actor | undefined, module: string, operation: Operation): string {
   const role = actor === undefined ? undefined : subjectOfActor(state, actor)?.role;
-  return role === undefined
-    ? 'the user does not exist any more, or is blocked'
-    : `the role \`${role}\` may not ${operation} in \`${module}\`; ask an admin of the account`;
+  if (role === undefined) return 'the user does not exist any more, or is blocked';
+  const permitted = mayPerform({ role: 'admin', isServiceUser: false }, module, operation) ? 'an admin' : 'an owner';
+  return `the role \`${role}\` may not ${operation} in \`${module}\`; ask ${permitted} of the account`;
 }
