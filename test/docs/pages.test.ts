@@ -20,6 +20,17 @@ test('README.md has at most 250 lines', () => {
   expect(readFileSync(join(root, 'README.md'), 'utf8').split('\n').length).toBeLessThanOrEqual(250);
 });
 
+test('CHANGELOG.md lists its releases newest first, each with a date and a link', () => {
+  const text = readFileSync(join(root, 'CHANGELOG.md'), 'utf8');
+  const headings = [...text.matchAll(/^## (.*)$/gm)].map(([, heading = '']) => heading);
+  const releases = headings.filter((heading) => heading !== '[Unreleased]');
+  expect(releases.filter((heading) => !/^\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d$/.test(heading))).toEqual([]);
+  const dates = releases.map((heading) => heading.slice(-10));
+  expect(dates).toEqual(dates.toSorted().reverse());
+  const links = [...text.matchAll(/^\[(.*)\]: https:/gm)].map(([, name]) => `[${name}]`);
+  expect(links.filter((link) => link !== '[Unreleased]')).toEqual(releases.map((heading) => heading.split(' ')[0]));
+});
+
 test('every page is linked from README.md, directly or through other pages', () => {
   const reached = new Set(['README.md']);
   for (const path of reached) {
