@@ -1,5 +1,6 @@
 import { _, type Ajv, type CodeKeywordDefinition, type KeywordCxt, Name } from 'ajv';
 import { Type } from 'ajv/dist/compile/util.js';
+import { countMembers } from '../../lib/json.ts';
 
 /** Limits of one validation. They may change between two calls of the same compiled validator. */
 export interface ValidationBounds {
@@ -15,7 +16,7 @@ export interface ValidationBounds {
  * entries than `maxItems` is refused without a look at its entries.
  */
 export function boundLoops(ajv: Ajv, bounds: ValidationBounds): void {
-  for (const definition of [itemsKeyword(bounds), additionalPropertiesKeyword(bounds)]) {
+  for (const definition of [itemsKeyword(bounds), maxPropertiesKeyword, additionalPropertiesKeyword(bounds)]) {
     ajv.removeKeyword(String(definition.keyword));
     ajv.addKeyword(definition);
   }
@@ -42,6 +43,24 @@ function itemsKeyword(bounds: ValidationBounds): CodeKeywordDefinition {
   };
 }
 
+/** As the keyword of the library, but counts the members of an object only once. */
+const maxPropertiesKeyword: CodeKeywordDefinition = {
+  keyword: 'maxProperties',
+  before: 'required',
+  type: 'object',
+  schemaType: 'number',
+  error: {
+    message: 'must not have more properties',
+    params: ({ schema }) => _`{limit: ${schema}}`,
+  },
+  code: (cxt) => cxt.fail(_`${memberCount(cxt)} > ${cxt.schema}`),
+};
+
+/** Returns the code that counts the members of the validated object. */
+function memberCount({ gen, data }: KeywordCxt): ReturnType<typeof _> {
+  return _`${gen.scopeValue('func', { ref: countMembers })}(${data})`;
+}
+
 function additionalPropertiesKeyword(bounds: ValidationBounds): CodeKeywordDefinition {
   return {
     keyword: 'additionalProperties',
@@ -62,8 +81,7 @@ function additionalPropertiesKeyword(bounds: ValidationBounds): CodeKeywordDefin
           stopAfterErrors(cxt, reference);
           gen.if(_`!${known}.has(${key})`, () => validateMember(cxt, key));
         });
-      const count = _`Object.keys(${data}).length`;
-      unlessOversized(cxt, reference, { most: 'maxProperties', count }, validateMembers);
+      unlessOversized(cxt, reference, { most: 'maxProperties', count: memberCount(cxt) }, validateMembers);
     },
   };
 }

@@ -1,4 +1,4 @@
-import { appendPointer, type Json, type JsonObject } from '../../lib/json.ts';
+import { appendPointer, countMembers, type Json, type JsonObject } from '../../lib/json.ts';
 import type { Fault } from '../declare/kind.ts';
 import type { Surface } from '../lower/shape.ts';
 import type { Snapshot } from '../state/snapshot.ts';
@@ -78,6 +78,5 @@ export function numberLookupText(pointer: string, value: number): string {
  * stored entries are sorted, so the pointer of a list inside an entry may differ.
  */
 export function sizeLookupText(pointer: string, value: object): string {
-  const size = Array.isArray(value) ? value.length : Object.keys(value).length;
-  return `${pointer.split('/').at(-1)} has ${size} entries`;
+  return `${pointer.split('/').at(-1)} has ${countMembers(value)} entries`;
 }
