@@ -304,7 +304,7 @@ describe('an access guard', () => {
     const refused = await call('POST', `/api/config/plans/${other.id}/apply`, undefined, headers);
     expect([refused.status, refused.body.message]).toEqual([
       412,
-      expect.stringContaining('takes from ben the last way'),
+      expect.stringContaining('removes the last access of ben to Peer/db1, through which this service is managed'),
     ]);
     await putObjects(engine, account, (state) => {
       const ben = state.findByKey('Peer', 'ben');

@@ -157,7 +157,7 @@ describe('the write turn of a server', () => {
 });
 
 describe('servers that write to one account', () => {
-  it('share turns fairly: when the first has finished, each other one has written at least half', async () => {
+  it('share turns fairly: when the first has finished, each other one has written at least a third', async () => {
     await using office = await newOffice('postgres');
     const { database } = office;
     const boards = upTo(3).map(() => connectNotices(office.made.url));
@@ -182,7 +182,7 @@ describe('servers that write to one account', () => {
     expect(order).toHaveLength(3 * 240);
     const firstEnd = Math.min(...engines.map(({ name }) => order.lastIndexOf(name)));
     const written = engines.map(({ name }) => order.slice(0, firstEnd + 1).filter((one) => one === name).length);
-    expect(Math.min(...written)).toBeGreaterThanOrEqual(120);
+    expect(Math.min(...written)).toBeGreaterThanOrEqual(80);
   });
 
   it('rarely plan in vain: most of the commits they send are written', async () => {

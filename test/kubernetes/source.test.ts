@@ -169,7 +169,7 @@ test('no resource is applied before every kind was listed (E145)', async () => {
 test('a cluster that cannot be read is reported once, with the reason', async () => {
   const refused = { status: 401, body: statusOf(401, 'Unauthorized', 'Unauthorized') };
   const { runner } = await running(cluster([], { [namespaces]: { lists: [refused] } }));
-  const message = 'cluster k8s: its namespaces cannot be read: the API server answered 401: Unauthorized; trying again';
+  const message = 'cluster k8s: its namespaces cannot be read: the API server answered 401: Unauthorized; it is tried again';
   await expect.poll(() => runner.reports).toEqual([{ level: 'error', message }]);
 });
 
@@ -207,7 +207,7 @@ test('resources deleted one by one need the same approval as when deleted at onc
   server.say(groups, deleted('f'));
   await expect.poll(state).toBe('needs_approval');
   expect(await message()).toMatch(
-    /deletes 1 object after 5 in the last hour, of 25; up to 5 per hour need no approval/,
+    /deletes 1 object, after 5 in the last hour, of 25; up to 5 per hour need no approval/,
   );
   expect(await office.groups()).toEqual(names.slice(5));
 });

@@ -200,7 +200,7 @@ describe('a failing endpoint security product', () => {
     await expect
       .poll(() => status(vendor), open)
       .toMatchObject({ state: 'failing', message: expect.stringMatching(text) });
-    expect((await status(vendor)).message).toMatch(/the source is retried automatically, and it keeps no peer out$/);
+    expect((await status(vendor)).message).toMatch(/; it is tried again, and until that succeeds, it keeps no peer out$/);
   });
 
   it('is not retried at once when the server crashed while reading its answer, but is after a regular stop', async () => {

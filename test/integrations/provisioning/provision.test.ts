@@ -214,7 +214,7 @@ describe('data from an identity provider', () => {
     for (const name of names.slice(0, 5))
       expect((await scene.say({ goneUsers: [`id-${name}`] })).waiting).toBeUndefined();
     expect((await scene.say({ goneUsers: ['id-u6'] })).waiting?.guards[0]?.message).toBe(
-      'keeps out 1 of 20 users after 5 in the hour before; up to 5 per hour need no approval',
+      'keeps out 1 of 20 users after 5 in the hour before; up to 5 an hour need no approval',
     );
   });
 
@@ -226,7 +226,7 @@ describe('data from an identity provider', () => {
     expect((await scene.say({ groups: [{ key: 'g', members: members.slice(0, 7) }] })).waiting).toBeUndefined();
     const halted = await scene.say({ groups: [{ key: 'g', members: [] }] });
     expect(halted.waiting?.guards[0]?.message).toBe(
-      'takes 7 of 12 users out of the group Staff after 5 in the hour before; up to 6 per hour need no approval',
+      'takes 7 of 12 users out of the group Staff after 5 in the hour before; up to 6 an hour need no approval',
     );
     expect(await scene.members('Staff')).toHaveLength(7);
   });
@@ -251,7 +251,7 @@ describe('data from an identity provider', () => {
       const halted = await take(...keys.slice(10, 15));
       const { id, digest, guards } = present(halted.waiting);
       expect(guards.map(({ message }) => message)).toEqual([
-        'takes 5 of 20 users out of the group Staff after 10 in the hour before; up to 10 per hour need no approval',
+        'takes 5 of 20 users out of the group Staff after 10 in the hour before; up to 10 an hour need no approval',
       ]);
       expect([halted.revision, (await members('Staff')).length]).toEqual([undefined, 10]);
       await approve({ id, digest });
@@ -299,7 +299,7 @@ describe('data from an identity provider', () => {
       const take = (at: number) => scene.say({ groups: [{ key: `g${at}`, members: [first] }] });
       for (const at of [0, 1, 2, 3, 4]) expect((await take(at)).waiting).toBeUndefined();
       expect((await take(5)).waiting?.guards.map(({ message }) => message)).toEqual([
-        'ends 3 of 32 memberships in one group after 15 in the hour before; up to 16 per hour need no approval',
+        'ends 3 of 32 memberships in one group after 15 in the hour before; up to 16 an hour need no approval',
       ]);
     });
   });
@@ -313,12 +313,12 @@ describe('data from an identity provider', () => {
     const halted = await scene.say({ isComplete: true, users });
     expect(halted.waiting?.guards.map(({ message }) => message)).toEqual([
       'removes 8 of 8 groups; up to 5 need no approval',
-      'ends 32 of 32 memberships in 8 groups; up to 16 per hour need no approval',
+      'ends 32 of 32 memberships in 8 groups; up to 16 an hour need no approval',
     ]);
     expect(await scene.members('Team 7')).toHaveLength(4);
     const emptied = await scene.say({ groups: groups.slice(0, 5).map((group) => ({ ...group, members: [] })) });
     expect(emptied.waiting?.guards.map(({ message }) => message)).toEqual([
-      'ends 20 of 32 memberships in 5 groups; up to 16 per hour need no approval',
+      'ends 20 of 32 memberships in 5 groups; up to 16 an hour need no approval',
     ]);
     const { id, digest } = present(halted.waiting);
     await scene.approve({ id, digest });
