@@ -1,4 +1,5 @@
 import { archiveAttacks } from './archives.ts';
+import { listAttacks } from './lists.ts';
 
 /** A request with up to 1 MB of hostile input. */
 export interface Attack {
@@ -187,6 +188,7 @@ const typical: ReadonlySet<string> = new Set([
 export const attacks: readonly Attack[] = [
   ...documentAttacks,
   ...bodyAttacks,
+  ...listAttacks,
   ...archiveAttacks,
   ...outsiderAttacks,
 ].map((attack) => (typical.has(attack.name) ? { ...attack, isTypical: true } : attack));

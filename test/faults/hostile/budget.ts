@@ -15,6 +15,9 @@ const mostTimes = 3;
 /** The memory of a server may grow by this, whatever it is sent, and by so much for each byte of hostile input. */
 const [baseBytes, perByte] = [512 * 1024 * 1024, 1024];
 
+/** The most bytes of an answer to a megabyte: it lists problems, or what was stored. */
+const mostAnswered = 4 * 1024 * 1024;
+
 /** What an attack costs beyond the budget, in words; nothing when it stays within in one of some tries. */
 export async function overBudget(
   stand: HostileStand,
@@ -32,10 +35,11 @@ export async function overBudget(
 
 function describe(
   { name }: Attack,
-  { idle, attacked, longest, grown, status }: Toll,
+  { idle, attacked, longest, grown, status, answered }: Toll,
   floor: number,
 ): string | undefined {
   if (status >= 500 && status !== 503) return `${name}: answered with ${status}`;
+  if (answered > mostAnswered) return `${name}: answered with ${answered} bytes`;
   const most = Math.max(mostTimes * idle, floor);
   const figures = `others waited ${Math.round(attacked)} ms, idle ${Math.round(idle)} ms, the event loop ${Math.round(longest)} ms`;
   if (attacked > most && longest > most) return `${name}: ${figures}`;

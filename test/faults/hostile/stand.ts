@@ -15,6 +15,8 @@ export interface Toll {
   /** Bytes beyond what it had before the first attack. */
   readonly grown: number;
   readonly status: number;
+  /** Bytes of the answer. */
+  readonly answered: number;
 }
 
 /** A server in a process of its own, with somebody who asks it all the time. */
@@ -34,18 +36,20 @@ export async function openHostileStand(): Promise<HostileStand> {
       const request = requestOf(attack);
       const idle = await probesDuring(server.url, probing(60));
       await gauge();
-      let status = 0;
+      let answer: Answer = { status: 0, answered: 0 };
       const attacked = await probesDuring(server.url, async (signal) => {
-        status = await send(server.url, attack.path, { ...request, signal });
+        answer = await send(server.url, attack.path, { ...request, signal });
       });
       const { longest, peak } = await gauge();
-      return { idle: high(idle), attacked: high(attacked), longest, grown: peak - base, status };
+      return { idle: high(idle), attacked: high(attacked), longest, grown: peak - base, ...answer };
     },
     async [Symbol.asyncDispose]() {
       await server.stop('SIGKILL');
     },
   };
 }
+
+type Answer = Pick<Toll, 'status' | 'answered'>;
 
 type Work = (signal: AbortSignal) => Promise<unknown>;
 
@@ -89,13 +93,13 @@ async function send(
   url: string,
   path: string,
   request: RequestInit & { readonly signal: AbortSignal },
-): Promise<number> {
+): Promise<Answer> {
   try {
     const response = await fetch(url + path, request);
-    await response.arrayBuffer();
-    return response.status;
+    const { byteLength: answered } = await response.arrayBuffer();
+    return { status: response.status, answered };
   } catch (error) {
-    if (request.signal.aborted) return 0;
+    if (request.signal.aborted) return { status: 0, answered: 0 };
     throw error;
   }
 }
