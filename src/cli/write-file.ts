@@ -37,12 +37,12 @@ export function describeWriteError(path: string, error: unknown): string | undef
 
 /**
  * Returns the error for a failed write to a path of the command line: `InvalidInput` when the system refused it, else the
- * error unchanged. `consequence` is a sentence that precedes the reason.
+ * error unchanged. `introduction` is a sentence that precedes the reason.
  */
-export function toWriteError(path: string, error: unknown, consequence?: string): unknown {
+export function toWriteError(path: string, error: unknown, introduction?: string): unknown {
   const sentence = describeWriteError(path, error);
   if (sentence === undefined) return error;
-  return new InvalidInput(consequence === undefined ? sentence : `${consequence} ${sentence}`, { cause: error });
+  return new InvalidInput(introduction === undefined ? sentence : `${introduction} ${sentence}`, { cause: error });
 }
 
 /**
