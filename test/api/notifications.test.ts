@@ -124,6 +124,8 @@ it.each<[JsonObject, readonly string[]]>([
   [webhook({ url: 'http://hooks.example.com/a?b=c' }), []],
   [webhook({ emails: ['ana@example.com'] }), ['channel_target_mixed /target/emails']],
   [webhook({ headers: { 'not a name': 'x' } }), ['channel_header_invalid /target/headers']],
+  [webhook({ headers: { ['x'.repeat(128)]: 'x' } }), []],
+  [webhook({ headers: { ['x'.repeat(129)]: 'x' } }), ['channel_header_invalid /target/headers']],
   [webhook({ headers: { 'Webhook-Signature': 'x' } }), ['channel_header_invalid /target/headers']],
   [webhook({ headers: { 'X-Key': 5 } }), ['type_wrong /target/headers/X-Key']],
   [webhook({}, { target: { headers: { a: 'b' } } }), ['channel_target_incomplete /target']],

@@ -3,7 +3,7 @@ import { findEntry } from '../../db/accounts/directory.ts';
 import { accountsOfEmail, type IdentityLookUp, type KnownIdentity } from '../../db/accounts/identities.ts';
 import { findOperatorAccount } from '../../db/accounts/operator.ts';
 import { canonicalDomain } from '../../lib/net/domain.ts';
-import { NotAllowed, Unauthenticated, Unavailable } from '../../model/errors.ts';
+import { InvalidInput, NotAllowed, Unauthenticated, Unavailable } from '../../model/errors.ts';
 import { canonicalEmail } from '../../objects/email-address.ts';
 import { createAccountFor, type JoinResult, joinAccount, type UnknownPerson } from '../accounts/join.ts';
 import { domainEntryKind } from '../accounts/tenants/steps.ts';
@@ -73,7 +73,8 @@ function withValidAddress(engine: Engine, claims: Claims): Claims {
   if (fault === undefined) return { ...claims, email: value };
   engine.reportFailure(
     `the e-mail address that ${claims.issuer.issuer} states for ${claims.subject} is ignored`,
-    new Error(fault),
+    // Shortens the address, whose length only the issuer limits.
+    new InvalidInput(fault),
   );
   return { ...claims, email: '', emailVerified: false };
 }
