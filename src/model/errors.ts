@@ -1,5 +1,5 @@
 import { type Problem, shortenProblem } from './problem.ts';
-import { shortenMessage } from './quote.ts';
+import { shortenMessage, shortenMissing } from './quote.ts';
 
 /**
  * Base class of the program's exceptions. Invalid input is reported as data (`Problem`); exceptions end a request or a
@@ -16,7 +16,11 @@ export abstract class HeddleError extends Error {
 }
 
 /** The requested thing does not exist, or this caller may not see it. The message contains `not found`. */
-export class NotFound extends HeddleError {}
+export class NotFound extends HeddleError {
+  constructor(message: string, options: { readonly problems?: readonly Problem[]; readonly cause?: unknown } = {}) {
+    super(shortenMissing(message), options);
+  }
+}
 
 /** Reasons of a `Conflict`. The API maps each to an HTTP status. */
 export type ConflictReason =

@@ -1,5 +1,5 @@
 import type { ProblemCode } from './problem-codes.ts';
-import { shortenMessage } from './quote.ts';
+import { shortenMessage, shortenPointer, shortenQuote } from './quote.ts';
 
 /**
  * One fault of the input. Invalid input is data, not an exception: every function that reads input returns all problems
@@ -32,10 +32,20 @@ export const contradictionCodes: ReadonlySet<string> = new Set([
   'source_foreign',
 ]);
 
-/** Returns the problem with a message that quotes little of the input. */
+/** Returns the problem with little of the input in its texts. */
 export function shortenProblem(problem: Problem): Problem {
   const message = shortenMessage(problem.message);
-  return message === problem.message ? problem : { ...problem, message };
+  const kind = problem.kind && shortenQuote(problem.kind);
+  const key = problem.key && shortenQuote(problem.key);
+  const path = problem.path && shortenPointer(problem.path);
+  const isShort = message === problem.message && kind === problem.kind && key === problem.key && path === problem.path;
+  if (isShort) return problem;
+  return {
+    ...{ ...problem, message },
+    ...(kind === undefined ? {} : { kind }),
+    ...(key === undefined ? {} : { key }),
+    ...(path === undefined ? {} : { path }),
+  };
 }
 
 /**

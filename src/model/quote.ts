@@ -10,8 +10,11 @@ const maxQuotedSpan = 600;
 /** Maximum length of a message, in characters. A problem needs a sentence or two, and some names to choose from. */
 const maxMessageLength = 4000;
 
+/** A word that is longer than a shortened quote with its backticks: it comes from the input. */
+const longWord = /\S{210,}/g;
+
 /**
- * Shortens the quotes between backticks in a message. Input may contain backticks itself, so any text between the first
+ * Shortens the quotes between backticks in a message, and other long words. Input may contain backticks itself, so any text between the first
  * and the last backtick may come from the input. Reads each character only a few times.
  */
 export function shortenMessage(message: string): string {
@@ -19,7 +22,26 @@ export function shortenMessage(message: string): string {
   const [begin, end] = [message.indexOf('`') + 1, message.lastIndexOf('`')];
   const cut =
     end < begin ? message : message.slice(0, begin) + shortenQuotes(message.slice(begin, end)) + message.slice(end);
-  return cut.length <= maxMessageLength ? cut : `${cut.slice(0, maxMessageLength)}… (${cut.length} characters)`;
+  const short = cut.replace(longWord, shortenQuote);
+  return short.length <= maxMessageLength ? short : `${short.slice(0, maxMessageLength)}… (${short.length} characters)`;
+}
+
+/** Names before `not found`, which are not always quoted. The first word is the kind of the object. */
+const missingName = /^(\S+ )(.{201,})( not found)/s;
+
+/** Shortens the name in the message about an object that does not exist. */
+export function shortenMissing(message: string): string {
+  return message.replace(missingName, (_, kind: string, name: string, end: string) => kind + shortenQuote(name) + end);
+}
+
+/** Maximum length of a JSON pointer in a problem, in characters. */
+const maxPointerLength = 1000;
+
+/** Shortens the names of members in a JSON pointer, which come from the input, and the pointer if it remains too long. */
+export function shortenPointer(pointer: string): string {
+  if (pointer.length <= maxQuoteLength) return pointer;
+  const cut = pointer.split('/').map(shortenQuote).join('/');
+  return cut.length <= maxPointerLength ? cut : `${cut.slice(0, maxPointerLength)}… (${pointer.length} characters)`;
 }
 
 /** Shortens the quotes in a text, and the whole text if it remains too long. */
@@ -29,6 +51,6 @@ function shortenQuotes(text: string): string {
 }
 
 /** Returns the start of a quote and its full length. */
-function shortenQuote(text: string): string {
+export function shortenQuote(text: string): string {
   return text.length <= maxQuoteLength ? text : `${text.slice(0, maxQuoteLength)}… (${text.length} characters)`;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { InvalidInput } from '../../src/model/errors.ts';
+import { InvalidInput, NotFound } from '../../src/model/errors.ts';
 import { type Problem, sortProblems } from '../../src/model/problem.ts';
 import { shortenMessage } from '../../src/model/quote.ts';
 
@@ -31,11 +31,34 @@ describe('an error message', () => {
     expect(shortenMessage(`there is no ${long}`).length).toBeLessThan(4100);
   });
 
+  test('is short if the name of a missing object is long, with and without spaces', () => {
+    for (const name of [long, 'x y '.repeat(1000)]) {
+      const { message } = new NotFound(`group ${name} not found`);
+      expect(message).toMatch(/^group [xy ]{200}… \(\d+ characters\) not found$/);
+    }
+    expect(new NotFound(`group ${'x'.repeat(200)} not found`).message).toBe(`group ${'x'.repeat(200)} not found`);
+  });
+
+  test('is short without quotes around a long word', () => {
+    expect(shortenMessage(`the domain ${long} already exists`)).toBe(
+      `the domain ${'x'.repeat(200)}… (100000 characters) already exists`,
+    );
+  });
+
   test('is short in an error and in each of its problems', () => {
     const problem: Problem = { code: 'field_unknown', message: `unknown field \`${long}\`` };
     const error = new InvalidInput(`cannot be read at \`${long}\``, { problems: [problem] });
     expect(error.message.length).toBeLessThan(300);
     expect(error.problems[0]?.message.length).toBeLessThan(300);
     expect(sortProblems([problem])[0]?.message.length).toBeLessThan(300);
+  });
+
+  test('comes with a short place of the problem', () => {
+    const place = { path: `/a/${long}/b`, key: long, kind: long };
+    const { problems } = new InvalidInput('m', { problems: [{ code: 'field_unknown', message: 'm', ...place }] });
+    expect(problems[0]?.path).toBe(`/a/${'x'.repeat(200)}… (100000 characters)/b`);
+    expect(JSON.stringify(problems).length).toBeLessThan(1000);
+    const deep = { code: 'field_unknown', message: 'm', path: '/member'.repeat(10_000) } as const;
+    expect(sortProblems([deep])[0]?.path?.length).toBeLessThan(1100);
   });
 });
