@@ -170,6 +170,25 @@ it('a rule accepts a resource instead of groups, with the unused side empty, nul
   expect(blank.body.rules[0]).not.toHaveProperty('sourceResource');
 });
 
+it('a rule is refused with a type that the address of its network resource does not have', async () => {
+  const network = (await api().call('POST', '/api/networks', { name: 'Typed' })).body.id;
+  const resources = `/api/networks/${network}/resources`;
+  const resource = { name: 'typed', address: '10.30.0.1', enabled: true, groups: [] };
+  const { id } = (await api().call('POST', resources, resource)).body;
+  const of = (type: string) => without(rule({ destinationResource: { id, type } }), 'destinations');
+  const refused = await post(body([of('subnet')]));
+  expect([refused.status, problemsOf(refused)]).toEqual([422, ['resource_type_wrong /rules']]);
+  expect(refused.body.message).toContain('`destinationResource` of the rule `web`');
+  expect(refused.body.message).toContain('"type": "host"');
+  const source = without(rule({ sourceResource: { id, type: 'domain' } }), 'sources');
+  expect(problemsOf(await post(body([source])))).toEqual(['resource_type_wrong /rules']);
+  const made = (await post(body([of('host')]))).body;
+  // The address changes its type afterwards: what is stored stays writable.
+  expect((await api().call('PUT', `${resources}/${id}`, { ...resource, address: '10.30.0.0/24' })).status).toBe(200);
+  expect((await put(made.id, { ...made, description: 'changed' })).status).toBe(200);
+  expect((await put(made.id, body([of('domain')]))).status).toBe(422);
+});
+
 it('a rule accepts network resources of every type, and returns them as they were given', async () => {
   const network = (await api().call('POST', '/api/networks', { name: 'Office' })).body.id;
   for (const [type, address] of [

@@ -3,7 +3,7 @@ import type { Fault, State } from '../../model/declare/kind.ts';
 import type { DerivedChange, ObjectChange } from '../../model/declare/mutation.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { holdsPeer, isAll, setPeerOrigins } from '../shared/membership.ts';
-import { resourceTypeOf } from '../shared/resource-type.ts';
+import { resourceTypeFault } from '../shared/resource-type.ts';
 import { sortByResourceOrder } from './rules.ts';
 
 interface Member {
@@ -14,12 +14,8 @@ interface Member {
 /** Checks that the type of each member matches the address of its resource. */
 export function checkTypes(given: JsonObject, state: State): readonly Fault[] {
   return readResourceMembers(given).flatMap(({ id, type }, at) => {
-    const resource = state.find('NetworkResource', id);
-    if (resource === undefined) return [];
-    const actual = resourceTypeOf(resource.spec.address ?? '');
-    if (actual === type) return [];
-    const message = `the network resource \`${resource.name}\` is of type \`${actual}\`, not \`${type}\`; send \`"type": "${actual}"\``;
-    return [{ code: 'resource_type_wrong', path: `/resources/${at}/type`, message }];
+    const message = resourceTypeFault(state, id, type);
+    return message === undefined ? [] : [{ code: 'resource_type_wrong', path: `/resources/${at}/type`, message }];
   });
 }
 

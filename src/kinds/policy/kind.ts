@@ -17,6 +17,7 @@ import {
 } from '../../model/schema/field.ts';
 import type { MemberRule } from '../../model/schema/member-rules.ts';
 import { port } from '../shared/formats.ts';
+import { refuseWrongTypes } from './resources.ts';
 import { isDerived, refuseDerivedChange, refuseNewDuplicates, sortPorts, warnOfEnabling } from './rules.ts';
 
 const resourceKinds = { peer: 'Peer', host: 'NetworkResource', subnet: 'NetworkResource', domain: 'NetworkResource' };
@@ -155,7 +156,11 @@ export const policy = defineKind({
   document: { allowed: true, shortName: 'hpol' },
   spec,
   canonicalize: sortPorts,
-  checkMutation: (mutation) => [...refuseDerivedChange(mutation), ...refuseNewDuplicates(mutation)],
+  checkMutation: (mutation, _was, next) => [
+    ...refuseDerivedChange(mutation),
+    ...refuseNewDuplicates(mutation),
+    ...refuseWrongTypes(mutation, next),
+  ],
   warnings: warnOfEnabling,
   activity: { create: 'policy.add', update: 'policy.update', delete: 'policy.delete' },
   isSystem: isDerived,
