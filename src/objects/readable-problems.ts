@@ -72,6 +72,22 @@ function readableFindings(state: Snapshot, reader: Reader, problems: readonly Pr
   return [...readable, { code: 'problems_hidden', message }];
 }
 
+/**
+ * Returns the problems of a refused plan as the reader may see them. Problems of objects that the reader may not read
+ * are summarized, unless they are about the reader's own documents: a plan also deletes objects that no document of the
+ * request states.
+ */
+export function readableRefusal(state: Snapshot, reader: Reader, problems: readonly Problem[]): readonly Problem[] {
+  const isReadable = createKindNameReadCheck(state, reader);
+  const isShown = ({ kind, file }: Problem) => kind === undefined || file !== undefined || isReadable(kind);
+  const hidden = problems.filter((problem) => !isShown(problem));
+  const shown = readableProblems(state, reader, problems.filter(isShown));
+  if (hidden.length === 0) return shown;
+  const code = hidden.some((problem) => problem.code === 'not_allowed') ? 'not_allowed' : 'problems_hidden';
+  const message = 'the change concerns objects that you may not read; ask a user who may read and change them';
+  return [...shown, { code, message }];
+}
+
 const hiddenRefusalText =
   'its documents were refused because of objects that you may not read; ask a user who may read them';
 

@@ -85,6 +85,23 @@ describe('a caller who may not read a kind', () => {
     }
   });
 
+  it('sees nothing of its objects in the refusal of documents that delete them', async () => {
+    await using own = await testApi();
+    const both = await own.call('POST', '/api/config/apply', body('team', group('devs'), group('ops'), checks));
+    expect(both.status).toBe(200);
+    const ask = await asRole(own, 'network_admin');
+    const without = body('team', group('devs'), group('ops'));
+    for (const path of ['/api/config/validate', '/api/config/plans']) {
+      const { status, body: refused } = await ask('POST', path, without);
+      expect([path, status, refused.problems]).toEqual([
+        path,
+        403,
+        [{ code: 'not_allowed', message: expect.stringContaining('objects that you may not read') }],
+      ]);
+      expect(JSON.stringify(refused)).not.toMatch(/vendor-b|edr/i);
+    }
+  });
+
   it('sees no names of its objects in the status of a source', async () => {
     await using own = await testApi();
     await scene(own);

@@ -7,7 +7,9 @@ import { markPlanApplied, recordPlanFailure, type SavedPlan } from '../../../db/
 import { recordEvents } from '../../../db/logs/events.ts';
 import type { AuditEvent } from '../../../model/declare/kind.ts';
 import { Conflict, HeddleError, Internal } from '../../../model/errors.ts';
+import type { Problem } from '../../../model/problem.ts';
 import { errorForProblems } from '../../../objects/objects.ts';
+import { readableRefusal } from '../../../objects/readable-problems.ts';
 import type { PlanView } from '../../../operations/config/plan.ts';
 import { viewInSteps } from '../../../plan/view/view.ts';
 import type { ApplyRequest } from './apply-request.ts';
@@ -154,7 +156,7 @@ export async function applyNow(engine: Engine, call: Call, request: ApplyRequest
   const result = await applyIfApproved(engine, call, request);
   switch (result.state) {
     case 'invalid':
-      throw errorForProblems(result.problems);
+      throw await refusal(engine, call, result.problems);
     case 'needs_approval':
       throw new NeedsApproval(await storeForApproval(engine, call, request, result));
     case 'stale':
@@ -162,6 +164,12 @@ export async function applyNow(engine: Engine, call: Call, request: ApplyRequest
     case 'applied':
       return await appliedOf(call, result);
   }
+}
+
+/** Returns the refusal of documents as the caller may see it. */
+async function refusal(engine: Engine, call: Call, problems: readonly Problem[]): Promise<HeddleError> {
+  const state = await engine.snapshots.atLeast(call.account, call.revision);
+  return errorForProblems(readableRefusal(state, call, problems));
 }
 
 function stalePlanError(

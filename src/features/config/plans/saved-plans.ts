@@ -16,7 +16,7 @@ import { Conflict, NotFound } from '../../../model/errors.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import { createKindNameReadCheck } from '../../../objects/object-list.ts';
 import { errorForProblems } from '../../../objects/objects.ts';
-import { readableProblems } from '../../../objects/readable-problems.ts';
+import { readableRefusal } from '../../../objects/readable-problems.ts';
 import type { PlanState, PlanSummary, PlanView } from '../../../operations/config/plan.ts';
 import { runningOverrides } from '../../../plan/ownership/running-overrides.ts';
 import { type Plan, subjectOf } from '../../../plan/plan.ts';
@@ -40,7 +40,7 @@ export async function createPlan(engine: Engine, call: Call, request: ApplyReque
   if (call.isRepeated === true && (await readPlan(engine.database, call.account, id)) !== undefined)
     return await showPlan(engine, call, id);
   const { outcome, before } = await planApply(engine, call, request);
-  if (!outcome.ok) throw errorForProblems(readableProblems(before, call, outcome.problems));
+  if (!outcome.ok) throw errorForProblems(readableRefusal(before, call, outcome.problems));
   const { digest } = outcome.plan;
   if (request.expectDigest !== undefined && request.expectDigest !== digest) throw unexpectedDigest(digest);
   return await storePlan(engine, call, request, { id, plan: outcome.plan, before, after: outcome.next });
