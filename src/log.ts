@@ -1,3 +1,5 @@
+import { printable } from './lib/text/printable.ts';
+
 /** Log levels, the least important first. */
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 
@@ -85,14 +87,17 @@ function formatText({ level, message, ...fields }: LogLine, time: Date): string 
 
 function fieldText(name: string, value: unknown): string {
   const json = JSON.stringify(value, (inner, item) => replacer(inner === '' ? name : inner, item)) ?? '';
-  return /^"[^\s"\\=]+"$/.test(json) ? json.slice(1, -1) : json;
+  return printable(/^"[^\s"\\=]+"$/.test(json) ? json.slice(1, -1) : json);
 }
 
-/** Returns the text on one line, because a log line must not contain line breaks. */
+/**
+ * Returns the text on one line, because a log line must not contain line breaks. Other control characters are escaped:
+ * the text may come from tenants, and the terminal of the operator would obey them.
+ */
 function oneLine(text: string): string {
-  if (!/[\r\n]/.test(text)) return text;
+  if (!/[\r\n]/.test(text)) return printable(text);
   const lines = text.split(/[\r\n]/).map((line) => line.trim());
-  return lines.filter((line) => line !== '').join(' ');
+  return printable(lines.filter((line) => line !== '').join(' '));
 }
 
 const secretNamePattern = /token|secret|password|authorization|cookie|credential|private_?key/i;

@@ -29,6 +29,28 @@ describe('the log', () => {
     expect(written('text', line)).toBe(expected);
   });
 
+  test.each(['\u001b[2J\u001b]0;x\u0007', '\u2028', '\u2029', '\u0085', '\u009b31m', '\u007f', '\u202e', '\v', '\0'])(
+    'escapes %j in messages and fields of the text',
+    (character) => {
+      const name = `a${character}b`;
+      const line = {
+        level: 'info',
+        message: `created Group ${name}`,
+        name,
+        cause: new Error(name),
+        list: [name],
+      } as const;
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+      expect(written('text', line).trimEnd()).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202e]/);
+      expect(JSON.parse(written('json', line))).toMatchObject({ message: line.message, name });
+    },
+  );
+
+  test('shows an escaped character by its code', () => {
+    const line = written('text', { level: 'info', message: 'a\u001b[1mb\u2028c', name: 'a\u2028b' });
+    expect(line).toBe('10:32:01  a\\u001b[1mb\\u2028c  name="a\\u2028b"\n');
+  });
+
   test('writes one JSON object per line', () => {
     const text = written('json', { level: 'warn', message: 'a\nb', revision: 3, cause: new Error('broken') });
     expect(text.endsWith('\n') && text.trimEnd().includes('\n')).toBe(false);

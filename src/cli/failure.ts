@@ -1,9 +1,9 @@
+import { printable } from '../lib/text/printable.ts';
 import { InvalidInput } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Invocation } from './command.ts';
 import { exitCodeOf, isExpected } from './exit.ts';
 import type { Format } from './formats.ts';
-import { printable } from './terminal/paint.ts';
 import { renderProblems } from './terminal/problems.ts';
 import type { Terminal } from './terminal/terminal.ts';
 

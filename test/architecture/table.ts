@@ -53,7 +53,7 @@ const table: Readonly<Record<string, Row>> = {
     packages: ['fastify', '@fastify/*', 'find-my-way', 'prom-client'],
   },
   config: { modules: ['log', 'model', 'lib'] },
-  log: { modules: [] },
+  log: { modules: ['lib'] },
   version: { modules: [] },
   executable: { modules: [] },
   cli: { modules: ['*'], packages: ['eventsource-parser'] },

@@ -1,3 +1,4 @@
+import { printable } from '../../lib/text/printable.ts';
 import { archive } from '../../operations/config/archive.ts';
 import { objects as operations } from '../../operations/config/objects.ts';
 import { type Client, call, clientSettings, connect, requireSuccess, send } from '../client.ts';
@@ -5,7 +6,6 @@ import { defineCommand } from '../command.ts';
 import { exit } from '../exit.ts';
 import { writeJson } from '../failure.ts';
 import { jsonFlag } from '../flags.ts';
-import { printable } from '../terminal/paint.ts';
 import { placeOf } from '../terminal/problems.ts';
 import { kindNamed } from './kind-name.ts';
 

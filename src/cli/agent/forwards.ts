@@ -1,6 +1,6 @@
 import { asObjectOrEmpty, asObjects, asTexts, type Json, type JsonObject } from '../../lib/json.ts';
+import { printable } from '../../lib/text/printable.ts';
 import type { StreamMessage } from '../proxy/edge.ts';
-import { printable } from '../terminal/paint.ts';
 
 /**
  * Returns a function that reads the messages of a machine's stream. For each message it returns one line for each

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { printable } from '../../lib/text/printable.ts';
 import { type ServiceMode, serviceModes } from '../../model/declare/service-words.ts';
 import { HeddleError, InvalidInput, NotFound } from '../../model/errors.ts';
-import { printable } from '../terminal/paint.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import type { Machine } from './machine.ts';
 

@@ -1,3 +1,4 @@
+import { printable } from '../../lib/text/printable.ts';
 import { type EventFeed, eventFeeds } from '../../model/declare/list-words.ts';
 import { NotFound } from '../../model/errors.ts';
 import { type Delivery, deliveries as operations } from '../../operations/config/deliveries.ts';
@@ -8,7 +9,6 @@ import { exit } from '../exit.ts';
 import { printFailure, writeJson } from '../failure.ts';
 import { jsonFlag } from '../flags.ts';
 import { renderDelivery, renderDeliveryTable } from '../render/deliveries.ts';
-import { printable } from '../terminal/paint.ts';
 
 const argument = {
   placeholder: 'CHANNEL',

@@ -1,3 +1,4 @@
+import { printable } from '../../lib/text/printable.ts';
 import { endpointSecurity as operations } from '../../operations/config/endpoint-security.ts';
 import { call, clientSettings, connect } from '../client.ts';
 import { defineCommand } from '../command.ts';
@@ -5,7 +6,6 @@ import { exit } from '../exit.ts';
 import { writeJson } from '../failure.ts';
 import { jsonFlag } from '../flags.ts';
 import { renderEndpointSecurity } from '../render/endpoint-security.ts';
-import { printable } from '../terminal/paint.ts';
 
 const argument = { placeholder: 'VENDOR', doc: 'the name of the product, such as vendor-a', most: 1 };
 

@@ -1,4 +1,5 @@
 import { summariseTests } from '../../features/config/access/test-results.ts';
+import { printable } from '../../lib/text/printable.ts';
 import type { SourceFile } from '../../model/document.ts';
 import { InvalidInput } from '../../model/errors.ts';
 import { access as operations, type TestResult, type TestResults } from '../../operations/config/access.ts';
@@ -11,7 +12,7 @@ import { jsonFlag, sourceFlag } from '../flags.ts';
 import { collectFiles } from '../plan/files.ts';
 import { pushBody } from '../plan/planning.ts';
 import { sourceNameOf } from '../plan/source-name.ts';
-import { type Paint, printable, type Style } from '../terminal/paint.ts';
+import type { Paint, Style } from '../terminal/paint.ts';
 import { count, placeOf } from '../terminal/problems.ts';
 import { withProgress } from '../terminal/progress.ts';
 import { checkOffline } from './offline.ts';

@@ -1,8 +1,8 @@
+import { printable } from '../../lib/text/printable.ts';
 import type { ObjectOverrides } from '../../operations/config/overrides.ts';
 import type { Invocation } from '../command.ts';
 import { exit } from '../exit.ts';
 import { writeJson } from '../failure.ts';
-import { printable } from '../terminal/paint.ts';
 import { renderOverrides } from './render.ts';
 
 /** Prints the overrides of an object after one started or ended, and notices. */

@@ -1,6 +1,7 @@
+import { printable } from '../../lib/text/printable.ts';
 import type { RunningOverride } from '../../operations/config/overrides.ts';
 import { renderUnits } from '../render/units.ts';
-import { type Paint, printable } from '../terminal/paint.ts';
+import type { Paint } from '../terminal/paint.ts';
 import { placeOf } from '../terminal/problems.ts';
 
 /** Returns the overrides as text: the overriding value of each unit, and below it the end, the user and the reason. */

@@ -1,3 +1,4 @@
+import { printable } from '../../lib/text/printable.ts';
 import type { AnswerOf } from '../../model/operation/operation.ts';
 import { plans as operations } from '../../operations/config/plans.ts';
 import { call, clientSettings, connect } from '../client.ts';
@@ -5,7 +6,6 @@ import { defineCommand } from '../command.ts';
 import { exit } from '../exit.ts';
 import { writeJson } from '../failure.ts';
 import { jsonFlag } from '../flags.ts';
-import { printable } from '../terminal/paint.ts';
 
 /** Values that the server generated, and that can be read only once. */
 export type Outputs = AnswerOf<typeof operations.readOutputs>;

@@ -1,9 +1,10 @@
+import { printable } from '../../lib/text/printable.ts';
 import type { AccessName, PlanPair, PlanPairs } from '../../operations/config/plan-access.ts';
 import { plans } from '../../operations/config/plans.ts';
 import type { ReviewComment } from '../../plan/view/review-comments.ts';
 import { type Client, call } from '../client.ts';
 import type { Flags } from '../command.ts';
-import { type Paint, paint as paintWith, printable } from '../terminal/paint.ts';
+import { type Paint, paint as paintWith } from '../terminal/paint.ts';
 import type { StoredPlan } from './planning.ts';
 
 /** Flag `--access`, which lists the access pairs of a plan. */

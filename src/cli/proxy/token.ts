@@ -1,4 +1,5 @@
 import { parseDuration } from '../../lib/duration.ts';
+import { printable } from '../../lib/text/printable.ts';
 import { InvalidInput, NotFound } from '../../model/errors.ts';
 import type { AnswerOf } from '../../model/operation/operation.ts';
 import { proxyTokens } from '../../operations/proxy-tokens.ts';
@@ -10,7 +11,6 @@ import { printFailure, writeJson } from '../failure.ts';
 import { jsonFlag } from '../flags.ts';
 import { cell } from '../terminal/cell.ts';
 import { autoApproveFlag, isConfirmed, requireConfirmable } from '../terminal/confirm.ts';
-import { printable } from '../terminal/paint.ts';
 import { renderTable } from '../terminal/table.ts';
 
 export const proxyTokenCreate = defineCommand({

@@ -1,6 +1,7 @@
 import { keysOf } from '../../lib/json.ts';
+import { printable } from '../../lib/text/printable.ts';
 import type { AccessAnswer } from '../../operations/config/access.ts';
-import { type Paint, printable, type Style } from '../terminal/paint.ts';
+import type { Paint, Style } from '../terminal/paint.ts';
 import { placeOf } from '../terminal/problems.ts';
 
 type Rule = AccessAnswer['rules'][number];

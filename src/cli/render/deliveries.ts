@@ -1,6 +1,7 @@
+import { printable } from '../../lib/text/printable.ts';
 import type { Delivery } from '../../operations/config/deliveries.ts';
 import { cell } from '../terminal/cell.ts';
-import { type Paint, printable } from '../terminal/paint.ts';
+import type { Paint } from '../terminal/paint.ts';
 import { renderTable } from '../terminal/table.ts';
 
 const headings = ['CHANNEL', 'TYPE', 'STATE', 'WAITING', 'SET ASIDE', 'LAST SUCCESS'];

@@ -1,6 +1,7 @@
+import { printable } from '../../lib/text/printable.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { DriftReport, DriftUnit, ManualRun } from '../../operations/config/drift.ts';
-import { type Paint, printable } from '../terminal/paint.ts';
+import type { Paint } from '../terminal/paint.ts';
 import { count, placeOf } from '../terminal/problems.ts';
 import { renderUnits } from './units.ts';
 

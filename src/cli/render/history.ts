@@ -1,7 +1,8 @@
 import { isObject } from '../../lib/json.ts';
+import { printable } from '../../lib/text/printable.ts';
 import type { Revision, RevisionChange, RevisionWithChanges } from '../../operations/config/revisions.ts';
 import { cell } from '../terminal/cell.ts';
-import { type Paint, printable } from '../terminal/paint.ts';
+import type { Paint } from '../terminal/paint.ts';
 import { renderTable } from '../terminal/table.ts';
 import { renderUnits } from './units.ts';
 

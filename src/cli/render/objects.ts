@@ -1,6 +1,7 @@
+import { printable } from '../../lib/text/printable.ts';
 import type { ListedObject } from '../../operations/config/objects.ts';
 import { cell } from '../terminal/cell.ts';
-import { type Paint, printable, type Style } from '../terminal/paint.ts';
+import type { Paint, Style } from '../terminal/paint.ts';
 import { count, placeOf } from '../terminal/problems.ts';
 import { renderTable } from '../terminal/table.ts';
 

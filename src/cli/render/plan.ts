@@ -1,3 +1,4 @@
+import { printable } from '../../lib/text/printable.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { RunningOverride } from '../../operations/config/overrides.ts';
 import type { ChangeView, PlanView } from '../../operations/config/plan.ts';
@@ -5,7 +6,7 @@ import type { AccessImpact } from '../../operations/config/plan-access.ts';
 import { fieldNameOf } from '../../plan/ownership/membership.ts';
 import { accessLine, accessSummary, changesAccess, firstRows } from '../../plan/view/access.ts';
 import { renderOverrides } from '../override/render.ts';
-import { type Paint, printable } from '../terminal/paint.ts';
+import type { Paint } from '../terminal/paint.ts';
 import { count, placeOf, renderWarnings } from '../terminal/problems.ts';
 import { renderUnits } from './units.ts';
 

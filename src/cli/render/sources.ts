@@ -1,6 +1,7 @@
+import { printable } from '../../lib/text/printable.ts';
 import type { Source } from '../../operations/config/sources.ts';
 import { cell } from '../terminal/cell.ts';
-import { type Paint, printable } from '../terminal/paint.ts';
+import type { Paint } from '../terminal/paint.ts';
 import { renderProblems } from '../terminal/problems.ts';
 import { renderTable } from '../terminal/table.ts';
 

@@ -1,6 +1,7 @@
+import { printable } from '../../lib/text/printable.ts';
 import type { AccountStatus } from '../../operations/config/status.ts';
 import { cell } from '../terminal/cell.ts';
-import { type Paint, printable } from '../terminal/paint.ts';
+import type { Paint } from '../terminal/paint.ts';
 import { renderSourceTable } from './sources.ts';
 
 /** Returns the state of the account as text: the server, the number of objects by kind, and a table of sources. */

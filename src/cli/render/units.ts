@@ -1,7 +1,8 @@
 import { equalJson, type Json, type JsonObject } from '../../lib/json.ts';
+import { printable } from '../../lib/text/printable.ts';
 import type { ChangeView, UnitView } from '../../operations/config/plan.ts';
 import { noteOf } from '../../plan/view/view.ts';
-import { type Paint, printable } from '../terminal/paint.ts';
+import type { Paint } from '../terminal/paint.ts';
 
 /**
  * Returns the lines of a change's units, at least one for each unit. For a changed entry of a keyed list, shows each

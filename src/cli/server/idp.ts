@@ -1,9 +1,9 @@
+import { printable } from '../../lib/text/printable.ts';
 import { status as operations } from '../../operations/config/status.ts';
 import { call } from '../client.ts';
 import { defineCommand } from '../command.ts';
 import { exit } from '../exit.ts';
 import { connectAsOperator, operatorSettings } from '../operator/client.ts';
-import { printable } from '../terminal/paint.ts';
 
 export const idpRotateKeys = defineCommand({
   name: 'idp rotate-keys',

@@ -1,12 +1,12 @@
 import { newKeyText } from '../../db/sealing/keys.ts';
 import { describeSecret } from '../../db/sealing/unreadable.ts';
+import { printable } from '../../lib/text/printable.ts';
 import type { AnswerOf } from '../../model/operation/operation.ts';
 import { status as operations } from '../../operations/config/status.ts';
 import { call } from '../client.ts';
 import { defineCommand } from '../command.ts';
 import { exit } from '../exit.ts';
 import { connectAsOperator, operatorSettings } from '../operator/client.ts';
-import { printable } from '../terminal/paint.ts';
 import { withProgress } from '../terminal/progress.ts';
 
 export const secretsKey = defineCommand({

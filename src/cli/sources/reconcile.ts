@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseDuration } from '../../lib/duration.ts';
+import { printable } from '../../lib/text/printable.ts';
 import { InvalidInput } from '../../model/errors.ts';
 import type { SourceState } from '../../model/sources/status.ts';
 import { sources as operations, type Source } from '../../operations/config/sources.ts';
@@ -9,7 +10,6 @@ import { exit } from '../exit.ts';
 import { printFailure, writeJson } from '../failure.ts';
 import { jsonFlag } from '../flags.ts';
 import { renderSource } from '../render/sources.ts';
-import { printable } from '../terminal/paint.ts';
 import { withProgress } from '../terminal/progress.ts';
 import { readSources, requireSource } from './source-names.ts';
 

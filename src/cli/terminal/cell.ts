@@ -1,4 +1,4 @@
-import { printable } from './paint.ts';
+import { printable } from '../../lib/text/printable.ts';
 
 /** Returns a value of an answer as text; `-` when it is absent or empty. */
 export function cell(value: unknown): string {

@@ -1,6 +1,7 @@
 import { formatNumber } from '../../lib/number-text.ts';
+import { printable } from '../../lib/text/printable.ts';
 import { type Problem, sortProblems } from '../../model/problem.ts';
-import { type Paint, printable } from './paint.ts';
+import type { Paint } from './paint.ts';
 
 /**
  * Returns the problems in the order of their positions, each with its object and field, and a line with their number.
