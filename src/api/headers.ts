@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { safePath } from './access-log.ts';
+import { preferenceOf } from './input/prefer.ts';
 
 /**
  * Security headers of every answer, for browsers: no answer is a page, a frame or a script unless its route overrides
@@ -49,7 +50,7 @@ export function describeRequest(request: FastifyRequest): string {
 
 /** Whether unknown members and parameters are refused instead of ignored (`Prefer: handling=strict`). */
 export function isStrict({ headers }: Pick<FastifyRequest, 'headers'>): boolean {
-  return /\bhandling=strict\b/.test(String(headers['prefer'] ?? ''));
+  return preferenceOf('handling', [headers['prefer'] ?? []].flat().join()) === 'strict';
 }
 
 const ignoredHeader = 'heddle-ignored';

@@ -123,6 +123,30 @@ describe('a request URL', () => {
   });
 });
 
+describe('the header Prefer', () => {
+  it.each([
+    ...['handling=strict', 'HANDLING=strict', 'Handling=STRICT', 'handling="strict"', 'handling = strict'],
+    ...['respond-async, handling=strict', 'respond-async,handling=strict;x=1', 'wait=10 , handling = "str\\ict"'],
+    ...['foo="a, handling=lenient", handling=strict', 'handling=strict, handling=lenient'],
+  ])('%s demands strict handling', async (prefer) => {
+    const answer = await api().call('GET', '/api/groups?nam=x', undefined, { prefer });
+    expect(answer.status).toBe(422);
+  });
+
+  it.each([
+    ...['handling=lenient', 'handling=lenient, handling=strict', 'foo="handling=strict"', 'foo; handling=strict'],
+    ...['xhandling=strict', 'handling=stricter', 'handling', ','.repeat(5000)],
+  ])('%s does not demand strict handling', async (prefer) => {
+    const answer = await api().call('GET', '/api/groups?nam=x', undefined, { prefer });
+    expect([answer.status, answer.headers['heddle-ignored']]).toEqual([200, '?nam']);
+  });
+
+  it('may be given more than once', async () => {
+    const headers = { authorization, prefer: ['respond-async', 'handling=strict'] };
+    expect((await api().app.inject({ url: '/api/groups?nam=x', headers })).statusCode).toBe(422);
+  });
+});
+
 it('requests that fail before routing are answered with a JSON error', async () => {
   await using api = await testApi();
   const port = Number(new URL(await api.app.listen({ host: '127.0.0.1', port: 0 })).port);
