@@ -57,15 +57,25 @@ export function createBrokenRequestHandlers(write: (line: AccessLine) => void): 
   };
 }
 
-/** Refuses requests without a `Host`, which Node would answer without a body. */
-export function refuseMissingHosts(app: FastifyInstance): void {
+/**
+ * Refuses requests without a `Host`, which Node would answer without a body, and with several: a proxy in front may
+ * read another one than this server.
+ */
+export function refuseBadHosts(app: FastifyInstance): void {
   app.addHook('onRequest', async ({ raw }, reply) => {
-    if (raw.httpVersion !== '1.1' || raw.headers.host !== undefined) return undefined;
-    return reply
-      .code(400)
-      .header('connection', 'close')
-      .send(errorBody(400, 'the request has no `Host` header; send the name of the server'));
+    const fault = hostFault(raw);
+    if (fault === undefined) return undefined;
+    return reply.code(400).header('connection', 'close').send(errorBody(400, fault));
   });
+}
+
+function hostFault({ httpVersion, rawHeaders }: IncomingMessage): string | undefined {
+  // Names and values take turns.
+  const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length;
+  if (hosts > 1) return 'the request has several `Host` headers; send one';
+  return hosts === 0 && httpVersion === '1.1'
+    ? 'the request has no `Host` header; send the name of the server'
+    : undefined;
 }
 
 /** Writes an answer directly to the socket, and closes the connection. */

@@ -22,7 +22,7 @@ import { addEtags } from './answers/etags.ts';
 import { sendInParts, sliceLongAnswers } from './answers/long-answers.ts';
 import { areas, type Services } from './area-routes.ts';
 import { createAuthHook } from './authenticate.ts';
-import { createBrokenRequestHandlers, refuseMissingHosts } from './broken-requests.ts';
+import { createBrokenRequestHandlers, refuseBadHosts } from './broken-requests.ts';
 import { type Describe, describeApi, openOperations } from './description.ts';
 import { drainConnections } from './drain.ts';
 import { createErrorHandler } from './errors.ts';
@@ -126,7 +126,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
     routerOptions: { maxParamLength },
     forceCloseConnections: 'idle',
     requestTimeout: 120_000,
-    // Node would answer a missing `Host` without a body; `refuseMissingHosts` answers it instead.
+    // Node would answer a missing `Host` without a body; `refuseBadHosts` answers it instead.
     http: { requireHostHeader: false },
     // A stopping server waits for all requests in progress, including the last ones to arrive.
     return503OnClosing: false,
@@ -137,7 +137,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   addHeaders(app, { https: options.https ?? false });
   chooseProfile(app, profile);
   const refuseOthers = refuseOtherMethods(app, maxParamLength);
-  refuseMissingHosts(app);
+  refuseBadHosts(app);
   await app.register(cors, corsOptions(options.corsOrigins ?? '*'));
   openListedRoutes(app, options.openEndpoints);
   drainConnections(app);

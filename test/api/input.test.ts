@@ -152,6 +152,9 @@ it('requests that fail before routing are answered with a JSON error', async () 
   const port = Number(new URL(await api.app.listen({ host: '127.0.0.1', port: 0 })).port);
   const cases = [
     ['GET /api/groups HTTP/1.1\r\n\r\n', 400],
+    ['GET /api/groups HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', 400],
+    ['GET /healthz HTTP/1.1\r\nhost: a\r\nHOST: a\r\n\r\n', 400],
+    ['GET /healthz HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n', 400],
     ['GET /healthz HTTP/1.1\r\nHost: a\r\nExpect: miracles\r\n\r\n', 417],
     ['CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n', 405],
     ['GET\r\n\r\n', 400],
