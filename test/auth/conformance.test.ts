@@ -42,6 +42,18 @@ describe('a browser that sends a form to an OIDC endpoint by POST', () => {
   });
 });
 
+it('an unknown path of the identity provider is answered as the API does', async () => {
+  for (const [method, path] of [
+    ['GET', '/oidc/unknown'],
+    ['POST', '/oidc/unknown/more'],
+    ['GET', '/oidc/token'],
+  ] as const) {
+    const answer = await fetch(`${scene().url}${path}`, { method });
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([404, expect.stringContaining('json')]);
+    expect(await answer.json()).toEqual({ code: 404, message: `${method} ${path} not found` });
+  }
+});
+
 describe('a device code request without a session', () => {
   it.each([
     ['POST', '/oidc/device', { user_code: 'BBBB-BBBB' }],

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import Provider, { errors } from 'oidc-provider';
 import { clientNetworkOf } from '../../../lib/net/address.ts';
+import { shortenMissing } from '../../../model/quote.ts';
 import type { ProviderOptions } from './configuration.ts';
 import { issuerOf } from './token-words.ts';
 
@@ -20,11 +21,20 @@ export function makeConformant(
   { publicUrl, mayPoll, takeDeviceTurn }: Pick<ProviderOptions, 'publicUrl' | 'mayPoll' | 'takeDeviceTurn'>,
 ): void {
   const issuer = issuerOf(publicUrl);
+  provider.use(describeMissing);
   provider.use((ctx, next) => limitDeviceRequests(takeDeviceTurn, ctx, next));
   provider.use((ctx, next) => redirectForms(issuer, ctx, next));
   provider.use((ctx, next) => requireDeviceSession(provider, issuer, ctx, next));
   allowOfflineScopeOnRefresh(provider);
   enforcePollInterval(provider, mayPoll);
+}
+
+/** Answers unknown paths as the API does. The provider would answer with a plain text. */
+async function describeMissing(ctx: Context, next: Next): Promise<void> {
+  await next();
+  if (ctx.status !== 404 || (ctx.body ?? undefined) !== undefined) return;
+  ctx.status = 404;
+  ctx.body = { message: shortenMissing(`${ctx.method} /oidc${ctx.path} not found`), code: 404 };
 }
 
 /**
