@@ -1,5 +1,5 @@
 import type { Registry } from '../model/declare/registry.ts';
-import type { Format } from '../model/schema/field.ts';
+import type { Format } from '../model/schema/format.ts';
 
 /** An e-mail address in its canonical form, or the reason why a text is none. */
 export type CanonicalEmail =

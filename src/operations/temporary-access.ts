@@ -1,6 +1,7 @@
 import type { JsonObject } from '../lib/json.ts';
 import { defineOperation } from '../model/operation/operation.ts';
-import { type Format, list, maxLengths, object, string } from '../model/schema/field.ts';
+import { list, maxLengths, object, string } from '../model/schema/field.ts';
+import type { Format } from '../model/schema/format.ts';
 import { tunnelKey } from './tunnel-key.ts';
 
 /** The traffic that one rule allows. */

@@ -1,5 +1,5 @@
 import { readPublicKey, toStandardBase64 } from '../lib/public-key.ts';
-import type { Format } from '../model/schema/field.ts';
+import type { Format } from '../model/schema/format.ts';
 
 /** Format of the public key of a tunnel. A key has only one spelling. */
 export const tunnelKey: Format = {

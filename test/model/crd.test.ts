@@ -12,7 +12,6 @@ import {
   type AnyField,
   boolean,
   type Fields,
-  type Format,
   integer,
   keyed,
   list,
@@ -23,6 +22,7 @@ import {
   setOf,
   string,
 } from '../../src/model/schema/field.ts';
+import type { Format } from '../../src/model/schema/format.ts';
 import { canonicalSpec } from '../../src/model/schema/normalize.ts';
 import { documentKinds, registry } from './product.ts';
 import { structuralFaults } from './structural.ts';

@@ -4,7 +4,6 @@ import { defineKind } from '../../src/model/declare/kind.ts';
 import { createRegistry } from '../../src/model/declare/registry.ts';
 import {
   boolean,
-  type Format,
   integer,
   keyed,
   list,
@@ -19,6 +18,7 @@ import {
   string,
   typedRef,
 } from '../../src/model/schema/field.ts';
+import type { Format } from '../../src/model/schema/format.ts';
 
 /** Lower case, nothing but letters. */
 const letters: Format = {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { emptyEnvironment, type PlanEnvironment } from '../../src/model/declare/plan-environment.ts';
-import { type Format, keyed, list, mapOf, object, secret, string } from '../../src/model/schema/field.ts';
+import { keyed, list, mapOf, object, secret, string } from '../../src/model/schema/field.ts';
+import type { Format } from '../../src/model/schema/format.ts';
 import { sealedPrefix } from '../../src/model/schema/sealing.ts';
 import { hasSecrets } from '../../src/model/schema/secret-fields.ts';
 import { sealSecrets } from '../../src/model/schema/secrets.ts';

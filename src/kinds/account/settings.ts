@@ -1,14 +1,5 @@
-import {
-  boolean,
-  type Format,
-  integer,
-  maxEntries,
-  object,
-  optionalString,
-  refs,
-  setOf,
-  string,
-} from '../../model/schema/field.ts';
+import { boolean, integer, maxEntries, object, optionalString, refs, setOf, string } from '../../model/schema/field.ts';
+import type { Format } from '../../model/schema/format.ts';
 import { cidr, domain } from '../shared/formats.ts';
 
 const version: Format = {

@@ -1,6 +1,6 @@
 import { isWithin } from '../../lib/net/domain.ts';
 import type { Fault, State } from '../../model/declare/kind.ts';
-import type { Format } from '../../model/schema/field.ts';
+import type { Format } from '../../model/schema/format.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { ipv4, ipv6, recordTarget } from '../shared/formats.ts';
 

@@ -1,7 +1,8 @@
 import { isObject, parseJson } from '../../lib/json.ts';
 import { nearest } from '../../lib/nearest.ts';
 import { parseEventTemplate } from '../../model/declare/event-template.ts';
-import { type Field, type Format, maxLengths, secret } from '../../model/schema/field.ts';
+import { type Field, maxLengths, secret } from '../../model/schema/field.ts';
+import type { Format } from '../../model/schema/format.ts';
 import { headerNameFault } from '../shared/header-names.ts';
 import { webUrl } from '../shared/web-url.ts';
 

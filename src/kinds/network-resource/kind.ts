@@ -1,6 +1,7 @@
 import { parseAddress } from '../../lib/net/address.ts';
 import { defineKind } from '../../model/declare/kind.ts';
-import { boolean, type Format, maxLengths, ref, refs, string } from '../../model/schema/field.ts';
+import { boolean, maxLengths, ref, refs, string } from '../../model/schema/field.ts';
+import type { Format } from '../../model/schema/format.ts';
 import { cidr, wildcardDomain } from '../shared/formats.ts';
 import { resourceTypeOf } from '../shared/resource-type.ts';
 import { createdEvents, deletedEvents, resourceMeta, updatedEvents } from './events.ts';

@@ -4,7 +4,6 @@ import { activities, isActivityCode } from '../../model/declare/activities.ts';
 import { defineKind } from '../../model/declare/kind.ts';
 import {
   boolean,
-  type Format,
   mapOf,
   maxEntries,
   maxLengths,
@@ -14,6 +13,7 @@ import {
   setOf,
   string,
 } from '../../model/schema/field.ts';
+import type { Format } from '../../model/schema/format.ts';
 import { webUrl } from '../shared/web-url.ts';
 import { checkTarget, withoutEmptyTarget } from './rules.ts';
 

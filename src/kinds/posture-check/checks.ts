@@ -1,5 +1,6 @@
 import { maxCertificateLength, parseCertificate } from '../../lib/node-pure.ts';
-import { type Format, list, maxEntries, object, oneOf, setOf, string } from '../../model/schema/field.ts';
+import { list, maxEntries, object, oneOf, setOf, string } from '../../model/schema/field.ts';
+import type { Format } from '../../model/schema/format.ts';
 import { countryCode } from '../shared/country.ts';
 import { cidr } from '../shared/formats.ts';
 

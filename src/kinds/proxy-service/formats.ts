@@ -1,7 +1,7 @@
 import { canonicalGoDuration } from '../../lib/duration.ts';
 import { parseAddress } from '../../lib/net/address.ts';
 import { canonicalDomain } from '../../lib/net/domain.ts';
-import type { Format } from '../../model/schema/field.ts';
+import type { Format } from '../../model/schema/format.ts';
 
 /** Host by address or name. The port is a separate field. */
 export const hostname: Format = {

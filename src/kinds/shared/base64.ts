@@ -1,4 +1,4 @@
-import type { Format } from '../../model/schema/field.ts';
+import type { Format } from '../../model/schema/format.ts';
 
 const padded = /^(?:[\dA-Za-z+/]{4})*(?:[\dA-Za-z+/]{2}==|[\dA-Za-z+/]{3}=)?$/;
 

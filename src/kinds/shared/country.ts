@@ -1,5 +1,5 @@
 import { countryCodes } from '../../model/countries.ts';
-import type { Format } from '../../model/schema/field.ts';
+import type { Format } from '../../model/schema/format.ts';
 
 const codes: ReadonlySet<string> = new Set(countryCodes);
 

@@ -1,6 +1,6 @@
 import { parseAddress, parseCidr } from '../../lib/net/address.ts';
 import { canonicalDomain, type DomainOptions } from '../../lib/net/domain.ts';
-import type { Format, FormatName } from '../../model/schema/field.ts';
+import type { Format, FormatName } from '../../model/schema/format.ts';
 
 /** Letters, digits, hyphens, dots, underscores and any non-ASCII character: names may be in any script. */
 const nameCharacters = '[^\\x00-,/:-@\\[-^`{-\\x7f]+';

@@ -1,4 +1,4 @@
-import type { Format } from '../../model/schema/field.ts';
+import type { Format } from '../../model/schema/format.ts';
 
 /** HTTP or HTTPS URL, kept as it was written. Credentials in it are refused, because readers see it. */
 export const webUrl: Format = {

@@ -1,16 +1,8 @@
 import type { JsonObject } from '../../lib/json.ts';
 import { defineKind } from '../../model/declare/kind.ts';
 import { type Provided, providedIndex, providedValues, removedEntry } from '../../model/declare/provided.ts';
-import {
-  boolean,
-  type Fields,
-  type Format,
-  maxLengths,
-  oneOf,
-  optionalString,
-  refs,
-  string,
-} from '../../model/schema/field.ts';
+import { boolean, type Fields, maxLengths, oneOf, optionalString, refs, string } from '../../model/schema/field.ts';
+import type { Format } from '../../model/schema/format.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { checkAutoGroups } from '../shared/auto-groups.ts';
 import { neverTimestamp } from '../shared/times.ts';

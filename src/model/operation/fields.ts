@@ -6,7 +6,6 @@ import {
   type Field,
   type FieldOptions,
   type Fields,
-  type Format,
   integer,
   isEmpty,
   json,
@@ -15,6 +14,7 @@ import {
   string,
 } from '../schema/field.ts';
 import { entriesOf } from '../schema/field-search.ts';
+import type { Format } from '../schema/format.ts';
 
 /** Makes a field optional. Fields of operations are required by default. */
 export function optional<T>(field: Field<T>): Field<T> & Optional {

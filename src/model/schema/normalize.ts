@@ -2,8 +2,9 @@ import { appendPointer, asList, asObject, asObjects, equalJson, type Json, type 
 import type { Fault, Kind } from '../declare/kind.ts';
 import { maxProblems } from '../problem.ts';
 import { elementName, keyedEntries, type ListOrder } from './entries.ts';
-import { type AnyField, type Fields, type Format, isEmpty } from './field.ts';
+import { type AnyField, type Fields, isEmpty } from './field.ts';
 import { entriesOf } from './field-search.ts';
+import type { Format } from './format.ts';
 import { itemPath, recordSpelling, type SpellingRecorder, type Spellings } from './spelling.ts';
 
 /** A canonical spec, and the values that have no canonical form. */

@@ -2,7 +2,8 @@ import type { JsonObject } from '../../lib/json.ts';
 import { textContent } from '../../model/lower/openapi/operation.ts';
 import { count, optional, time } from '../../model/operation/fields.ts';
 import { defineOperation } from '../../model/operation/operation.ts';
-import { boolean, type Format, integer, json, list, object, oneOf, string } from '../../model/schema/field.ts';
+import { boolean, integer, json, list, object, oneOf, string } from '../../model/schema/field.ts';
+import type { Format } from '../../model/schema/format.ts';
 
 /** An archive contains everything, including hashes of tokens, so it needs full rights on the account. */
 const ownersOnly = { tag: 'config', access: { module: 'accounts', operation: 'update' } } as const;

@@ -1,4 +1,5 @@
-import { type Field, type Format, string } from '../../model/schema/field.ts';
+import { type Field, string } from '../../model/schema/field.ts';
+import type { Format } from '../../model/schema/format.ts';
 
 const maxReasonLength = 500;
 
