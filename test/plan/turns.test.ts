@@ -9,11 +9,14 @@ import { exportDocuments, exportDocumentsInSteps } from '../../src/features/conf
 import { jsonInSteps, runToEnd } from '../../src/lib/steps.ts';
 import type { Document } from '../../src/model/document.ts';
 import { maxProblems } from '../../src/model/problem.ts';
+import { createValidator } from '../../src/model/schema/validate.ts';
 import type { Snapshot } from '../../src/model/state/snapshot.ts';
+import { expandDocuments } from '../../src/plan/documents/desired.ts';
 import type { PlanOutcome } from '../../src/plan/plan.ts';
 import { auditEvents, auditEventsInSteps, driftEventsInSteps } from '../../src/plan/view/events.ts';
 import { patchesInSteps } from '../../src/plan/view/patch.ts';
 import { viewInSteps } from '../../src/plan/view/view.ts';
+import { registry } from '../kinds/objects.ts';
 import { generateFiles } from '../setup/generate.ts';
 import { countSteps, leastShare } from '../setup/longest-step.ts';
 import { allow, applyOn, document, now, office, planned, planningOn } from './steps.ts';
@@ -46,6 +49,14 @@ it.each([
   const reported = result.ok ? result.plan.warnings : result.problems;
   expect([result.ok, reported.length]).toEqual([isPlanned, maxProblems + 1]);
   expect(share).toBeLessThan(0.35);
+});
+
+it('a document with thousands of inline children yields to other work while they are read', () => {
+  const record = { type: 'A', content: '10.0.0.1' };
+  const records = Array.from({ length: 3000 }, (_, at) => ({ name: `r${at}.lan.example.com`, ...record }));
+  const zone = document('DNSZone', 'lan', { domain: 'lan.example.com', distribution_groups: ['All'], records });
+  const steps = countSteps(expandDocuments(registry, createValidator(registry), [zone]));
+  expect(steps).toBeGreaterThanOrEqual(Math.floor(3000 / 32));
 });
 
 it('a plan of many deletions of hidden files yields to other work while patterns are matched', () => {

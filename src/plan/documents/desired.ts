@@ -49,7 +49,7 @@ export function* expandDocuments(
 ): Generator<undefined, Expanded> {
   const sink: Sink = { desired: [], problems: [], broken: new Set() };
   for (const [at, document] of documents.entries()) {
-    expandDocument({ registry, validator, storedTexts }, document, sink);
+    yield* expandDocument({ registry, validator, storedTexts }, document, sink);
     if (shouldYield(at)) yield undefined;
   }
   return sink;
@@ -61,7 +61,11 @@ interface Checking {
   readonly storedTexts: (kind: string) => IsStored;
 }
 
-function expandDocument({ registry, validator, storedTexts }: Checking, document: Document, sink: Sink): void {
+function* expandDocument(
+  { registry, validator, storedTexts }: Checking,
+  document: Document,
+  sink: Sink,
+): Generator<undefined, void> {
   const kind = registry.find(document.kind);
   if (kind === undefined || !kind.document.allowed) {
     sink.problems.push(problemAt(document.place, '/kind', document, kindFault(registry, document.kind, kind)));
@@ -76,7 +80,7 @@ function expandDocument({ registry, validator, storedTexts }: Checking, document
       sink.problems.push(problemAt(document.place, '/spec', document, fault));
     return;
   }
-  addDesired(registry, kind, document, sink);
+  yield* addDesired(registry, kind, document, sink);
 }
 
 function kindFault(registry: Registry, name: string, kind: Kind | undefined): Fault {
@@ -125,7 +129,8 @@ function withServiceHint(registry: Registry, { name, service }: Kind, fault: Fau
   return { ...fault, message };
 }
 
-function addDesired(registry: Registry, kind: Kind, document: Document, sink: Sink): void {
+/** Yields regularly, because one document may contain tens of thousands of inline children. */
+function* addDesired(registry: Registry, kind: Kind, document: Document, sink: Sink): Generator<undefined, void> {
   const annotations = document.metadata.annotations ?? {};
   const base = { place: document.place, annotations };
   const inline = new Set<string>();
@@ -133,6 +138,7 @@ function addDesired(registry: Registry, kind: Kind, document: Document, sink: Si
     inline.add(member);
     const entries = document.spec[member];
     for (const [at, entry] of (Array.isArray(entries) ? entries : []).entries()) {
+      if (shouldYield(at)) yield undefined;
       addChild(
         child,
         entry,
