@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
+import { string } from '../../src/model/schema/field.ts';
 import { defaultOf, normalize, normalizeStated } from '../../src/model/schema/normalize.ts';
 import { anySpec, thing } from './sample-kinds.ts';
 
@@ -74,6 +75,16 @@ describe('normalize', () => {
       { code: 'name_invalid', path: '/code', message: 'write letters only' },
       { code: 'name_invalid', path: '/entries/0/tags/1', message: 'write letters only' },
     ]);
+  });
+
+  test('does not read the format of a text that is too long', () => {
+    const unread = () => {
+      throw new Error('the format was read');
+    };
+    const field = string({ doc: 'A text.', maxLength: 4, format: { name: 'name', canonical: unread } });
+    for (const text of ['abcde', '😀'.repeat(5), 'x'.repeat(1_000_000)])
+      expect(normalize({ field }, { field: text })).toMatchObject({ spec: { field: text }, faults: [] });
+    expect(() => normalize({ field }, { field: '😀'.repeat(4) })).toThrow('the format was read');
   });
 
   test('leaves a stated spec partial, but completes its entries and items', () => {

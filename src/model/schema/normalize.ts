@@ -1,4 +1,5 @@
 import { appendPointer, asList, asObject, asObjects, equalJson, type Json, type JsonObject } from '../../lib/json.ts';
+import { isLongerThan } from '../../lib/text/length.ts';
 import type { Fault, Kind } from '../declare/kind.ts';
 import { maxProblems } from '../problem.ts';
 import { elementName, keyedEntries, type ListOrder } from './entries.ts';
@@ -114,7 +115,8 @@ function normalizeValue(
 ): Json | undefined {
   switch (field.type) {
     case 'string':
-      return field.format === undefined || typeof value !== 'string'
+      // A text that is too long is refused, or was stored before in its canonical spelling.
+      return field.format === undefined || typeof value !== 'string' || isLongerThan(value, field.maxLength ?? Infinity)
         ? value
         : normalizeText(field.format, value, run, pointer, path);
     case 'secret':

@@ -1,4 +1,5 @@
 import { appendPointer, isObject, type Json, type JsonObject } from '../../lib/json.ts';
+import { isLongerThan } from '../../lib/text/length.ts';
 import type { Fault } from '../declare/kind.ts';
 import type { PlanEnvironment } from '../declare/plan-environment.ts';
 import { Internal } from '../errors.ts';
@@ -234,8 +235,15 @@ function isStoredAs(
 }
 
 /** Returns the text in the canonical spelling of its format. The fault does not repeat the text. */
-function canonicalText({ format }: SecretField, text: string, run: SealContext, pointer: string): string {
+function canonicalText(
+  { format, maxLength = maxLengths.secret }: SecretField,
+  text: string,
+  run: SealContext,
+  pointer: string,
+): string {
   if (format === undefined || text === run.planEnvironment.placeholderValue) return text;
+  // The length has a fault of its own.
+  if (isLongerThan(text, maxLength)) return text;
   const result = format.canonical(text);
   if ('value' in result) return result.value;
   run.faults.push({ code: `${format.name}_invalid`, path: pointer, message: result.fault });
