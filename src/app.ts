@@ -282,7 +282,7 @@ async function readEnvironment(options: ServeOptions, policy: ValuePolicy): Prom
     valueFrom: createValueLookup(options),
     mayUse: policy.mayUse,
     literalSecrets,
-    forgetsPeople: userDeleteFromIdp,
+    deletesIdpUsers: userDeleteFromIdp,
     ...(publicUrl === undefined ? {} : hostAndPortOf(new URL(publicUrl))),
   };
 }

@@ -105,7 +105,7 @@ export function createEngine({
     turnTimeouts: turnTimes,
     now,
     newRequestId: randomUUID,
-    forgets: planEnvironment.forgetsPeople,
+    deletesIdpUsers: planEnvironment.deletesIdpUsers,
     onWaited: (seconds) => observer.report({ what: 'lock_wait', seconds }),
     onSent: (base, next) => {
       for (const prepare of preparers) prepare(base, next);
@@ -193,7 +193,7 @@ function ephemeralEnvironment(): PlanEnvironment {
     valueFrom: () => undefined,
     mayUse: ({ isPushed }) => !isPushed,
     literalSecrets: false,
-    forgetsPeople: false,
+    deletesIdpUsers: false,
   };
 }
 

@@ -90,7 +90,7 @@ async function planBatch(
       planToStore: mutation.planToStore?.(result),
       lease,
       once: sealOutputs(mutation, result.plan),
-      forgets: options.forgets,
+      deletesIdpUsers: options.deletesIdpUsers,
       claims: mutation.plannedClaims?.(result.plan),
       statuses: mutation.peerUpdates?.() ?? [],
       at,

@@ -149,7 +149,7 @@ interface MutationContext {
 }
 
 function stepOf(
-  { now, newRequestId, forgets }: CommitterOptions,
+  { now, newRequestId, deletesIdpUsers }: CommitterOptions,
   { actor, requestId = newRequestId(), moreEvents = [] }: MutationContext,
   base: Snapshot,
   { plan, next }: Extract<PlanOutcome, { readonly ok: true }>,
@@ -157,7 +157,7 @@ function stepOf(
   if (isEmptyPlan(plan)) return { plan, input: { base, next: base, revisions: [] } };
   const events = [...auditEvents(plan, base, next), ...moreEvents];
   const { requestId: httpRequest } = currentContext();
-  const revision = { revision: next.revision, plan, actor, requestId, httpRequest, forgets, at: now(), events };
+  const revision = { revision: next.revision, plan, actor, requestId, httpRequest, deletesIdpUsers, at: now(), events };
   return { plan, input: { base, next, revisions: [revision] } };
 }
 

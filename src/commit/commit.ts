@@ -106,8 +106,8 @@ export interface CommitterOptions {
   readonly turnTimeouts?: TurnTimeouts | undefined;
   now(): string;
   newRequestId(): string;
-  /** Whether this server's own identity provider also forgets deleted users. */
-  readonly forgets: boolean;
+  /** Whether this server's own identity provider also deletes deleted users. */
+  readonly deletesIdpUsers: boolean;
   /** Called with the time that a mutation waited for other mutations of its account, in seconds. */
   onWaited(seconds: number): void;
   /** Called with the state that follows if the statement that was just sent is written, which is not certain. */

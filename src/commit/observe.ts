@@ -7,7 +7,7 @@ export interface ObservedSource {
 }
 
 /** An event inside the server that is worth measuring. */
-export type Observation =
+export type MetricEvent =
   /** A source was reconciled, or reconciling failed. `result` is the state of the source, or `failed`. */
   | (ObservedSource & { readonly what: 'reconcile'; readonly result: string; readonly seconds: number })
   /** A source is applied at this moment. `drift` is the number of units that differ nevertheless. */
@@ -64,14 +64,14 @@ export type Observation =
 
 /** Passes observations to listeners, such as metrics. */
 export interface Observer {
-  report(observation: Observation): void;
+  report(observation: MetricEvent): void;
   /** Calls the listener with every later observation. Returns a function that removes it. */
-  on(listener: (observation: Observation) => void): () => void;
+  on(listener: (observation: MetricEvent) => void): () => void;
 }
 
 /** Creates an observer that has no listeners yet. */
 export function createObserver(): Observer {
-  const listeners = new Set<(observation: Observation) => void>();
+  const listeners = new Set<(observation: MetricEvent) => void>();
   return {
     report(observation) {
       for (const listener of listeners) listener(observation);

@@ -70,15 +70,15 @@ export interface TurnTimeouts {
   /** Maximum time for which a turn is prolonged, from its start. */
   readonly maxTurn: number;
   /** Time after which the turn passes to the next server, even when there is more to write. */
-  readonly slice: number;
+  readonly sliceSeconds: number;
   /**
    * Interval at which a waiting server checks whether its turn has come. Five times as long after a turn that a notice
    * announced.
    */
-  readonly look: number;
+  readonly pollSeconds: number;
 }
 
-const defaultTimeouts: TurnTimeouts = { lease: 6, maxTurn: 120, slice: 0.1, look: 0.05 };
+const defaultTimeouts: TurnTimeouts = { lease: 6, maxTurn: 120, sliceSeconds: 0.1, pollSeconds: 0.05 };
 
 /** Time after meeting another writer during which a server joins the line before it plans, in milliseconds. */
 const contentionMemoryMs = 250;
@@ -93,7 +93,7 @@ export function createTurns(
   server: string,
   times: TurnTimeouts = defaultTimeouts,
 ): Turns {
-  const line: Line = { database, timeouts: times, meetings: new Map(), wakers: new Map(), isListening: false };
+  const line: Line = { database, timeouts: times, meetings: new Map(), wakers: new Map(), noticesArrive: false };
   notices.on((notice) => {
     if (notice.what === 'turn') line.wakers.get(`${notice.account} ${notice.contender}`)?.(notice);
   });
@@ -111,7 +111,7 @@ interface Line {
   /** Functions that wake waiting places, by account and contender. */
   readonly wakers: Map<string, (front: Front) => void>;
   /** Whether a notice announced the last turn. */
-  isListening: boolean;
+  noticesArrive: boolean;
 }
 
 class PlaceInLine implements Turn {
@@ -150,7 +150,7 @@ class PlaceInLine implements Turn {
   }
 
   async mayContinue(): Promise<boolean> {
-    const { slice, lease: seconds } = this.#line.timeouts;
+    const { sliceSeconds: slice, lease: seconds } = this.#line.timeouts;
     if (this.#begun === undefined) return !this.isContended();
     if (performance.now() - this.#begun < slice * 1000) return true;
     const front = await this.#stepBack(seconds);
@@ -230,16 +230,19 @@ class PlaceInLine implements Turn {
           ? await joinLine(database, this.#account, this.contender, timeouts.lease)
           : await readFront(database, this.#account);
         if (front === undefined || front.contender === this.contender) {
-          if (!isDue) this.#line.isListening = false;
+          if (!isDue) this.#line.noticesArrive = false;
           return front;
         }
         this.#rememberMeeting();
         const look = Promise.withResolvers<undefined>();
-        const timer = setTimeout(() => look.resolve(undefined), timeouts.look * (this.#line.isListening ? 5000 : 1000));
+        const timer = setTimeout(
+          () => look.resolve(undefined),
+          timeouts.pollSeconds * (this.#line.noticesArrive ? 5000 : 1000),
+        );
         const call = await Promise.race([called.promise, look.promise]);
         clearTimeout(timer);
         if (call === undefined) continue;
-        this.#line.isListening = true;
+        this.#line.noticesArrive = true;
         return call;
       }
     } finally {

@@ -16,7 +16,7 @@ export function createKnown(document: JsonObject): Known {
 }
 
 /** Values for the parameters of a path: ids that are known, else what the document gives as an example. */
-export function placeOf(known: Known, { path }: Described): Readonly<Record<string, string>> | undefined {
+export function pathParametersOf(known: Known, { path }: Described): Readonly<Record<string, string>> | undefined {
   const place: Record<string, string> = {};
   for (const { index, 1: name = '' } of path.matchAll(/\{(\w+)\}/g)) {
     const id = known.inPaths.get(path.slice(0, index - 1)) ?? exampleOf(known.document, path, name);

@@ -5,7 +5,7 @@ import { pathOf } from '../spec/walk.ts';
 import { addCluster, createWorld } from '../spec/world.ts';
 import { checkBy } from './answer-check.ts';
 import { type Described, operationsOf } from './described.ts';
-import { asObject, createKnown, type Known, placeOf, resolved, withIds } from './example-ids.ts';
+import { asObject, createKnown, type Known, pathParametersOf, resolved, withIds } from './example-ids.ts';
 import { type Answer, asOperator, createCall, type TestApi } from './setup.ts';
 
 /** Where an operation is sent, and with which headers. */
@@ -66,18 +66,19 @@ export async function createScene(api: TestApi, edition: Edition, txt: Map<strin
   return {
     operations: operationsOf(document),
     isReady: (of) =>
-      (placeOf(known, of) !== undefined || isPlaced(of)) && bodiesOf(known, of).every(({ complete }) => complete),
+      (pathParametersOf(known, of) !== undefined || isPlaced(of)) &&
+      bodiesOf(known, of).every(({ complete }) => complete),
     exampleOf: (of) => bodiesOf(known, of)[0]?.body,
     async locate(of) {
       const row = isPlaced(of) ? rows[of.name] : undefined;
-      const place = (await row?.at?.(world)) ?? placeOf(known, of) ?? {};
+      const place = (await row?.at?.(world)) ?? pathParametersOf(known, of) ?? {};
       return { url: urlOf(of, place), headers: (await row?.as?.(world, place)) ?? {} };
     },
     async attempt(of) {
       const row = preparedOperations.has(of.name) ? rows[of.name] : undefined;
       const faults: string[] = [];
       for (const { type, body } of bodiesOf(known, of)) {
-        const place = (await row?.at?.(world)) ?? placeOf(known, of) ?? {};
+        const place = (await row?.at?.(world)) ?? pathParametersOf(known, of) ?? {};
         const sample = await row?.request?.samples[0]?.body(world, place);
         const sent = await withDigest(api, of, place, withOwnIds(known, of, body, sample));
         const caller = isOperators(of) ? asOperator : await row?.as?.(world, place);

@@ -31,7 +31,7 @@ describe.each([
     faults.push(...postponed.map(({ name }) => `${name}: nothing made what it names`));
     expect(faults).toEqual([]);
     expect([...tried, ...Object.keys(leftOut)].sort()).toEqual(scene.operations.map(({ name }) => name).sort());
-    expect(await untold(api, begun)).toEqual({ revisions: [], codes: [] });
+    expect(await changesWithoutEvents(api, begun)).toEqual({ revisions: [], codes: [] });
   });
 });
 
@@ -52,7 +52,7 @@ async function follow(
 }
 
 /** What the audit list does not tell since a revision: revisions that changed objects without an event, and codes that no catalogue has. */
-async function untold({ engine, account }: TestApi, since: number) {
+async function changesWithoutEvents({ engine, account }: TestApi, since: number) {
   const [events = [], changes = []] = await engine.database.inAccount(account, [
     queryBuilder.selectFrom('audit_events').selectAll().compile(),
     queryBuilder.selectFrom('changes').selectAll().compile(),

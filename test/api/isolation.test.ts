@@ -6,8 +6,8 @@ import { createAccountFor } from '../../src/features/accounts/join.ts';
 import { hashToken } from '../../src/features/auth/authenticate.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { makeToken } from '../../src/lib/token.ts';
-import { altered, loosened } from '../setup/loosened.ts';
 import { addPeers } from '../setup/peers.ts';
+import { withInAccount, withoutAccountFilter } from '../setup/without-account-filter.ts';
 import { operationsOf } from './described.ts';
 import { doc } from './documents.ts';
 import { apiOn, asOperator, sharedApi, type TestApi } from './setup.ts';
@@ -188,7 +188,7 @@ describe('another account on the same server', () => {
     const { database } = api().engine;
     let without = 0;
     const ask = await serve(
-      loosened(database, () => {
+      withoutAccountFilter(database, () => {
         without++;
       }),
     );
@@ -199,7 +199,7 @@ describe('another account on the same server', () => {
   it('is not visible without row-level security: the statements suffice', async () => {
     const { database } = api().engine;
     const ask = await serve(
-      altered(database, async (_, statements) => {
+      withInAccount(database, async (_, statements) => {
         const answers: unknown[] = [];
         await database.asOwner(async (run) => {
           for (const { sql, parameters } of statements) answers.push(await run(sql, parameters));

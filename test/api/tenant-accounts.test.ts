@@ -64,7 +64,7 @@ describe('an existing account', () => {
     expect((await act('nobody', 'invite', { value: 'accept' }, 'PUT')).status).toBe(404);
   });
 
-  it('can have only one keeper', async () => {
+  it('can have only one managing account', async () => {
     const { id } = await accountOf('wanted.example.com');
     await create('wanted.example.com');
     const rival = await accountOf('other-msp.example.com');

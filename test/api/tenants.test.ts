@@ -156,7 +156,7 @@ describe('the domain of a tenant', () => {
     expect((await shown(first.id)).status).toBe('pending');
   });
 
-  it('cannot be the domain of its keeper', async () => {
+  it('cannot be the domain of its managing account', async () => {
     const { id } = await accountOf('self.example.com');
     const inside = await ownerOf(id);
     const answer = await inside('POST', tenants, { name: 'Self', domain: 'self.example.com', groups: [] });

@@ -15,7 +15,7 @@ export const apart: Readonly<Record<string, string>> = {
   'src/features/auth/provider/first-sign-in.ts': 'its neighbour is long enough',
   'src/features/peers/streams/facts-debouncer.ts': 'its neighbour is long enough',
   'src/features/sources/kubernetes/reminder.ts': 'its neighbour is long enough',
-  'src/features/sources/kubernetes/settle.ts': 'its neighbour is long enough',
+  'src/features/sources/kubernetes/debouncer.ts': 'its neighbour is long enough',
   'src/features/sources/loop/measure.ts': 'its neighbour is long enough',
   'src/features/sources/loop/renewals.ts': 'its neighbour is long enough',
   'src/features/sources/loop/values-used.ts': 'its neighbour is long enough',

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { Engine } from '../../src/commit/engine.ts';
-import type { Observation } from '../../src/commit/observe.ts';
+import type { MetricEvent } from '../../src/commit/observe.ts';
 import { statement } from '../../src/db/builder.ts';
 import { runEndpointSecurity } from '../../src/features/integrations/endpoint-security/dispatcher.ts';
 import { parseAllowList } from '../../src/lib/net/public-address.ts';
@@ -106,7 +106,7 @@ async function say(product: ChildProcess, order: ProductOrder): Promise<void> {
   await once(product, 'message');
 }
 
-type Synced = Extract<Observation, { readonly what: 'endpoint_sync' }>;
+type Synced = Extract<MetricEvent, { readonly what: 'endpoint_sync' }>;
 
 async function measure(engine: Engine, wire: Wire): Promise<Measured> {
   await engine.database.lookUp(statement<object>('update endpoint_security set next_at = null', []));

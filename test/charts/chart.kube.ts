@@ -7,7 +7,7 @@ import { connectByKubeconfig } from '../../src/kubernetes/connection.ts';
 import type { Resource } from '../../src/kubernetes/resource.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { conditionsAt } from '../kubernetes/definitions.ts';
-import { openOffice } from '../sources/office-source.ts';
+import { openSampleAccount } from '../sources/office-source.ts';
 import { kubectl } from './helm.ts';
 import { type Manifest, only, render } from './render.ts';
 
@@ -61,7 +61,7 @@ async function kubeconfigOf(name: string): Promise<string> {
 test("the chart's rights suffice to follow a namespace, including deletions, and to write status and events", async () => {
   await admin.apply(pathOf('a'), group('a'));
   await admin.apply(pathOf('b'), group('b'));
-  const office = await openOffice();
+  const office = await openSampleAccount();
   office.run([], { clusters: [{ name: 'k8s', kubeconfigFile, namespaces }] });
   await expect.poll(() => conditionsAt(admin, pathOf('b'))).toMatchObject({ Ready: 'True' });
   const events = async () => (await admin.list('/apis/events.k8s.io/v1/namespaces/rights/events')).items;

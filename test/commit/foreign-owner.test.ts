@@ -45,7 +45,7 @@ describe('a source that a server runs', () => {
       );
     expect([await conditions(), (await reportDrift(engine, call)).byHand]).toEqual([[], []]);
     const byHand = applyRequest('office', [devs('groups.yaml', { name: 'Developers' })], {
-      byHand: true,
+      isManualApply: true,
       override: 'incident',
     });
     expect((await applyDocuments(engine, call, byHand)).state).toBe('applied');
@@ -92,7 +92,7 @@ describe('documents of a source that a server runs', () => {
   it('are not taken over by a push: an apply is refused naming the source, a plan warns', async () => {
     await using office = await served();
     const { engine, call } = office;
-    const push = applyRequest('cli', [devs('mine.yaml'), document('Group', 'own')], { byHand: true });
+    const push = applyRequest('cli', [devs('mine.yaml'), document('Group', 'own')], { isManualApply: true });
     expect(await applyDocuments(engine, call, push)).toMatchObject({
       state: 'invalid',
       problems: [
@@ -105,7 +105,7 @@ describe('documents of a source that a server runs', () => {
         },
       ],
     });
-    const { byHand: _, ...look } = push;
+    const { isManualApply: _, ...look } = push;
     const planned = await planApply(engine, call, look);
     expect(planned.outcome).toMatchObject({ ok: true, plan: { warnings: [{ code: 'source_foreign' }] } });
     // Nothing is claimed by accident either: Git goes on deleting what it states no longer.
@@ -120,7 +120,7 @@ describe('documents of a source that a server runs', () => {
     await using office = await served();
     const { engine, call } = office;
     const push = (source: string, more = {}) =>
-      applyDocuments(engine, call, applyRequest(source, [devs(`${source}.yaml`)], { byHand: true, ...more }));
+      applyDocuments(engine, call, applyRequest(source, [devs(`${source}.yaml`)], { isManualApply: true, ...more }));
     expect((await push('cli', { force: true })).state).toBe('applied');
     expect((await push('cli')).state).toBe('applied');
     await recordSource(engine, call, {
@@ -136,7 +136,7 @@ describe('documents of a source that a server runs', () => {
   it('are applied by hand only with a reason, which is recorded in the audit log', async () => {
     await using office = await served();
     const { engine, call } = office;
-    const byHand = applyRequest('office', [devs('groups.yaml', { name: 'Developers' })], { byHand: true });
+    const byHand = applyRequest('office', [devs('groups.yaml', { name: 'Developers' })], { isManualApply: true });
     await expect(applyDocuments(engine, call, byHand)).rejects.toThrow('--override REASON');
     expect((await applyDocuments(engine, call, { ...byHand, override: 'incident 4711' })).state).toBe('applied');
     const [event] = await rowsOf(

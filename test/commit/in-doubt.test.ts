@@ -12,7 +12,7 @@ import { Unavailable } from '../../src/model/errors.ts';
 import type { Snapshot } from '../../src/model/state/snapshot.ts';
 import { createObject } from '../../src/objects/objects.ts';
 import { objectsOf } from '../plan/invariants.ts';
-import { altered } from '../setup/loosened.ts';
+import { withInAccount } from '../setup/without-account-filter.ts';
 import { present } from '../setup/present.ts';
 import { onServer } from '../setup/sql.ts';
 import { newOffice, policyBody, revisionsOf, rowsOf, upTo, withGroup } from './office.ts';
@@ -110,7 +110,7 @@ describe('a commit under a lease', () => {
       return statements.some(({ sql }) => sql.includes('update accounts set revision')) ? send(run) : run();
     };
     // The rows are those of the inner database.
-    const engine = createEngine({ database: altered(inner, inAccount as unknown as Database['inAccount']) });
+    const engine = createEngine({ database: withInAccount(inner, inAccount as unknown as Database['inAccount']) });
     const propose = (state: Snapshot) => withGroup(engine, state, 'devs');
     const [end] = await Promise.allSettled([engine.committer.mutate({ ...call, lease, propose })]);
     await Promise.all(sendings);

@@ -11,11 +11,11 @@ import { joinLine, readFront } from '../../src/db/commit/turns.ts';
 import type { Database } from '../../src/db/database.ts';
 import { createObject } from '../../src/objects/objects.ts';
 import { testDatabase } from '../setup/database.ts';
-import { altered } from '../setup/loosened.ts';
+import { withInAccount } from '../setup/without-account-filter.ts';
 import { present } from '../setup/present.ts';
 import { newOffice, type Office, rowsOf, upTo, withGroup } from './office.ts';
 
-const times: TurnTimeouts = { lease: 1, maxTurn: 20, slice: 0.1, look: 0.05 };
+const times: TurnTimeouts = { lease: 1, maxTurn: 20, sliceSeconds: 0.1, pollSeconds: 0.05 };
 
 /** A server whose turns pass faster. */
 function hasty(database: Database, turnTimes = times): Engine {
@@ -55,7 +55,7 @@ function counting(database: Database, text: string): { readonly counted: Databas
     return rows;
   };
   // The rows are those of the inner database.
-  return { counted: altered(database, inAccount as unknown as Database['inAccount']), count: () => count };
+  return { counted: withInAccount(database, inAccount as unknown as Database['inAccount']), count: () => count };
 }
 
 /** The connections that hear notices. */

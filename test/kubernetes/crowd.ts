@@ -16,7 +16,7 @@ export interface Crowd {
   remove(names: readonly string[]): Promise<void>;
   list(): Promise<readonly Resource[]>;
   /** In which ways the account is not what the resources state, or their status is not true; empty: in none. */
-  untruths(engine: Engine, account: string): Promise<readonly string[]>;
+  mismatches(engine: Engine, account: string): Promise<readonly string[]>;
 }
 
 /** The groups of a namespace on an API server. */
@@ -50,7 +50,7 @@ export function crowdOf(client: Client, namespace: string): Crowd {
     async remove(names) {
       await Promise.all(names.map((name) => pacer.run(() => client.delete(at(name)))));
     },
-    async untruths(engine, account) {
+    async mismatches(engine, account) {
       const state = await engine.snapshots.fresh(account);
       const resources = await list();
       const names = new Set(resources.map(({ metadata: { name } }) => name));

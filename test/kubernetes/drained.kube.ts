@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { type Client, createClient } from '../../src/kubernetes/client.ts';
 import { connectByKubeconfig } from '../../src/kubernetes/connection.ts';
 import { asObject, asObjects } from '../../src/lib/json.ts';
-import { openOffice } from '../sources/office-source.ts';
+import { openSampleAccount } from '../sources/office-source.ts';
 import { crowdOf } from './crowd.ts';
 import { installDefinitions } from './definitions.ts';
 
@@ -30,7 +30,7 @@ async function condition(type: string) {
 test('of 25 policies deleted one by one, those after the fifth wait for an approval, and the source reports the reason', async () => {
   const crowd = crowdOf(client, 'drained');
   await crowd.begin();
-  const office = await openOffice();
+  const office = await openSampleAccount();
   const namespaces = [{ names: ['drained'] }];
   office.run([], { clusters: [{ name: 'k8s', kubeconfigFile: inject('kubeconfig'), namespaces }] });
   const policies = async () => {

@@ -3,14 +3,14 @@ import { type Client, createClient } from '../../src/kubernetes/client.ts';
 import { connectByKubeconfig } from '../../src/kubernetes/connection.ts';
 import { ApiError } from '../../src/kubernetes/errors.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { openOffice } from '../sources/office-source.ts';
+import { openSampleAccount } from '../sources/office-source.ts';
 import { conditionsAt, installDefinitions } from './definitions.ts';
 import { type ApiServer, startApiServer } from './server.ts';
 
 let server: ApiServer;
 let client: Client;
 
-// Of their own: these tests stop the API server and take away what all its users share.
+// Uses its own API server: these tests stop the API server and take away what all its users share.
 beforeAll(async () => {
   server = await startApiServer();
   client = createClient({ connection: await connectByKubeconfig(server.kubeconfig), fieldManager: 'test' });
@@ -27,7 +27,7 @@ const groupsDefinition = '/apis/apiextensions.k8s.io/v1/customresourcedefinition
 async function follow(namespace: string, kubeconfigFile = server.kubeconfig) {
   const metadata = { name: namespace };
   await client.apply(`/api/v1/namespaces/${namespace}`, { apiVersion: 'v1', kind: 'Namespace', metadata });
-  const office = await openOffice();
+  const office = await openSampleAccount();
   office.run([], { clusters: [{ name: 'k8s', kubeconfigFile, namespaces: [{ names: [namespace] }] }] });
   const at = (name: string) => `/apis/heddle.dev/v1/namespaces/${namespace}/groups/${name}`;
   return {

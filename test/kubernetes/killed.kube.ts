@@ -6,7 +6,7 @@ import { type Client, createClient } from '../../src/kubernetes/client.ts';
 import { connectByKubeconfig } from '../../src/kubernetes/connection.ts';
 import { temporaryDirectory } from '../setup/database.ts';
 import { serveHeddle } from '../setup/heddle.ts';
-import { openOffice } from '../sources/office-source.ts';
+import { openSampleAccount } from '../sources/office-source.ts';
 import { crowdOf } from './crowd.ts';
 import { installDefinitions } from './definitions.ts';
 import { seededRandom } from './mutate.ts';
@@ -44,15 +44,15 @@ test('when servers are killed while 1,000 resources change, others take over wit
   const removed = numbered(0, 50);
   const crowd = crowdOf(client, 'killed');
   await crowd.begin();
-  const office = await openOffice();
+  const office = await openSampleAccount();
   const serve = await serversOf('killed', office.made.url ?? '');
   const again = (name: string) => ({ name: `${name} again` });
   const changes = [
     () => crowd.putAll(numbered(0, 1000)),
     () => Promise.all([crowd.putAll(numbered(300, 900), again), crowd.remove(removed)]),
   ];
-  const untruths = () => crowd.untruths(office.engine, office.account);
-  const settled = () => expect.poll(untruths, { timeout: 120_000, interval: 500 }).toEqual([]);
+  const mismatches = () => crowd.mismatches(office.engine, office.account);
+  const settled = () => expect.poll(mismatches, { timeout: 120_000, interval: 500 }).toEqual([]);
   let active = await serve();
   for (const change of changes) {
     const standby = await serve();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { type Client, createClient } from '../../src/kubernetes/client.ts';
 import { connectByKubeconfig } from '../../src/kubernetes/connection.ts';
-import { openOffice } from '../sources/office-source.ts';
+import { openSampleAccount } from '../sources/office-source.ts';
 import { crowdOf } from './crowd.ts';
 import { installDefinitions } from './definitions.ts';
 
@@ -21,7 +21,7 @@ test('deleting 2,000 resources at once deletes no object without an approval', a
   const names = numbered(2000);
   const crowd = crowdOf(client, 'crowd');
   await crowd.begin();
-  const office = await openOffice();
+  const office = await openSampleAccount();
   await crowd.putAll(names);
   office.run([], {
     clusters: [{ name: 'k8s', kubeconfigFile: inject('kubeconfig'), namespaces: [{ names: ['crowd'] }] }],

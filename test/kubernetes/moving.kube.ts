@@ -14,7 +14,7 @@ let cluster: ApiServer;
 let client: Client;
 const page = 'docs/kubernetes/moving.md';
 
-// Of their own: these tests make the namespaces that the page names.
+// Uses its own API server: these tests make the namespaces that the page names.
 beforeAll(async () => {
   cluster = await startApiServer();
   client = createClient({ connection: await connectByKubeconfig(cluster.kubeconfig), fieldManager: 'test' });

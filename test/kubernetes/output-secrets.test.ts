@@ -6,7 +6,7 @@ import type { JsonObject } from '../../src/lib/json.ts';
 import { sha256Base64 } from '../../src/lib/node-pure.ts';
 import type { StoredObject } from '../../src/model/state/object.ts';
 import { documentKinds } from '../model/product.ts';
-import { newMemoryOrigin, openOffice } from '../sources/office-source.ts';
+import { newMemoryOrigin, openSampleAccount } from '../sources/office-source.ts';
 import { type Answer, type Conversation, listOf, statusOf } from './conversation.ts';
 import { cluster, group, groups, resource, running } from './scripted-cluster.ts';
 
@@ -191,7 +191,7 @@ describe('the output Secret of a setup key', () => {
 });
 
 test('documents outside a cluster cannot name an output Secret', async () => {
-  const office = await openOffice();
+  const office = await openSampleAccount();
   const documents = [
     { apiVersion: 'heddle.dev/v1', kind: 'SetupKey', metadata: { name: 'ci', annotations: named }, spec },
     {

@@ -5,7 +5,7 @@ import type { Client } from '../../src/kubernetes/client.ts';
 import { ApiError } from '../../src/kubernetes/errors.ts';
 import { asObject, asObjects, type JsonObject } from '../../src/lib/json.ts';
 import type { NamespaceRule } from '../../src/model/sources/kubernetes.ts';
-import { openOffice } from '../sources/office-source.ts';
+import { openSampleAccount } from '../sources/office-source.ts';
 import { clientOf, installPolicies, patchesOnPage, userWith } from './approvers.ts';
 import { conditionsAt, installDefinitions } from './definitions.ts';
 import { type ApiServer, startApiServer } from './server.ts';
@@ -13,7 +13,7 @@ import { type ApiServer, startApiServer } from './server.ts';
 let server: ApiServer;
 let client: Client;
 
-// Of their own: other tests install the same policies and definitions, bound to other namespaces.
+// Uses its own API server: other tests install the same policies and definitions, bound to other namespaces.
 beforeAll(async () => {
   server = await startApiServer();
   client = await clientOf(server.kubeconfig);
@@ -31,7 +31,7 @@ async function follow(namespace: string, rule: NamespaceRule = {}, of = { client
   const labels = { covered: namespace };
   const home = `/api/v1/namespaces/${namespace}`;
   await of.client.apply(home, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } });
-  const office = await openOffice();
+  const office = await openSampleAccount();
   const selector = { matchLabels: labels };
   const config = { name: 'k8s', kubeconfigFile: of.kubeconfig, namespaces: [{ selector, ...rule }] };
   const run = () => office.run([], { clusters: [config] });

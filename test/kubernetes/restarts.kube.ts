@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type Client, createClient } from '../../src/kubernetes/client.ts';
 import { connectByKubeconfig } from '../../src/kubernetes/connection.ts';
-import { openOffice } from '../sources/office-source.ts';
+import { openSampleAccount } from '../sources/office-source.ts';
 import { crowdOf } from './crowd.ts';
 import { installDefinitions } from './definitions.ts';
 import { expired } from './expired-certificate.ts';
@@ -12,7 +12,7 @@ import { type ApiServer, startApiServer } from './server.ts';
 let server: ApiServer;
 let client: Client;
 
-// Of their own: these tests stop the API server, and change its store and its certificate.
+// Uses its own API server: these tests stop the API server, and change its store and its certificate.
 beforeAll(async () => {
   server = await startApiServer();
   client = createClient({ connection: await connectByKubeconfig(server.kubeconfig), fieldManager: 'test' });
@@ -27,12 +27,12 @@ afterAll(async () => {
 async function follow(namespace: string, kubeconfigFile = server.kubeconfig) {
   const crowd = crowdOf(client, namespace);
   await crowd.begin();
-  const office = await openOffice();
+  const office = await openSampleAccount();
   office.run([], { clusters: [{ name: 'k8s', kubeconfigFile, namespaces: [{ names: [namespace] }] }] });
   return {
     ...office,
     crowd,
-    untruths: () => crowd.untruths(office.engine, office.account),
+    mismatches: () => crowd.mismatches(office.engine, office.account),
     state: async () => (await office.statusOf(`k8s.${namespace}`)).state,
     message: async () => (await office.statusOf(`k8s.${namespace}`)).message,
   };
@@ -41,9 +41,9 @@ async function follow(namespace: string, kubeconfigFile = server.kubeconfig) {
 test('after a restart with a compacted store every watch gets 410, and the changes made meanwhile are applied', async () => {
   const proxy = await openKubeProxy(server.kubeconfig, seededRandom(1));
   onTestFinished(() => proxy[Symbol.asyncDispose]());
-  const { crowd, groups, state, untruths } = await follow('compacted', proxy.kubeconfig);
+  const { crowd, groups, state, mismatches } = await follow('compacted', proxy.kubeconfig);
   await crowd.putAll(['a', 'b', 'c']);
-  await expect.poll(untruths).toEqual([]);
+  await expect.poll(mismatches).toEqual([]);
   // A balancer whose clients do not notice that the server behind it is another one.
   proxy.hold();
   await server.stop('SIGKILL');
@@ -53,16 +53,16 @@ test('after a restart with a compacted store every watch gets 410, and the chang
   await server.compact();
   const before = proxy.passed.length;
   proxy.release();
-  await expect.poll(untruths).toEqual([]);
+  await expect.poll(mismatches).toEqual([]);
   expect(await groups()).toEqual(['b', 'c', 'd']);
   expect(proxy.passed.slice(before)).toContain('EXPIRED /apis/heddle.dev/v1/groups');
   expect(await state()).toBe('applied');
 });
 
 test('a new certificate and token make the source unavailable until its kubeconfig file contains them', async () => {
-  const { crowd, groups, state, message, untruths } = await follow('renewed');
+  const { crowd, groups, state, message, mismatches } = await follow('renewed');
   await crowd.putAll(['a']);
-  await expect.poll(untruths).toEqual([]);
+  await expect.poll(mismatches).toEqual([]);
   await server.stop();
   await server.renew();
   await server.start();
@@ -71,7 +71,7 @@ test('a new certificate and token make the source unavailable until its kubeconf
   expect(await groups()).toEqual(['a']);
   await server.writeKubeconfig();
   await crowd.putAll(['b']);
-  await expect.poll(untruths).toEqual([]);
+  await expect.poll(mismatches).toEqual([]);
   await expect.poll(state).toBe('applied');
 });
 
@@ -79,9 +79,9 @@ test('a new certificate and token make the source unavailable until its kubeconf
 test('an expired certificate makes the source unavailable until it is replaced', {
   timeout: 240_000,
 }, async () => {
-  const { crowd, groups, state, message, untruths } = await follow('ended');
+  const { crowd, groups, state, message, mismatches } = await follow('ended');
   await crowd.putAll(['a']);
-  await expect.poll(untruths).toEqual([]);
+  await expect.poll(mismatches).toEqual([]);
   await server.stop();
   await server.renew(expired);
   // The file trusts it, so that its end alone is in the way.
@@ -94,7 +94,7 @@ test('an expired certificate makes the source unavailable until it is replaced',
   await server.start();
   await server.writeKubeconfig();
   await crowd.putAll(['b']);
-  await expect.poll(untruths).toEqual([]);
+  await expect.poll(mismatches).toEqual([]);
   // The watch of another kind may be tried again last of all.
   await expect.poll(state).toBe('applied');
   expect(await groups()).toEqual(['a', 'b']);

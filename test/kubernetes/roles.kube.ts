@@ -4,14 +4,14 @@ import { connectByKubeconfig } from '../../src/kubernetes/connection.ts';
 import { asObject, type JsonObject } from '../../src/lib/json.ts';
 import type { KubernetesConfig } from '../../src/model/sources/kubernetes.ts';
 import { render } from '../charts/render.ts';
-import { openOffice } from '../sources/office-source.ts';
+import { openSampleAccount } from '../sources/office-source.ts';
 import { conditionsAt, installDefinitions } from './definitions.ts';
 import { type ApiServer, startApiServer } from './server.ts';
 
 let server: ApiServer;
 let client: Client;
 
-// Of their own: only to it the user without any rights.
+// Uses its own API server: no other one knows the user without any rights.
 beforeAll(async () => {
   server = await startApiServer();
   client = createClient({ connection: await connectByKubeconfig(server.kubeconfig), fieldManager: 'test' });
@@ -46,7 +46,7 @@ async function grant(names: readonly string[], use: Use = {}): Promise<void> {
 async function follow(names: readonly string[], use: Use = {}) {
   for (const name of names)
     await client.apply(`/api/v1/namespaces/${name}`, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
-  const office = await openOffice();
+  const office = await openSampleAccount();
   const kubeconfigFile = await server.kubeconfigFor('reader');
   const config = { name: 'k8s', kubeconfigFile, clusterWide: false, namespaces: [{ names }], ...use };
   const at = (namespace: string, plural: string, name: string) =>

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { KubernetesConfig } from '../../src/model/sources/kubernetes.ts';
-import { openOffice } from '../sources/office-source.ts';
+import { openSampleAccount } from '../sources/office-source.ts';
 import { type Answer, type Conversation, type ConversationServer, listOf, startConversation } from './conversation.ts';
 
 export const groups = '/apis/heddle.dev/v1/groups';
@@ -102,7 +102,7 @@ function kubeconfigOf({ url: server }: ConversationServer): string {
 
 /** An office that reads a cluster. */
 export async function running(conversation: Conversation, settings: Partial<KubernetesConfig> = {}) {
-  const office = await openOffice();
+  const office = await openSampleAccount();
   const { server, config } = await openCluster(conversation, settings);
   const runner = office.run([], { clusters: [config] });
   const state = async () => (await office.statusOf('k8s.team-a')).state;

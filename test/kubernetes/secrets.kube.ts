@@ -4,7 +4,7 @@ import { connectByKubeconfig } from '../../src/kubernetes/connection.ts';
 import type { Resource } from '../../src/kubernetes/resource.ts';
 import { asObjectOrEmpty, type JsonObject } from '../../src/lib/json.ts';
 import { sha256Base64 } from '../../src/lib/node-pure.ts';
-import { openOffice } from '../sources/office-source.ts';
+import { openSampleAccount } from '../sources/office-source.ts';
 import { conditionsAt, installDefinitions } from './definitions.ts';
 
 let client: Client;
@@ -20,7 +20,7 @@ afterAll(() => client.close());
 async function follow(namespace: string) {
   const metadata = { name: namespace };
   await client.apply(`/api/v1/namespaces/${namespace}`, { apiVersion: 'v1', kind: 'Namespace', metadata });
-  const office = await openOffice();
+  const office = await openSampleAccount();
   const settings = { name: 'k8s', kubeconfigFile: inject('kubeconfig'), secrets: { read: true, write: true } };
   const server = office.run([], {
     clusters: [{ ...settings, namespaces: [{ names: [namespace], limits: { kindShare: 1 } }] }],

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { newMemoryOrigin, openOffice } from '../sources/office-source.ts';
+import { newMemoryOrigin, openSampleAccount } from '../sources/office-source.ts';
 import { type Answer, listOf, statusOf } from './conversation.ts';
 import { cluster, group, groups, resource, running } from './scripted-cluster.ts';
 
@@ -128,7 +128,7 @@ describe('a network resource that names a Service', () => {
 });
 
 test('documents outside a cluster must use `address` instead of `serviceRef`', async () => {
-  const office = await openOffice();
+  const office = await openSampleAccount();
   const of = (kind: string, name: string, stated: object) =>
     JSON.stringify({ apiVersion: 'heddle.dev/v1', kind, metadata: { name }, spec: stated });
   const { network: _, ...child } = spec;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, inject, onTestFinished, test, vi } from 'v
 import { type Client, createClient } from '../../src/kubernetes/client.ts';
 import { connectByKubeconfig } from '../../src/kubernetes/connection.ts';
 import { asObject, asObjects } from '../../src/lib/json.ts';
-import { openOffice } from '../sources/office-source.ts';
+import { openSampleAccount } from '../sources/office-source.ts';
 import { crowdOf } from './crowd.ts';
 import { installDefinitions } from './definitions.ts';
 
@@ -27,14 +27,14 @@ test.each([
   });
   const crowd = crowdOf(client, namespace);
   await crowd.begin();
-  const office = await openOffice();
+  const office = await openSampleAccount();
   const namespaces = [{ names: [namespace], limits: { deletes: 2 } }];
   office.run([], { clusters: [{ name: 'k8s', kubeconfigFile: inject('kubeconfig'), namespaces }] });
-  const untruths = () => crowd.untruths(office.engine, office.account);
+  const mismatches = () => crowd.mismatches(office.engine, office.account);
   await crowd.putAll(['a', 'b', 'c', 'd', 'e', 'f']);
-  await expect.poll(untruths).toEqual([]);
+  await expect.poll(mismatches).toEqual([]);
   await crowd.put('a', { name: 'again' });
-  await expect.poll(untruths).toEqual([]);
+  await expect.poll(mismatches).toEqual([]);
   // A reference to what comes a little later is waited for, not hours long.
   const path = `/apis/heddle.dev/v1/namespaces/${namespace}`;
   const rule = { name: 'main', action: 'accept', protocol: 'all', sources: ['a'], destinations: ['late'] };
@@ -55,5 +55,5 @@ test.each([
   await client.patch(`${path}/plans/${plan?.metadata.name}`, { spec: { approvedDigest: String(digest) } });
   await expect.poll(office.groups).toEqual(['a', 'f', 'late']);
   await expect.poll(plans).toEqual([]);
-  await expect.poll(untruths).toEqual([]);
+  await expect.poll(mismatches).toEqual([]);
 });

@@ -3,7 +3,7 @@ import { type Client, createClient } from '../../src/kubernetes/client.ts';
 import { connectByKubeconfig } from '../../src/kubernetes/connection.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import type { KubernetesConfig } from '../../src/model/sources/kubernetes.ts';
-import { openOffice } from '../sources/office-source.ts';
+import { openSampleAccount } from '../sources/office-source.ts';
 import { conditionsAt, installDefinitions } from './definitions.ts';
 
 let client: Client;
@@ -21,7 +21,7 @@ async function follow(namespace: string) {
     ...{ apiVersion: 'v1', kind: 'Namespace' },
     metadata: { name: namespace },
   });
-  const office = await openOffice();
+  const office = await openSampleAccount();
   const config: KubernetesConfig = {
     name: 'k8s',
     kubeconfigFile: inject('kubeconfig'),

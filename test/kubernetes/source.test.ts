@@ -169,7 +169,8 @@ test('no resource is applied before every kind was listed (E145)', async () => {
 test('a cluster that cannot be read is reported once, with the reason', async () => {
   const refused = { status: 401, body: statusOf(401, 'Unauthorized', 'Unauthorized') };
   const { runner } = await running(cluster([], { [namespaces]: { lists: [refused] } }));
-  const message = 'cluster k8s: its namespaces cannot be read: the API server answered 401: Unauthorized; it is tried again';
+  const message =
+    'cluster k8s: its namespaces cannot be read: the API server answered 401: Unauthorized; it is tried again';
   await expect.poll(() => runner.reports).toEqual([{ level: 'error', message }]);
 });
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
 import { type Client, createClient } from '../../src/kubernetes/client.ts';
 import { connectByKubeconfig } from '../../src/kubernetes/connection.ts';
-import { openOffice } from '../sources/office-source.ts';
+import { openSampleAccount } from '../sources/office-source.ts';
 import { crowdOf } from './crowd.ts';
 import { installDefinitions } from './definitions.ts';
 import { seededRandom } from './mutate.ts';
@@ -20,7 +20,7 @@ afterAll(() => client.close());
 async function follow(namespace: string) {
   const crowd = crowdOf(client, namespace);
   await crowd.begin();
-  const office = await openOffice();
+  const office = await openSampleAccount();
   const proxy = await openKubeProxy(inject('kubeconfig'), seededRandom(7));
   onTestFinished(() => proxy[Symbol.asyncDispose]());
   const limits = { deletes: 100, kindShare: 1, updateShare: 1 };
@@ -38,13 +38,13 @@ test.each<[string, string, Weather, readonly (keyof Weather)[]]>([
   'when a proxy before the API server %s, no change is lost and nothing is wrongly deleted',
   async (_, namespace, weather, kinds) => {
     const { crowd, office, proxy } = await follow(namespace);
-    const untruths = () => crowd.untruths(office.engine, office.account);
+    const mismatches = () => crowd.mismatches(office.engine, office.account);
     proxy.set(weather);
     await crowd.putAll(names.slice(0, 40));
-    await expect.poll(untruths, { timeout: 120_000, interval: 500 }).toEqual([]);
+    await expect.poll(mismatches, { timeout: 120_000, interval: 500 }).toEqual([]);
     await crowd.putAll(names.slice(20, 60), (name) => ({ name: `${name} again` }));
     await crowd.remove(names.slice(0, 10));
-    await expect.poll(untruths, { timeout: 120_000, interval: 500 }).toEqual([]);
+    await expect.poll(mismatches, { timeout: 120_000, interval: 500 }).toEqual([]);
     for (const kind of kinds) expect(proxy.counts[kind], kind).toBeGreaterThan(5);
     const deleted = await office.rows("select key from changes where action = 'delete' order by key");
     expect(deleted.map(({ key }) => key)).toEqual(names.slice(0, 10).toSorted());
@@ -53,21 +53,21 @@ test.each<[string, string, Weather, readonly (keyof Weather)[]]>([
 
 test('only one of two servers writes statuses, and when it stops the other writes none of them again', async () => {
   const { crowd, office, proxy, first } = await follow('replicas');
-  const untruths = () => crowd.untruths(office.engine, office.account);
+  const mismatches = () => crowd.mismatches(office.engine, office.account);
   const second = await openKubeProxy(inject('kubeconfig'), seededRandom(8));
   onTestFinished(() => second[Symbol.asyncDispose]());
   await crowd.putAll(names.slice(0, 20));
-  await expect.poll(untruths).toEqual([]);
+  await expect.poll(mismatches).toEqual([]);
   const clusters = [{ name: 'k8s', kubeconfigFile: second.kubeconfig, namespaces: [{ names: ['replicas'] }] }];
   office.run([], { clusters, engine: await office.another(), leaseSeconds: 2 });
   await crowd.putAll(names.slice(20, 30));
-  await expect.poll(untruths).toEqual([]);
+  await expect.poll(mismatches).toEqual([]);
   const writesOf = (passed: readonly string[]) => passed.filter((line) => /^PATCH .*\/groups\//.test(line));
   expect(writesOf(proxy.passed)).toHaveLength(30);
   expect(second.passed).toEqual([]);
   await first.stop();
   await crowd.putAll(names.slice(30, 35));
-  await expect.poll(untruths).toEqual([]);
+  await expect.poll(mismatches).toEqual([]);
   expect(writesOf(proxy.passed)).toHaveLength(30);
   expect(
     writesOf(second.passed)

@@ -16,7 +16,7 @@ import { type ApiServer, startApiServer } from './server.ts';
 let cluster: ApiServer;
 let client: Client;
 
-// Of their own: the examples name their namespace, and everybody's plans wait there.
+// Uses its own API server: the examples name their namespace, in which plans of other tests would wait too.
 beforeAll(async () => {
   cluster = await startApiServer();
   client = createClient({ connection: await connectByKubeconfig(cluster.kubeconfig), fieldManager: 'test' });

@@ -40,13 +40,6 @@ describe('validation', () => {
       '`assistants` is called `helpers` here; write `helpers`',
     ],
     [
-      'a name that other systems use for a field',
-      { entries: [{ name: 'a', assistants: [] }] },
-      'field_renamed',
-      '/entries/0/assistants',
-      '`assistants` is called `helpers` here; write `helpers`',
-    ],
-    [
       'a field like no other',
       { extra: { qqqqqq: 1 } },
       'field_unknown',

@@ -166,7 +166,7 @@ it('a temporary peer blocks no enrolment with its key, and is activated when its
   expect(JSON.stringify((await own.call('GET', '/api/policies')).body)).not.toContain(claim);
 });
 
-it('a user of the keeper can enrol as a temporary peer in the account of a tenant, but not with another key', async () => {
+it('a user of the managing account can enrol as a temporary peer in the account of a tenant, but not with another key', async () => {
   const own = api();
   const helpers = await own.group('helpers');
   const { id: user } = (await own.call('POST', '/api/users', person({ role: 'admin', auto_groups: [helpers] }))).body;

@@ -17,7 +17,7 @@ import { createValuePolicy } from '../../src/model/schema/value-policy.ts';
 import { type Answer, apiOn, type TestApi } from '../api/setup.ts';
 import { rowsOf } from '../commit/office.ts';
 import { type TestDatabase, testDatabase } from '../setup/database.ts';
-import { loosened } from '../setup/loosened.ts';
+import { withoutAccountFilter } from '../setup/without-account-filter.ts';
 import { putObjects } from '../setup/objects.ts';
 
 // Mallory owns an account on somebody else's server, and Vera another one. Neither is the operator.
@@ -254,7 +254,7 @@ describe('row-level security', () => {
   it('keeps exports and backups within the account even if statements lack the account condition', async () => {
     let without = 0;
     const loose = await apiOn(
-      loosened(made.database, () => {
+      withoutAccountFilter(made.database, () => {
         without++;
       }),
       async () => {},

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { approvePlan } from '../../src/features/config/plans/approvals.ts';
 import { upTo } from '../commit/office.ts';
-import { groups, newMemoryOrigin, openOffice } from './office-source.ts';
+import { groups, newMemoryOrigin, openSampleAccount } from './office-source.ts';
 
 test('a waiting plan that expires is made again by the next reconcile, once, and can be approved', async () => {
-  const office = await openOffice();
+  const office = await openSampleAccount();
   let later = 0;
   const now = () => new Date(Date.parse(office.engine.now()) + later).toISOString();
   const engine = { ...office.engine, now };

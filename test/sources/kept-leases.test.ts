@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { openLeaseKeeper } from '../../src/db/leases/lease-keeper.ts';
-import { groups, newMemoryOrigin, openOffice } from './office-source.ts';
+import { groups, newMemoryOrigin, openSampleAccount } from './office-source.ts';
 
 test('a server keeps its source leases while its main thread is busy for longer than they last', async () => {
-  const office = await openOffice();
+  const office = await openSampleAccount();
   const failures: unknown[] = [];
   const leases = openLeaseKeeper({
     database: { url: office.made.url ?? '' },

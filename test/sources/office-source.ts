@@ -143,7 +143,7 @@ function runSources(
 }
 
 /** An office whose runners are stopped before it is. */
-export async function openOffice(name: 'postgres' | 'embedded' = 'postgres') {
+export async function openSampleAccount(name: 'postgres' | 'embedded' = 'postgres') {
   const office = await newOffice(name);
   const runners: SourceRunner[] = [];
   onTestFinished(async () => {

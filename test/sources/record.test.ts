@@ -7,13 +7,13 @@ import { createStatusRecord } from '../../src/features/sources/loop/record.ts';
 import { recordSource, suspendSource } from '../../src/features/sources/sources.ts';
 import type { SourceEvent } from '../../src/model/sources/conditions.ts';
 import { initialStatus } from '../../src/model/sources/status.ts';
-import { groups, newMemoryOrigin, openOffice } from './office-source.ts';
+import { groups, newMemoryOrigin, openSampleAccount } from './office-source.ts';
 
 const refused: SourceEvent = { what: 'refused', state: 'invalid', digest: 'd', at: 3, message: 'broken documents' };
 
 /** The record of a source whose lease this server has. */
 async function openRecord() {
-  const office = await openOffice();
+  const office = await openSampleAccount();
   const { engine, account, call } = office;
   await recordSource(engine, call, { id: 'team', type: 'memory', spec: {} });
   const request = { account, name: 'source/team', seconds: 30 };

@@ -6,7 +6,7 @@ import { enrolPeer } from '../../src/features/peers/enrolment/enrolment.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { sha256Base64 } from '../../src/lib/node-pure.ts';
 import { present } from '../setup/present.ts';
-import { newMemoryOrigin, openOffice } from './office-source.ts';
+import { newMemoryOrigin, openSampleAccount } from './office-source.ts';
 
 const day = 86_400_000;
 
@@ -18,7 +18,7 @@ function setupKey(spec: JsonObject = {}, renewBefore = '72h'): string {
 
 /** An office whose clock a test moves, and a source with one setup key that looks often. */
 async function renewing(document = setupKey(), concluded?: (later: (days: number) => void) => void) {
-  const office = await openOffice();
+  const office = await openSampleAccount();
   const start = Date.parse(office.engine.now());
   let at = start;
   const clocked = (engine: Engine): Engine => ({ ...engine, now: () => new Date(at).toISOString() });

@@ -3,9 +3,9 @@ import { applyPlan } from '../../src/features/config/plans/apply-plan.ts';
 import { approvePlan } from '../../src/features/config/plans/approvals.ts';
 import { createRollbackPlan } from '../../src/features/config/plans/rollback.ts';
 import { suspendSource } from '../../src/features/sources/sources.ts';
-import { groups, newMemoryOrigin, openOffice } from './office-source.ts';
+import { groups, newMemoryOrigin, openSampleAccount } from './office-source.ts';
 
-type Office = Awaited<ReturnType<typeof openOffice>>;
+type Office = Awaited<ReturnType<typeof openSampleAccount>>;
 
 /** Goes back to a revision, as somebody who looked at the plan does. */
 async function goBack({ engine, call }: Office, revision: number): Promise<void> {
@@ -16,7 +16,7 @@ async function goBack({ engine, call }: Office, revision: number): Promise<void>
 const revisionOf = async ({ engine, account }: Office) => (await engine.snapshots.fresh(account)).revision;
 
 test('E111: a source that is rolled back is suspended; E113: resumed with unchanged documents, it needs an approval', async () => {
-  const office = await openOffice();
+  const office = await openSampleAccount();
   const origin = newMemoryOrigin('team', groups('a', 'b'));
   office.run([origin], { intervalMs: 20 });
   await expect.poll(office.groups).toEqual(['a', 'b']);
@@ -39,7 +39,7 @@ test('E111: a source that is rolled back is suspended; E113: resumed with unchan
 });
 
 test('a rollback during a reconcile of the source is not undone by that reconcile', async () => {
-  const office = await openOffice();
+  const office = await openSampleAccount();
   const origin = newMemoryOrigin('team', groups('a', 'z'));
   office.run([origin]);
   await expect.poll(office.groups).toEqual(['a', 'z']);
@@ -60,7 +60,7 @@ test('a rollback during a reconcile of the source is not undone by that reconcil
 });
 
 test('a source continues normally after a rollback when its documents match the rollback', async () => {
-  const office = await openOffice();
+  const office = await openSampleAccount();
   const origin = newMemoryOrigin('team', groups('a'));
   office.run([origin]);
   await expect.poll(office.groups).toEqual(['a']);

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { openedSpec } from '../setup/opened.ts';
-import { newMemoryOrigin, openOffice } from './office-source.ts';
+import { newMemoryOrigin, openSampleAccount } from './office-source.ts';
 
 const text = `apiVersion: heddle.dev/v1
 kind: EdrVendorB
@@ -10,7 +10,7 @@ spec: {client_id: c, tenant_id: t, groups: [], last_synced_interval: 24, secret:
 
 /** An office that applies the text again and again, and what it keeps as the secret. */
 async function openVendor() {
-  const office = await openOffice();
+  const office = await openSampleAccount();
   const kept = async (): Promise<string | undefined> => {
     const [object] = (await office.engine.snapshots.fresh(office.account)).ofKind('EdrVendorB');
     return object === undefined ? undefined : String(openedSpec(office.engine, office.account, object)['secret']);

@@ -5,10 +5,10 @@ import { detachSource } from '../../src/features/sources/source-admin.ts';
 import { suspendSource } from '../../src/features/sources/sources.ts';
 import { createObject } from '../../src/objects/objects.ts';
 import { upTo } from '../commit/office.ts';
-import { groups, newMemoryOrigin, openOffice } from './office-source.ts';
+import { groups, newMemoryOrigin, openSampleAccount } from './office-source.ts';
 
 test('E136: one of two servers reconciles a source, and the other takes over at once when that one stops', async () => {
-  const office = await openOffice();
+  const office = await openSampleAccount();
   const origin = newMemoryOrigin('team', groups('a'));
   const first = office.run([origin]);
   await expect.poll(office.groups).toEqual(['a']);
@@ -23,7 +23,7 @@ test('E136: one of two servers reconciles a source, and the other takes over at 
 });
 
 test('E136: an unresponsive server is replaced when its lease expires, and changes nothing when it resumes', async () => {
-  const office = await openOffice();
+  const office = await openSampleAccount();
   const origin = newMemoryOrigin('team', groups('a'));
   const asleep = office.run([origin]);
   await expect.poll(office.groups).toEqual(['a']);
@@ -44,7 +44,7 @@ test('E136: an unresponsive server is replaced when its lease expires, and chang
 });
 
 test('E133: refused content is not tried again at each interval, only when it or the account changes', async () => {
-  const office = await openOffice();
+  const office = await openSampleAccount();
   const origin = newMemoryOrigin('team', 'apiVersion: heddle.dev/v1\nkind: Nonsense');
   const runner = office.run([origin], { intervalMs: 5 });
   const refusals = () => runner.reports.filter(({ level }) => level === 'error').length;
@@ -60,7 +60,7 @@ test('E133: refused content is not tried again at each interval, only when it or
 });
 
 test('an unchanged source is read repeatedly without a write', async () => {
-  const office = await openOffice();
+  const office = await openSampleAccount();
   const origin = newMemoryOrigin('team', groups('a'));
   office.run([origin], { intervalMs: 5 });
   await expect.poll(office.groups).toEqual(['a']);
@@ -73,7 +73,7 @@ test('an unchanged source is read repeatedly without a write', async () => {
 });
 
 test('a server that starts records nothing for documents that are applied, however long the comparison takes', async () => {
-  const office = await openOffice();
+  const office = await openSampleAccount();
   const origin = newMemoryOrigin('team', groups('a'));
   let recorded = 0;
   const slow = {
@@ -95,7 +95,7 @@ test('a server that starts records nothing for documents that are applied, howev
 });
 
 test('E134: two writers that undo each other are stopped and named, and run again on request', async () => {
-  const office = await openOffice();
+  const office = await openSampleAccount();
   const origin = newMemoryOrigin('team', groups('even'));
   // Its deletes want no approval, however many they are in an hour.
   office.run([origin], { burst: 6, spec: { limits: { deletes: 1000 } } });
@@ -127,7 +127,7 @@ test('E134: two writers that undo each other are stopped and named, and run agai
 });
 
 test('E134: a stopped source stays stopped if a probe finds a change, and continues if it finds none', async () => {
-  const office = await openOffice();
+  const office = await openSampleAccount();
   const origin = newMemoryOrigin('team', groups('a'));
   const breaker: boolean[] = [];
   office.engine.observer.on((seen) => (seen.what === 'breaker' ? breaker.push(seen.open) : undefined));
@@ -157,7 +157,7 @@ test('E134: a stopped source stays stopped if a probe finds a change, and contin
 });
 
 test('E134: a stopped source that returns to its applied content continues with the next probe', async () => {
-  const office = await openOffice();
+  const office = await openSampleAccount();
   const origin = newMemoryOrigin('team', groups('a'));
   office.run([origin], { burst: 1, probeMs: 200 });
   await expect.poll(async () => (await office.statusOf('team')).state).toBe('applied');
@@ -176,7 +176,7 @@ test('E134: a stopped source that returns to its applied content continues with 
 });
 
 test('E135: a reconcile that runs when its source is suspended completes, and the next one waits for a resume', async () => {
-  const office = await openOffice();
+  const office = await openSampleAccount();
   const origin = newMemoryOrigin('team', groups('a'));
   office.run([origin]);
   await expect.poll(office.groups).toEqual(['a']);
@@ -199,7 +199,7 @@ test('E135: a reconcile that runs when its source is suspended completes, and th
 });
 
 test('a reconcile request is handled once, whichever server got it, and plans unchanged content again', async () => {
-  const office = await openOffice();
+  const office = await openSampleAccount();
   const origin = newMemoryOrigin('team', groups('a'));
   office.run([origin]);
   await expect.poll(office.groups).toEqual(['a']);
@@ -213,7 +213,7 @@ test('a reconcile request is handled once, whichever server got it, and plans un
 });
 
 test('a request after a detach is handled by the next holder of the lease, not by the one that lost it', async () => {
-  const office = await openOffice();
+  const office = await openSampleAccount();
   office.run([newMemoryOrigin('team', groups('a'))]);
   await expect.poll(office.groups).toEqual(['a']);
   const { engine, call } = office;
@@ -228,7 +228,7 @@ test('a request after a detach is handled by the next holder of the lease, not b
 });
 
 test('a hint makes the server that runs the source read it, and 100 hints cause at most 10 reads', async () => {
-  const office = await openOffice();
+  const office = await openSampleAccount();
   const origin = newMemoryOrigin('team', groups('a'));
   office.run([origin]);
   await expect.poll(office.groups).toEqual(['a']);
@@ -240,7 +240,7 @@ test('a hint makes the server that runs the source read it, and 100 hints cause 
 });
 
 test('a source that cannot be read is retried until it can, and deletes nothing meanwhile', async () => {
-  const office = await openOffice();
+  const office = await openSampleAccount();
   const origin = newMemoryOrigin('team', groups('a'));
   const runner = office.run([origin]);
   await expect.poll(office.groups).toEqual(['a']);
@@ -255,7 +255,7 @@ test('a source that cannot be read is retried until it can, and deletes nothing 
 });
 
 test('a running source stalls when its account is deleted, and creates nothing again', async () => {
-  const office = await openOffice();
+  const office = await openSampleAccount();
   const origin = newMemoryOrigin('team', groups('a'));
   const runner = office.run([origin], { intervalMs: 20 });
   await expect.poll(office.groups).toEqual(['a']);
@@ -270,7 +270,7 @@ test('a running source stalls when its account is deleted, and creates nothing a
 });
 
 test('E137: a wall clock that jumps by an hour back and forth affects neither leases nor intervals', async () => {
-  const office = await openOffice();
+  const office = await openSampleAccount();
   const origin = newMemoryOrigin('team', groups('a'));
   let jumps = 0;
   const engine = {
@@ -296,7 +296,7 @@ test('E137: a wall clock that jumps by an hour back and forth affects neither le
 });
 
 test('E69: before a source deletes objects, the other sources of the server record their claims', async () => {
-  const office = await openOffice();
+  const office = await openSampleAccount();
   const [from, to] = [newMemoryOrigin('from', groups('a', 'moved')), newMemoryOrigin('to', groups('b'))];
   office.run([from, to]);
   await expect.poll(office.groups).toEqual(['a', 'b', 'moved']);
@@ -310,7 +310,7 @@ test('E69: before a source deletes objects, the other sources of the server reco
 });
 
 test('a plan that a guard stopped is stored, and applied only when exactly that plan is approved', async () => {
-  const office = await openOffice();
+  const office = await openSampleAccount();
   const keys = upTo(12).map((at) => `g${at}`);
   const origin = newMemoryOrigin('team', groups(...keys));
   const runner = office.run([origin], { intervalMs: 50 });
@@ -339,7 +339,7 @@ test('a plan that a guard stopped is stored, and applied only when exactly that 
 });
 
 test('with `approval: always` each change of a source needs an approval, and unchanged documents need none', async () => {
-  const office = await openOffice();
+  const office = await openSampleAccount();
   const origin = newMemoryOrigin('team', groups('a'));
   office.run([origin], { spec: { approval: 'always' } });
   const waits = async () => {

@@ -130,7 +130,7 @@ const directories: Rows = {
   'GET /api/integrations/scim-idp/{id}/logs': {
     at: one('id', newScim),
     answer: list(logEntry),
-    mayBeEmpty: 'nothing is pushed before issue 4/5',
+    mayBeEmpty: 'the walk has no client of SCIM',
   },
 };
 

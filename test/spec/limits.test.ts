@@ -4,8 +4,7 @@ import { type Answer, sharedApi, testApi } from '../api/setup.ts';
 import { withValue } from '../kinds/places.ts';
 import { type Body, type BodyName, bodies, type Refs } from './bodies.ts';
 import { type Case, constraints } from './constraints.ts';
-import { limits, limitsOfLaterIssues } from './limits.ts';
-import { waiting } from './waiting.ts';
+import { limits } from './limits.ts';
 import { addCluster, createWorld } from './world.ts';
 
 const secret = Buffer.from('a secret').toString('base64');
@@ -102,10 +101,6 @@ describe.each(ways)('in %s', (way) => {
 function lastOf(pointer: string): string {
   return pointer.split('/').at(-1) ?? '';
 }
-
-it('limits of later issues exist only for operations that are not served yet', () => {
-  expect(Object.values(waiting).flat()).toEqual(expect.arrayContaining(Object.keys(limitsOfLaterIssues)));
-});
 
 describe('constraint 9: a cloud-only feature', () => {
   const settingsWith = async (own: Awaited<ReturnType<typeof testApi>>, peer_approval_enabled: boolean) => {

@@ -98,6 +98,3 @@ export const limits: readonly Limit[] = [
     outside: [299],
   },
 ];
-
-/** Limits of operations that later issues bring, by operation: the change that brings one moves its line to a test. */
-export const limitsOfLaterIssues: Readonly<Record<string, string>> = {};

@@ -4,16 +4,15 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { sharedApi } from '../api/setup.ts';
 import { requestsOf } from '../integrations/directory/requests.ts';
 import { membersOf } from './check-answer.ts';
+import { hostedOnly, unseen } from './expected-absences.ts';
 import { rows } from './fields.ts';
 import { cloudOnly, counts, operations } from './operations.ts';
 import type { Row } from './row.ts';
 import type { Member } from './shape.ts';
-import { hostedOnly, unseen, waiting } from './waiting.ts';
 import { pathOf, tryOperation } from './walk.ts';
 import { createWorld, type World } from './world.ts';
 
 const all = Object.values(operations).flat();
-const later = Object.values(waiting).flat();
 
 describe('the table of API operations', () => {
   it('has all 147 operations, each once', () => {
@@ -24,12 +23,12 @@ describe('the table of API operations', () => {
 
   it('specifies the request and the answer of each operation, and no other', () => {
     expect(Object.keys(rows).sort()).toEqual([...all].sort());
-    expect(all).toEqual(expect.arrayContaining([...later, ...cloudOnly]));
+    expect(all).toEqual(expect.arrayContaining([...cloudOnly]));
   });
 
   it('is written by hand and imports nothing from the declarations', () => {
     const tables = readdirSync(import.meta.dirname).filter((name) =>
-      /^(fields|operations|limits|constraints|bodies|waiting)(-\w+)?\.ts$/.test(name),
+      /^(fields|operations|limits|constraints|bodies|expected-absences)(-\w+)?\.ts$/.test(name),
     );
     const imports = tables.flatMap((name) => [
       ...readFileSync(join(import.meta.dirname, name), 'utf8').matchAll(/from '(\.\.[^']+)'/g),
@@ -38,10 +37,6 @@ describe('the table of API operations', () => {
       '../../src/lib/json.ts',
       '../setup/certificates.ts',
     ]);
-  });
-
-  it('lists each operation of a later issue once', () => {
-    expect(new Set(later).size).toBe(later.length);
   });
 });
 
@@ -54,7 +49,7 @@ describe.each(['self-hosted', 'hosted'] as const)('the %s edition', (edition) =>
     world = createWorld(api(), edition, txt);
   });
   const hidden = edition === 'hosted' ? [] : cloudOnly;
-  const served = all.filter((operation) => !later.includes(operation) && !hidden.includes(operation));
+  const served = all.filter((operation) => !hidden.includes(operation));
 
   it.each(served)('serves %s as specified', async (operation) => {
     const row = rows[operation] as Row;
@@ -63,21 +58,12 @@ describe.each(['self-hosted', 'hosted'] as const)('the %s edition', (edition) =>
     expect(await tryOperation({ world, operation, row, refusals, seen })).toEqual([]);
   });
 
-  it.each(later)('does not serve %s yet', async (operation) => {
+  it.each(hidden)('returns 404 for %s, and states the reason', async (operation) => {
     const [method = ''] = operation.split(' ');
-    const { status } = await api().call(method, pathOf(operation, {}), method === 'GET' ? undefined : {});
-    expect([404, 405]).toContain(status);
+    const place = { peerId: await world.peer() };
+    const answer = await api().call(method, pathOf(operation, place), method === 'GET' ? undefined : {});
+    expect([answer.status, answer.body.message]).toEqual([404, expect.stringContaining('hosted edition')]);
   });
-
-  it.each(hidden.filter((operation) => !later.includes(operation)))(
-    'returns 404 for %s, and states the reason',
-    async (operation) => {
-      const [method = ''] = operation.split(' ');
-      const place = { peerId: await world.peer() };
-      const answer = await api().call(method, pathOf(operation, place), method === 'GET' ? undefined : {});
-      expect([answer.status, answer.body.message]).toEqual([404, expect.stringContaining('hosted edition')]);
-    },
-  );
 
   it('returned every member of every answer, except those that nothing can produce yet', () => {
     const missing = served.flatMap((operation) => {

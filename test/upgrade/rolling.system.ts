@@ -5,7 +5,7 @@ import type { JsonObject } from '../../src/lib/json.ts';
 import { asOperator } from '../api/setup.ts';
 import type { Program } from '../setup/heddle.ts';
 import { rowsOf } from '../setup/rows.ts';
-import { landedProgram } from './landed.ts';
+import { previousReleaseProgram } from './previous-release.ts';
 import {
   channel,
   enrolAcross,
@@ -182,7 +182,7 @@ describe('an installation during a rolling update', () => {
   let program: Program;
   let installation: Installation;
   beforeAll(async () => {
-    [program, installation] = await Promise.all([landedProgram(), openInstallation()]);
+    [program, installation] = await Promise.all([previousReleaseProgram(), openInstallation()]);
   });
 
   it('serves with the previous release and this one at the same time', { timeout: 240_000 }, async () => {

@@ -3,7 +3,6 @@ import { applyNow } from '../../features/config/plans/apply-plan.ts';
 import { planApply } from '../../features/config/plans/documents.ts';
 import { createPlan } from '../../features/config/plans/saved-plans.ts';
 import { errorForProblems } from '../../objects/objects.ts';
-import { readableRefusal } from '../../objects/readable-problems.ts';
 import { documents as operations } from '../../operations/config/documents.ts';
 import { implement } from '../operations/implement.ts';
 import { recoverApplied } from '../recover.ts';
@@ -19,8 +18,8 @@ export const documents = implement(operations, (engine, { reader, planLimit }) =
       ...planning,
       async handle({ body, ...sender }) {
         const { applyRequest, input } = await readApplyRequest(reader, sender, body);
-        const { outcome, before } = await planApply(engine, sender.call, applyRequest);
-        if (!outcome.ok) throw errorForProblems(readableRefusal(before, sender.call, outcome.problems));
+        const { outcome } = await planApply(engine, sender.call, applyRequest);
+        if (!outcome.ok) throw errorForProblems(outcome.problems);
         return { valid: true, documents: input.documents.length, warnings: outcome.plan.warnings };
       },
     },
@@ -38,7 +37,7 @@ export const documents = implement(operations, (engine, { reader, planLimit }) =
       async handle({ body, query, ...sender }) {
         const { applyRequest } = await readApplyRequest(reader, sender, body);
         if (query.dryRun) return { plan: await createPlan(engine, sender.call, applyRequest), revision: null };
-        return applyNow(engine, sender.call, { ...applyRequest, byHand: true });
+        return applyNow(engine, sender.call, { ...applyRequest, isManualApply: true });
       },
     },
     test: {

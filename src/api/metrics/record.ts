@@ -1,4 +1,4 @@
-import type { Observation } from '../../commit/observe.ts';
+import type { MetricEvent } from '../../commit/observe.ts';
 import type { Meters } from './meters.ts';
 
 /** Time at which the declarations of a source were last in place, by account and source. */
@@ -18,7 +18,7 @@ const sourceGauges = [
 ] as const;
 
 /** Updates the metrics for an observation. */
-export function record(meters: Meters, inPlace: InPlace, observation: Observation): void {
+export function record(meters: Meters, inPlace: InPlace, observation: MetricEvent): void {
   switch (observation.what) {
     case 'guard':
       meters.count('heddle_config_plan_guard_trips_total', { guard: observation.guard });
@@ -76,14 +76,14 @@ export function record(meters: Meters, inPlace: InPlace, observation: Observatio
 
 function recordScim(
   meters: Meters,
-  { resource, method, status }: Extract<Observation, { readonly what: 'scim' }>,
+  { resource, method, status }: Extract<MetricEvent, { readonly what: 'scim' }>,
 ): void {
   meters.count('heddle_scim_requests_total', { resource, method, status });
 }
 
 function recordDelivery(
   meters: Meters,
-  { type, outcome, events, seconds }: Extract<Observation, { readonly what: 'delivery' }>,
+  { type, outcome, events, seconds }: Extract<MetricEvent, { readonly what: 'delivery' }>,
 ): void {
   meters.observe('heddle_delivery_seconds', seconds, { type, outcome });
   if (outcome === 'accepted') meters.count('heddle_delivery_events_total', { type }, events);
@@ -91,13 +91,13 @@ function recordDelivery(
 
 function recordEndpointSync(
   meters: Meters,
-  { product, outcome, devices, seconds }: Extract<Observation, { readonly what: 'endpoint_sync' }>,
+  { product, outcome, devices, seconds }: Extract<MetricEvent, { readonly what: 'endpoint_sync' }>,
 ): void {
   meters.observe('heddle_endpoint_sync_seconds', seconds, { product, outcome });
   if (outcome === 'synced') meters.count('heddle_endpoint_sync_devices_total', { product }, devices);
 }
 
-function recordSource(meters: Meters, inPlace: InPlace, observation: Extract<Observation, SourceLabels>): void {
+function recordSource(meters: Meters, inPlace: InPlace, observation: Extract<MetricEvent, SourceLabels>): void {
   const { account, source } = observation;
   const labels = { account, source };
   switch (observation.what) {

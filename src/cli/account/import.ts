@@ -6,7 +6,7 @@ import { defineCommand } from '../command.ts';
 import { exit } from '../exit.ts';
 import { writeJson } from '../failure.ts';
 import { jsonFlag } from '../flags.ts';
-import { placeOf } from '../terminal/problems.ts';
+import { positionText } from '../terminal/problems.ts';
 import { kindNamed } from './kind-name.ts';
 
 export const importObject = defineCommand({
@@ -48,6 +48,6 @@ async function declaredByText(client: Client, object: string): Promise<string | 
   const { objects } = await call(client, operations.list, { query: { object } });
   const [{ declared } = { declared: [] }] = objects;
   if (declared.length === 0) return undefined;
-  const places = declared.map(({ source, ...place }) => `${source} (${placeOf(place)})`);
+  const places = declared.map(({ source, ...place }) => `${source} (${positionText(place)})`);
   return `${printable(object)} is already stated by the source ${printable(places.join(' and by '))}; move that document instead of stating the object twice.`;
 }

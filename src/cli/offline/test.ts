@@ -13,7 +13,7 @@ import { collectFiles } from '../plan/files.ts';
 import { pushBody } from '../plan/planning.ts';
 import { sourceNameOf } from '../plan/source-name.ts';
 import type { Paint, Style } from '../terminal/paint.ts';
-import { count, placeOf } from '../terminal/problems.ts';
+import { count, positionText } from '../terminal/problems.ts';
 import { withProgress } from '../terminal/progress.ts';
 import { checkOffline } from './offline.ts';
 import { collectValues, type ValueConfig, valueSettings } from './values.ts';
@@ -74,7 +74,7 @@ function renderTests({ tests, passed, failed, conditional }: TestResults, paint:
   if (tests.length === 0) return 'No access tests.\n';
   const lines = tests.flatMap((one) => {
     const [word, style] = words[one.outcome];
-    const place = placeOf(one);
+    const place = positionText(one);
     const head = `${paint(style, word)}  ${printable(one.key ?? one.name)}${place === '' ? '' : `  ${paint('faint', `(${place})`)}`}`;
     return one.outcome === 'pass' ? [head] : [head, `      ${printable(one.message)}`];
   });

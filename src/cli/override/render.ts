@@ -2,7 +2,7 @@ import { printable } from '../../lib/text/printable.ts';
 import type { RunningOverride } from '../../operations/config/overrides.ts';
 import { renderUnits } from '../render/units.ts';
 import type { Paint } from '../terminal/paint.ts';
-import { placeOf } from '../terminal/problems.ts';
+import { positionText } from '../terminal/problems.ts';
 
 /** Returns the overrides as text: the overriding value of each unit, and below it the end, the user and the reason. */
 export function renderOverrides(overrides: readonly RunningOverride[], paint: Paint): string {
@@ -16,7 +16,7 @@ export function renderOverrides(overrides: readonly RunningOverride[], paint: Pa
 function headOf(one: RunningOverride, last: RunningOverride | undefined, paint: Paint): readonly string[] {
   if (one.id === last?.id) return [];
   const place =
-    one.file === undefined ? '' : `  ${paint('faint', `(${placeOf(one)}, source ${printable(one.source ?? '')})`)}`;
+    one.file === undefined ? '' : `  ${paint('faint', `(${positionText(one)}, source ${printable(one.source ?? '')})`)}`;
   return [`${paint('changed', `${one.kind} ${printable(one.key ?? one.name)}`)}${place}`];
 }
 

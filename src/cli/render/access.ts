@@ -2,7 +2,7 @@ import { keysOf } from '../../lib/json.ts';
 import { printable } from '../../lib/text/printable.ts';
 import type { AccessAnswer } from '../../operations/config/access.ts';
 import type { Paint, Style } from '../terminal/paint.ts';
-import { placeOf } from '../terminal/problems.ts';
+import { positionText } from '../terminal/problems.ts';
 
 type Rule = AccessAnswer['rules'][number];
 type Named = Pick<AccessAnswer['from'], 'name' | 'declared'>;
@@ -108,5 +108,5 @@ function checkAndPlaceLines({ from, to, checks }: Rule, paint: Paint): readonly 
 }
 
 function placesOf(declared: readonly Place[]): string {
-  return declared.map(({ file, line }) => placeOf({ file, line })).join(', ');
+  return declared.map(({ file, line }) => positionText({ file, line })).join(', ');
 }

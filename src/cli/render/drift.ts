@@ -2,7 +2,7 @@ import { printable } from '../../lib/text/printable.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { DriftReport, DriftUnit, ManualRun } from '../../operations/config/drift.ts';
 import type { Paint } from '../terminal/paint.ts';
-import { count, placeOf } from '../terminal/problems.ts';
+import { count, positionText } from '../terminal/problems.ts';
 import { renderUnits } from './units.ts';
 
 /** Returns the drift as text: by object and unit, with the reason below each unit. */
@@ -56,7 +56,7 @@ function renderObject(units: readonly DriftUnit[], paint: Paint): readonly strin
   const [first] = units;
   if (first === undefined) return [];
   const name = `${first.kind} ${printable(first.key ?? first.name)}`;
-  const place = `(${placeOf(first)}, source ${printable(first.source)})`;
+  const place = `(${positionText(first)}, source ${printable(first.source)})`;
   return [`${paint('changed', name)}  ${paint('faint', place)}`, ...units.flatMap((unit) => unitLines(unit, paint))];
 }
 

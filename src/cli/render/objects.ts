@@ -2,7 +2,7 @@ import { printable } from '../../lib/text/printable.ts';
 import type { ListedObject } from '../../operations/config/objects.ts';
 import { cell } from '../terminal/cell.ts';
 import type { Paint, Style } from '../terminal/paint.ts';
-import { count, placeOf } from '../terminal/problems.ts';
+import { count, positionText } from '../terminal/problems.ts';
 import { renderTable } from '../terminal/table.ts';
 
 const headings = ['STATUS', 'KIND', 'NAME', 'OWNER', 'REVISION', 'STATED AT'];
@@ -26,7 +26,7 @@ export function renderObjects(objects: readonly ListedObject[], paint: Paint): s
 
 function cellsOf({ status, kind, key, name, id, owner, revision, declared }: ListedObject): readonly string[] {
   const places = declared.map(({ source, file, line }) =>
-    source === owner ? placeOf({ file, line }) : `${placeOf({ file, line })} (${printable(source)})`,
+    source === owner ? positionText({ file, line }) : `${positionText({ file, line })} (${printable(source)})`,
   );
   return [status, kind, key ?? (name === '' ? `id:${id}` : name), owner, revision, places.join(', ')].map(cell);
 }

@@ -7,7 +7,7 @@ import { fieldNameOf } from '../../plan/ownership/membership.ts';
 import { accessLine, accessSummary, changesAccess, firstRows } from '../../plan/view/access.ts';
 import { renderOverrides } from '../override/render.ts';
 import type { Paint } from '../terminal/paint.ts';
-import { count, placeOf, renderWarnings } from '../terminal/problems.ts';
+import { count, positionText, renderWarnings } from '../terminal/problems.ts';
 import { renderUnits } from './units.ts';
 
 /** Returns a plan as text: a diff by field, warnings, guards, and a summary line. */
@@ -85,7 +85,7 @@ function renderChanges(changes: readonly ChangeView[], paint: Paint): string {
 function renderChange(change: ChangeView, paint: Paint): readonly string[] {
   const [mark, style] = actionMarks[change.action];
   const name = printable(change.key ?? change.name);
-  const place = placeOf(change);
+  const place = positionText(change);
   const head = `${paint(style, `${mark} ${change.kind} ${name}`)}${place === '' ? '' : `  ${paint('faint', `(${place})`)}`}`;
   const units = renderUnits(change.action, change.units, paint);
   const renamed =

@@ -22,14 +22,14 @@ export function renderWarnings(warnings: readonly Problem[], paint: Paint): stri
 
 /** Returns `file:line:column: message (code)`, and below it the object and the path of the field. */
 function renderProblem(problem: Problem, paint: Paint): string {
-  const place = placeOf(problem);
+  const place = positionText(problem);
   const subject = [[problem.kind, problem.key].filter(isGiven).join(' '), problem.path].filter(isGiven).join('  ');
   const first = `${place === '' ? '' : `${paint('strong', place)}: `}${printable(problem.message)} ${paint('faint', `(${problem.code})`)}`;
   return subject === '' ? first : `${first}\n    ${paint('faint', printable(subject))}`;
 }
 
 /** Returns `file:line:column`, without the parts that are unknown. Empty without a file. */
-export function placeOf(problem: Pick<Problem, 'file' | 'line' | 'column'>): string {
+export function positionText(problem: Pick<Problem, 'file' | 'line' | 'column'>): string {
   if (problem.file === undefined) return '';
   const numbers = problem.line === undefined ? [] : [problem.line, problem.column];
   return [printable(problem.file), ...numbers.filter((number) => number !== undefined)].join(':');

@@ -126,7 +126,9 @@ export function* compileCommit(input: CommitInput, contender?: string): Generato
     gone_identities: rows.deleteCredentialHolders,
     gone_people: rows.deleteCredentialHolders,
     gone_invites: rows.deleteCredentialHolders,
-    gone_credentials: revisions.some(({ forgets }) => forgets === true) ? rows.deleteCredentialHolders : [],
+    gone_credentials: revisions.some(({ deletesIdpUsers }) => deletesIdpUsers === true)
+      ? rows.deleteCredentialHolders
+      : [],
     gone_logins: rows.deleteCredentialHolders,
     gone_overrides: rows.dropOverrides,
     gone_entries: rows.deleteEntries,

@@ -3,7 +3,7 @@ import { mapInSteps, runToEnd } from '../../lib/steps.ts';
 import type { Actor } from '../../model/declare/actor.ts';
 import type { AuditEvent } from '../../model/declare/kind.ts';
 import type { Registry } from '../../model/declare/registry.ts';
-import { inCanonicalOrder } from '../../model/schema/canonical-order.ts';
+import { sortMaps } from '../../model/schema/map-order.ts';
 import {
   changedSortKeys,
   imageOf,
@@ -45,9 +45,9 @@ export interface RevisionInput {
   /** Digest whose approval let the plan through a guard. */
   readonly approved?: string | undefined;
   /**
-   * Whether the identity provider of this server also forgets the users that the plan deletes, with their passwords.
+   * Whether the identity provider of this server also deletes the users that the plan deletes, with their passwords.
    */
-  readonly forgets?: boolean;
+  readonly deletesIdpUsers?: boolean;
   /** Time of the commit, in ISO 8601. */
   readonly at: string;
   readonly events: readonly AuditEvent[];
@@ -213,5 +213,5 @@ function replayRow(registry: Registry, row: ChangeRow, before: StoredObject | un
     ),
     updatedRevision: row.revision,
   };
-  return inCanonicalOrder(fields, image.sortKeys === undefined ? next : withSortKeys(next, image.sortKeys));
+  return sortMaps(fields, image.sortKeys === undefined ? next : withSortKeys(next, image.sortKeys));
 }

@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely';
 import type { JsonObject } from '../../lib/json.ts';
 import type { Registry } from '../../model/declare/registry.ts';
 import { NotFound } from '../../model/errors.ts';
-import { inCanonicalOrder } from '../../model/schema/canonical-order.ts';
+import { sortMaps } from '../../model/schema/map-order.ts';
 import type { SealForm } from '../../model/schema/sealing.ts';
 import { readSettings, type SourceSettings } from '../../model/sources/settings.ts';
 import { contentFromSpec, membershipFields } from '../../model/state/members.ts';
@@ -68,7 +68,7 @@ export async function loadSnapshot(
   const declarations = gatherDeclarations(declared);
   const put = objects.map((row) => {
     const loaded = storedObject(registry, row, membership.get(row.id), declarations.get(row.id) ?? []);
-    const object = inCanonicalOrder(registry.find(row.kind)?.spec ?? {}, loaded);
+    const object = sortMaps(registry.find(row.kind)?.spec ?? {}, loaded);
     const keys = sortKeys.get(row.id);
     return keys === undefined ? object : { ...object, sortKeys: keys };
   });

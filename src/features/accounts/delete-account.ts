@@ -12,32 +12,32 @@ import { isLinked, requireAccount, statusOf, tenantKind } from './tenants/steps.
 
 /**
  * Deletes the account of the call with everything in it. Only its owners may do so. An account that manages tenants
- * must unlink them first. An account that is managed is also removed from the list of its keeper, which gets an audit
- * event.
+ * must unlink them first. An account that is managed is also removed from the list of its managing account, which gets
+ * an audit event.
  */
 export async function deleteAccount(engine: Engine, call: Call, id: string): Promise<void> {
   if (id !== call.account) throw new NotFound(`account ${id} not found`);
   const seen = await engine.snapshots.fresh(id);
-  const keeper = keeperOf(seen);
+  const manager = managingAccountOf(seen);
   const { made, invited } = await findUnlinkedTenants(engine, seen);
   const committed = await engine.committer.mutateTogether({
     actor: call.actor,
-    accounts: [...new Set([id, ...(keeper === undefined ? [] : [keeper]), ...made, ...invited])],
+    accounts: [...new Set([id, ...(manager === undefined ? [] : [manager]), ...made, ...invited])],
     deletedAccounts: [id, ...made],
-    ...(keeper === undefined ? {} : { events: { [keeper]: [deletion(seen)] } }),
+    ...(manager === undefined ? {} : { events: { [manager]: [deletion(seen)] } }),
     propose: (stateOf) => {
       const state = stateOf(id);
-      if (keeperOf(state) !== keeper)
-        throw new Conflict('refused', 'the keeper of the account changed at the same moment; try again');
-      const tenant = keeper === undefined ? undefined : stateOf(keeper).find(tenantKind, id);
-      requireOwner(state, call, keeper === undefined ? undefined : { home: stateOf(keeper), tenant });
+      if (managingAccountOf(state) !== manager)
+        throw new Conflict('refused', 'the managing account changed at the same moment; try again');
+      const tenant = manager === undefined ? undefined : stateOf(manager).find(tenantKind, id);
+      requireOwner(state, call, manager === undefined ? undefined : { home: stateOf(manager), tenant });
       requireNoTenants(state);
       const pending = state.ofKind(tenantKind).filter((one) => statusOf(one) === 'pending' && made.includes(one.id));
       if (pending.length !== made.length || made.some((one) => !isLinked(stateOf(one), id)))
         throw new Conflict('refused', 'the tenants of the account changed at the same moment; try again');
       const others = Object.assign({}, ...invited.map((one) => planInviteWithdrawal(engine, stateOf(one), id)));
-      if (keeper === undefined || tenant === undefined) return others;
-      return { ...others, [keeper]: planEdits(engine, stateOf(keeper), [{ before: tenant }]) };
+      if (manager === undefined || tenant === undefined) return others;
+      return { ...others, [manager]: planEdits(engine, stateOf(manager), [{ before: tenant }]) };
     },
   });
   if (!committed.ok) throw errorForProblems(committed.problems);
@@ -65,12 +65,12 @@ async function findUnlinkedTenants(
   return { made, invited };
 }
 
-function keeperOf(state: Snapshot): string | undefined {
+function managingAccountOf(state: Snapshot): string | undefined {
   const { msp } = requireAccount(state).derived;
   return typeof msp === 'string' ? msp : undefined;
 }
 
-/** Audit event in the account of the keeper. In the deleted account it could not be read. */
+/** Audit event in the managing account. In the deleted account it could not be read. */
 function deletion(state: Snapshot): AuditEvent {
   const { derived, createdAt } = requireAccount(state);
   const meta = { account_id: state.account, domain: derived.domain ?? '', created_at: createdAt };
@@ -94,8 +94,8 @@ function requireOwner(state: Snapshot, { actor, home }: Call, keeping: KeeperSta
 }
 
 /**
- * Throws while the account manages active tenants, because they would lose their keeper. Tenants with an unproved
- * domain are deleted with the account.
+ * Throws while the account manages active tenants, because they would lose their managing account. Tenants with an
+ * unproved domain are deleted with the account.
  */
 function requireNoTenants(state: Snapshot): void {
   const tenants = state.ofKind(tenantKind).filter((tenant) => statusOf(tenant) === 'active');
@@ -103,6 +103,6 @@ function requireNoTenants(state: Snapshot): void {
   const names = tenants.slice(0, 10).map(({ name }) => name);
   throw new Conflict(
     'in_use',
-    `the account is the keeper of ${tenants.length} tenants (${names.join(', ')}${tenants.length > 10 ? ', …' : ''}); unlink them first`,
+    `the account manages ${tenants.length} tenants (${names.join(', ')}${tenants.length > 10 ? ', …' : ''}); unlink them first`,
   );
 }

@@ -9,8 +9,9 @@ type SentInvite = Pick<Invite, 'user' | 'createdBy' | 'role' | 'groups'>;
 
 /**
  * Returns why an invite is no longer valid; `undefined` when it is valid. An invite for an existing user is valid for
- * their first sign-in only. No invite grants a right that its sender could not grant at this moment. A sender who belongs
- * to the keeper of the account is not a user of the account, and may only be known to grant no ownership of a tenant.
+ * their first sign-in only. No invite grants a right that its sender could not grant at this moment. A sender who
+ * belongs to the managing account is not a user of the account, and may only be known to grant no ownership of a
+ * tenant.
  */
 export function inviteFault(state: Snapshot, { user, createdBy, role, groups }: SentInvite): string | undefined {
   const invited = user === null ? undefined : state.find('User', user);
@@ -30,7 +31,7 @@ function mayInvite(sender: Stored<'User'>): boolean {
 }
 
 function exceedsSender(state: Snapshot, sender: Stored<'User'> | undefined, granted: Rights, isNew: boolean): boolean {
-  // The rights of a sender from the keeper's account were checked when the existing user was invited.
+  // The rights of a sender from the managing account were checked when the existing user was invited.
   if (sender === undefined) return isNew && ownedTenant(state, granted.auto_groups ?? []) !== undefined;
   return rightBeyondActor(state, { type: 'user', id: sender.id, name: sender.name }, granted) !== undefined;
 }

@@ -27,7 +27,7 @@ export function openLocationDatabase(file: string): Locate {
   }
   return (address) => {
     try {
-      return placeOf(reader.get(unmappedAddress(address) ?? address));
+      return locationOf(reader.get(unmappedAddress(address) ?? address));
     } catch {
       // The database cannot look up some addresses, such as those with a zone. Their location is unknown.
       return {};
@@ -35,7 +35,7 @@ export function openLocationDatabase(file: string): Locate {
   };
 }
 
-function placeOf(found: CityResponse | null): JsonObject {
+function locationOf(found: CityResponse | null): JsonObject {
   const country = found?.country?.iso_code;
   const city = found?.city;
   const name = city?.names?.en;

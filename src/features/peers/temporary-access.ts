@@ -68,7 +68,7 @@ function planAccess(
     throw new Conflict('taken', 'a peer with this key already exists; make a new key pair');
   const spec = canonicalSpec(kind, {
     ...{ name, hostname: name, wg_pub_key: tunnelKey, ephemeral: true },
-    // An actor from the keeper of a tenant is not a user of the tenant.
+    // An actor from the managing account of a tenant is not a user of the tenant.
     ...(call.home === undefined ? { user_id: call.actor.id } : {}),
     ...{ ssh_enabled: false, login_expiration_enabled: false, inactivity_expiration_enabled: false },
   }).spec;

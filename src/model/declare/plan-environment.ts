@@ -32,7 +32,7 @@ export interface PlanEnvironment {
   /** Whether documents may contain secrets in plain text. */
   readonly literalSecrets: boolean;
   /** Whether deleting a user also deletes the person and their password from the identity provider of this server. */
-  readonly forgetsPeople: boolean;
+  readonly deletesIdpUsers: boolean;
   /** Host name or address of the server's public URL. Absent when the operator set none. */
   readonly host?: string;
   /** Port of the server's public URL. */
@@ -67,5 +67,5 @@ export const emptyEnvironment: PlanEnvironment = {
   valueFrom: () => undefined,
   mayUse: () => true,
   literalSecrets: false,
-  forgetsPeople: false,
+  deletesIdpUsers: false,
 };

@@ -3,10 +3,10 @@ import { increasingKeys, keyAfter } from '../../lib/sort-keys.ts';
 import { emptySortedMap, type SortedMap } from '../../lib/sorted-map.ts';
 import type { Kind } from '../declare/kind.ts';
 import type { Registry } from '../declare/registry.ts';
-import { inCanonicalOrder } from '../schema/canonical-order.ts';
 import type { GivenOrder } from '../schema/entries.ts';
 import type { Fields } from '../schema/field.ts';
 import { entriesOf } from '../schema/field-search.ts';
+import { sortMaps } from '../schema/map-order.ts';
 import type { SortKeys, StoredObject } from './object.ts';
 
 /** Origins that put a member into a set. A member without origins is not in the set. */
@@ -266,5 +266,5 @@ export function imageOf({ members, ...object }: StoredObject): ObjectImage {
 /** Converts an image to its object, in canonical order. */
 export function objectFromImage(registry: Registry, image: ObjectImage): StoredObject {
   const fields = registry.find(image.kind)?.spec ?? {};
-  return inCanonicalOrder(fields, { ...image, ...contentFromSpec(fields, image.spec) });
+  return sortMaps(fields, { ...image, ...contentFromSpec(fields, image.spec) });
 }

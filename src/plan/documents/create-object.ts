@@ -13,7 +13,7 @@ import { ownershipOfNew } from '../ownership/ownership.ts';
 import { declarationOf, type StatingContext } from '../ownership/state-on-object.ts';
 import { isPrunable } from './annotations.ts';
 import { type DesiredObject, problemOf } from './desired.ts';
-import type { Planning, Target } from './stated-object.ts';
+import type { MatchedDocument, Planning } from './stated-object.ts';
 
 /** Returns the settings by which the source of the plan states units of an object. */
 export function statingContextOf(input: Planning, { kind, key }: DesiredObject): StatingContext {
@@ -26,7 +26,7 @@ export function statingContextOf(input: Planning, { kind, key }: DesiredObject):
 /** Returns the object that a document creates. */
 export function createObject(
   input: Planning,
-  target: Target,
+  target: MatchedDocument,
   stated: JsonObject,
   parent: string | undefined,
 ): StoredObject {
@@ -49,7 +49,7 @@ export function createObject(
 }
 
 /** Returns the object under another id, as if it were created now. Values that no source states are kept. */
-export function recreate(input: Planning, { id, desired }: Target, object: StoredObject): StoredObject {
+export function recreate(input: Planning, { id, desired }: MatchedDocument, object: StoredObject): StoredObject {
   const { source, now } = input;
   const { owner: _, spec, declared, ...rest } = object;
   const move = (stated: JsonObject) => resealSecrets(input, desired.kind, stated, object.id, id);
@@ -87,7 +87,7 @@ function resealSecrets(
 /** Whether a document may have its object re-created: only when the source owns its life cycle or adopts it. */
 export function isReplaceable(
   { source, snapshot, ...input }: Planning,
-  { desired, adopted }: Target,
+  { desired, adopted }: MatchedDocument,
   { owner }: StoredObject,
 ): boolean {
   const { adopt } = effectiveOptions(input, snapshot.settingsOf(source));

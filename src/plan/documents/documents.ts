@@ -14,7 +14,7 @@ import { likelyRenameWarnings } from './likely-rename.ts';
 import { pruneObjects } from './prune.ts';
 import { diffDocuments, type Part, type PlanningInput, pruneInputOf, resolveDocuments } from './resolve-documents.ts';
 import { changesSince } from './since.ts';
-import type { DocumentsInput, Target } from './stated-object.ts';
+import type { DocumentsInput, MatchedDocument } from './stated-object.ts';
 import { claimedKeys, createFaultLocator, statedObjectsAfter } from './targets.ts';
 
 /**
@@ -137,7 +137,7 @@ const uncertainCodePattern = /^(reference|object)_|_(taken|overlaps)$/;
  */
 function* brokenRules(
   { snapshot, source, now, newId, planEnvironment, actor }: DocumentsInput,
-  targets: readonly Target[],
+  targets: readonly MatchedDocument[],
   edits: readonly Edit[],
 ): Generator<undefined, readonly Problem[]> {
   const outcome = yield* finishInSteps({

@@ -2,13 +2,13 @@ import type { Problem } from '../../model/problem.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { problemOf } from './desired.ts';
 import { isListedInScope } from './scope.ts';
-import type { Target } from './stated-object.ts';
+import type { MatchedDocument } from './stated-object.ts';
 
 /** Input for checking the owners of the objects that a push states. */
 export interface OwnerInput {
   readonly account: Snapshot;
   readonly source: string;
-  readonly targets: readonly Target[];
+  readonly targets: readonly MatchedDocument[];
 }
 
 /** Code of problems about objects of another source. They are warnings in a plan and refused when it is applied. */
@@ -34,7 +34,7 @@ export function foreignOwnerProblems({ account, source, targets }: OwnerInput): 
 }
 
 /** Returns the source run by a server that owns the object; `undefined` when the push may state it. */
-function ownerOf(account: Snapshot, source: string, { existing }: Target): string | undefined {
+function ownerOf(account: Snapshot, source: string, { existing }: MatchedDocument): string | undefined {
   const object = account.get(existing?.id ?? '');
   if (object?.owner === undefined || object.owner === source || !account.settingsOf(object.owner).isServerRun)
     return undefined;

@@ -5,7 +5,7 @@ import type { Snapshot } from '../../model/state/snapshot.ts';
 import type { ReferenceTargets } from '../checks/resolve.ts';
 import { labelOf } from '../view/view.ts';
 import type { ReferenceRule } from './scope.ts';
-import type { Target } from './stated-object.ts';
+import type { MatchedDocument } from './stated-object.ts';
 
 /** Objects that reference texts may name although they cannot be referred to. */
 export interface UnavailableTargets {
@@ -24,11 +24,12 @@ const maxComparedNames = 40_000;
 /** Returns the objects that reference texts name in one plan: objects of its documents first, then stored objects. */
 export function createReferenceTargets(
   snapshot: Snapshot,
-  targets: readonly Target[],
+  targets: readonly MatchedDocument[],
   { broken, leaving, leftOut, refusal, isSettled }: UnavailableTargets,
 ): ReferenceTargets {
   // An object of a kind that documents do not create exists only when it is stored.
-  const isThere = ({ desired, existing }: Target) => existing !== undefined || !canOnlyStateExisting(desired.kind);
+  const isThere = ({ desired, existing }: MatchedDocument) =>
+    existing !== undefined || !canOnlyStateExisting(desired.kind);
   const [there, absent] = [targets.filter(isThere), targets.filter((target) => !isThere(target))];
   const onlyStated = new Set(absent.map(({ desired }) => `${desired.kind.name}/${desired.key}`));
   let left: ReadonlySet<string> | undefined;
@@ -62,7 +63,9 @@ export function createReferenceTargets(
 }
 
 /** Returns the new objects by `Kind/key` of their former keys. */
-function formerKeysOf(targets: readonly Target[]): ReadonlyMap<string, { readonly id: string; readonly key: string }> {
+function formerKeysOf(
+  targets: readonly MatchedDocument[],
+): ReadonlyMap<string, { readonly id: string; readonly key: string }> {
   const made = targets.filter(({ existing }) => existing === undefined);
   return new Map(
     made.flatMap(({ id, desired: { kind, key, aliases = [] } }) =>
@@ -73,7 +76,7 @@ function formerKeysOf(targets: readonly Target[]): ReadonlyMap<string, { readonl
 
 /** Returns the ids of the objects whose display name documents change, with their keys. */
 function keysByRenamedId(
-  targets: readonly Target[],
+  targets: readonly MatchedDocument[],
   isSettled: UnavailableTargets['isSettled'],
 ): ReadonlyMap<string, string> {
   return new Map(

@@ -7,14 +7,14 @@ import { completeSpec, contentFromSpec } from '../../model/state/members.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import type { KeyedAccount } from '../keyed-account.ts';
-import type { Target } from './stated-object.ts';
+import type { MatchedDocument } from './stated-object.ts';
 
 /** Returns the targets, where each target to re-create gets a new id and `replaces` set to the id of the old object. */
 export function assignNewIds(
-  targets: readonly Target[],
+  targets: readonly MatchedDocument[],
   recreated: ReadonlySet<string>,
   newId: (kind: Kind) => string,
-): readonly Target[] {
+): readonly MatchedDocument[] {
   return targets.map((target) =>
     recreated.has(target.id) ? { ...target, id: newId(target.desired.kind), replaces: target.id } : target,
   );
@@ -23,7 +23,7 @@ export function assignNewIds(
 /**
  * Returns the base in which every reference to a re-created object points to the new object, regardless of its owner.
  */
-export function withNewReferences(base: KeyedAccount, targets: readonly Target[], now: string): KeyedAccount {
+export function withNewReferences(base: KeyedAccount, targets: readonly MatchedDocument[], now: string): KeyedAccount {
   const ids = new Map(targets.flatMap(({ id, replaces }) => (replaces === undefined ? [] : [[replaces, id] as const])));
   const { snapshot } = base;
   const referrers = new Map(

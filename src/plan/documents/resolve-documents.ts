@@ -16,7 +16,7 @@ import { type PruneInput, pruneObjects } from './prune.ts';
 import { planRenames, type Renames } from './rename.ts';
 import { assignNewIds, withNewReferences } from './replace.ts';
 import { createOutsideScopeCheck, createReferenceRule, scopeProblems } from './scope.ts';
-import type { Planning, Target } from './stated-object.ts';
+import type { MatchedDocument, Planning } from './stated-object.ts';
 import { createTargetDigest, duplicateProblems, editTargets, type TargetEdits, withIds } from './targets.ts';
 
 /** Input of a plan, without the members that are computed from its targets. */
@@ -34,7 +34,7 @@ export interface ResolvedDocuments {
   readonly options: PlanOptions;
   /** The account, with the keys that the documents use. */
   readonly base: KeyedAccount;
-  readonly targets: readonly Target[];
+  readonly targets: readonly MatchedDocument[];
   /** Objects that no document states any more and that the source may release or delete. */
   readonly gone: readonly StoredObject[];
   readonly notThere: Omit<UnavailableTargets, 'leaving' | 'refusal' | 'isSettled'>;
@@ -90,9 +90,9 @@ export function* resolveDocuments(input: PlanningInput, part: Part): Generator<u
     problems: [
       ...[...filterProblems(account.registry, filter), ...expanded.problems, ...renames.problems],
       ...[...matches.problems, ...duplicateProblems(targets), ...scopeProblems({ account, source, targets })],
-      ...(input.isApply === true ? foreign : []),
+      ...(input.isManualApply === true ? foreign : []),
     ],
-    warnings: [...renames.warnings, ...matches.warnings, ...(input.isApply === true ? [] : foreign)],
+    warnings: [...renames.warnings, ...matches.warnings, ...(input.isManualApply === true ? [] : foreign)],
   };
 }
 
@@ -127,7 +127,7 @@ export function* diffDocuments(input: PlanningInput, resolved: ResolvedDocuments
   });
 }
 
-function withExisting(target: Target, { snapshot }: KeyedAccount): Target {
+function withExisting(target: MatchedDocument, { snapshot }: KeyedAccount): MatchedDocument {
   const existing = target.existing === undefined ? undefined : snapshot.get(target.existing.id);
   return existing === undefined ? target : { ...target, existing };
 }

@@ -5,14 +5,14 @@ import type { Scope } from '../../model/sources/settings.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { type DesiredObject, problemAt } from './desired.ts';
-import type { Target } from './stated-object.ts';
+import type { MatchedDocument } from './stated-object.ts';
 
 /** Input of the scope checks. */
 export interface ScopeInput {
   /** The stored account, with the keys that objects have before the plan. */
   readonly account: Snapshot;
   readonly source: string;
-  readonly targets: readonly Target[];
+  readonly targets: readonly MatchedDocument[];
 }
 
 /**
@@ -53,7 +53,7 @@ function isScoped(scope: Scope): boolean {
   return scope.kinds !== undefined || scope.keyPrefixes !== undefined || scope.groups !== undefined;
 }
 
-function outsideProblems({ account, source }: ScopeInput, scope: Scope, target: Target): readonly Problem[] {
+function outsideProblems({ account, source }: ScopeInput, scope: Scope, target: MatchedDocument): readonly Problem[] {
   const { desired, existing, adopted } = target;
   const { kind, key } = desired;
   const stored = existing === undefined ? undefined : account.get(existing.id);
@@ -115,7 +115,7 @@ function listOf(words: readonly string[] = []): string {
 }
 
 /** Reports an object that two sources state while one of them has a scope that does not list the object. */
-function overlapProblems({ account, source }: ScopeInput, { desired, existing }: Target): readonly Problem[] {
+function overlapProblems({ account, source }: ScopeInput, { desired, existing }: MatchedDocument): readonly Problem[] {
   const stored = existing === undefined ? undefined : account.get(existing.id);
   return (stored?.declared ?? [])
     .filter(

@@ -57,8 +57,8 @@ export interface DocumentsInput extends RequestedOptions {
   readonly alsoUsedBy?: ReadonlyMap<string, readonly string[]> | undefined;
   /** Claims of all sources of the account that could not be applied. */
   readonly claimed?: readonly PendingClaim[];
-  /** True when the plan is to be applied. Some problems are warnings in a preview and errors here. */
-  readonly isApply?: boolean;
+  /** True when a caller applies the documents. Some problems are warnings in a preview, and errors here. */
+  readonly isManualApply?: boolean;
   /** Files of documents whose objects have generated values that are lost. Their values are generated again. */
   readonly lost?: ReadonlySet<string> | undefined;
   /** Files that are held back: their objects stay unchanged, and their documents are not in `documents`. */
@@ -77,14 +77,14 @@ export interface Planning extends DocumentsInput {
 }
 
 /** A matched object with its id, which is assigned before references are resolved. */
-export interface Target extends MatchedObject {
+export interface MatchedDocument extends MatchedObject {
   readonly id: string;
   /** Id of the old object that is deleted, when this target re-creates it. */
   readonly replaces?: string;
 }
 
 /** The effect of one document. */
-interface TargetEffect {
+interface DocumentEffect {
   readonly edit?: Edit;
   /** The old object that is deleted because the edit re-creates it. */
   readonly gone?: StoredObject;
@@ -106,9 +106,9 @@ interface TargetEffect {
  */
 export function* editTarget(
   input: Planning,
-  target: Target,
+  target: MatchedDocument,
   names: ReferenceTargets,
-): Generator<undefined, TargetEffect> {
+): Generator<undefined, DocumentEffect> {
   const { desired, existing } = target;
   const { registry } = input.snapshot;
   const resolved = yield* resolveReferences(registry, desired.kind, desired.spec, names);
@@ -167,7 +167,7 @@ function contestNewObject(
   desired: DesiredObject,
   after: StoredObject,
   stated: JsonObject,
-): Pick<TargetEffect, 'problems' | 'claimedUnits'> | undefined {
+): Pick<DocumentEffect, 'problems' | 'claimedUnits'> | undefined {
   const how = statingContextOf(input, desired);
   if (how.claimed.length === 0) return undefined;
   const { conflicts, claimedUnits } = stateOnObject(
@@ -207,11 +207,11 @@ function* resolveParent(
 
 function updateObject(
   input: Planning,
-  target: Target,
+  target: MatchedDocument,
   names: ReferenceTargets,
   existing: StoredObject,
   stated: JsonObject,
-): TargetEffect {
+): DocumentEffect {
   const { desired } = target;
   const { snapshot, source } = input;
   const { adopt } = effectiveOptions(input, snapshot.settingsOf(source));

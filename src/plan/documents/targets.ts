@@ -10,7 +10,7 @@ import type { DeclarationMove } from '../plan.ts';
 import { problemOf } from './desired.ts';
 import type { MatchedObject } from './identity.ts';
 import { locateFault } from './locate-fault.ts';
-import { editTarget, type Planning, type Target } from './stated-object.ts';
+import { editTarget, type MatchedDocument, type Planning } from './stated-object.ts';
 
 /**
  * Assigns new ids in the order of kind and key, whatever the order of the files. Targets with the same kind and key are
@@ -19,7 +19,7 @@ import { editTarget, type Planning, type Target } from './stated-object.ts';
 export function* withIds(
   matched: readonly MatchedObject[],
   newId: (kind: Kind) => string,
-): Generator<undefined, readonly Target[]> {
+): Generator<undefined, readonly MatchedDocument[]> {
   const sorted = yield* sortInSteps(
     matched,
     ({ desired: a }, { desired: b }) =>
@@ -35,7 +35,7 @@ export function* withIds(
  * Reports objects that are stated twice. Inline and standalone children can state the same object although no two
  * documents have the same name. Expects the targets in the order of `withIds`.
  */
-export function duplicateProblems(targets: readonly Target[]): readonly Problem[] {
+export function duplicateProblems(targets: readonly MatchedDocument[]): readonly Problem[] {
   return targets.flatMap((target, at) => {
     const before = targets[at - 1];
     if (
@@ -69,7 +69,7 @@ export interface TargetEdits {
 /** Computes the effect of each document in turn. Yields now and then. */
 export function* editTargets(
   input: Planning,
-  targets: readonly Target[],
+  targets: readonly MatchedDocument[],
   names: ReferenceTargets,
 ): Generator<undefined, TargetEdits> {
   const problems: Problem[] = [];
@@ -95,7 +95,7 @@ export function* editTargets(
 
 /** Returns the objects that the source states after the edits, by id. */
 export function statedObjectsAfter(
-  targets: readonly Target[],
+  targets: readonly MatchedDocument[],
   edits: readonly Edit[],
 ): ReadonlyMap<string, StoredObject | undefined> {
   const stated = new Map(targets.map(({ id, existing }) => [id, existing]));
@@ -104,7 +104,7 @@ export function statedObjectsAfter(
 }
 
 /** Returns `Kind/key` of the stored objects that the source states now and did not state before. */
-export function claimedKeys(source: string, targets: readonly Target[]): readonly string[] {
+export function claimedKeys(source: string, targets: readonly MatchedDocument[]): readonly string[] {
   const fresh = targets.filter(({ existing }) => existing?.declared.every((item) => item.source !== source) === true);
   return fresh.map(({ desired }) => `${desired.kind.name}/${desired.key}`);
 }
@@ -113,7 +113,7 @@ export function claimedKeys(source: string, targets: readonly Target[]): readonl
  * Returns the digest function of a plan. In digests, objects that the plan creates are named by kind and key instead of
  * by their new id, which differs from plan to plan.
  */
-export function createTargetDigest(compare: Comparison, targets: readonly Target[]): Planning['digest'] {
+export function createTargetDigest(compare: Comparison, targets: readonly MatchedDocument[]): Planning['digest'] {
   let created: Map<string, string> | undefined;
   return (kind, object, path, value) => {
     created ??= new Map(
@@ -126,8 +126,10 @@ export function createTargetDigest(compare: Comparison, targets: readonly Target
 }
 
 /** Returns a function that turns a fault of an object into a problem at its place in the documents. */
-export function createFaultLocator(targets: readonly Target[]): (object: StoredObject, fault: Fault) => Problem {
-  let byId: Map<string, Target> | undefined;
+export function createFaultLocator(
+  targets: readonly MatchedDocument[],
+): (object: StoredObject, fault: Fault) => Problem {
+  let byId: Map<string, MatchedDocument> | undefined;
   return (object, fault) => {
     byId ??= new Map(targets.flatMap((target) => [target.id, target.replaces ?? target.id].map((id) => [id, target])));
     const target = byId.get(object.id);

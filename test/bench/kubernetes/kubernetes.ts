@@ -2,7 +2,7 @@ import { copyFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { stringify } from 'yaml';
-import { defaultSettleTimes } from '../../../src/features/sources/kubernetes/settle.ts';
+import { defaultSettleTimes } from '../../../src/features/sources/kubernetes/debouncer.ts';
 import type { ServedHeddle } from '../../setup/heddle.ts';
 import type { Benchmark, Row } from '../result.ts';
 import { serve } from '../served.ts';

@@ -74,8 +74,8 @@ export async function answerInvite(engine: Engine, call: Call, id: string, isAcc
 }
 
 /**
- * Throws unless the caller is an owner who is a user of the account itself: a keeper cannot choose who manages the
- * account.
+ * Throws unless the caller is an owner who is a user of the account itself: a managing account cannot choose who
+ * manages the account.
  */
 function requireLocalOwner(state: Snapshot, { actor }: Call): void {
   const user = state.find('User', actor.id);
@@ -93,7 +93,9 @@ function uninvited(): Conflict {
   return new Conflict('precondition', 'the account is not invited to be a tenant');
 }
 
-/** Gives the account of a tenant to one of its users and ends the link. Only owners of the keeper account may do so. */
+/**
+ * Gives the account of a tenant to one of its users and ends the link. Only owners of the managing account may do so.
+ */
 export async function unlinkTenant(engine: Engine, call: Call, id: string, owner: string): Promise<void> {
   const seen = requireTenant(await engine.snapshots.atLeast(call.account, call.revision), id);
   requireStatus(seen, ['pending', 'active'], 'its account is not linked to this one');
@@ -104,7 +106,7 @@ export async function unlinkTenant(engine: Engine, call: Call, id: string, owner
       requireHomeOwner(stateOf(call.account), call);
       const tenant = requireTenant(stateOf(call.account), id);
       requireStatus(tenant, ['pending', 'active'], 'its account is not linked to this one');
-      // The account itself must name its keeper: a link on the keeper's side alone gives no right to appoint an owner
+      // The account itself must name its managing account: a link on the side of the managing account alone gives no right to appoint an owner
       // there.
       if (!isLinked(stateOf(id), call.account))
         throw new Conflict(

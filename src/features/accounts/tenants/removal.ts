@@ -36,21 +36,21 @@ export async function removeTenant(engine: Engine, call: Call, id: string): Prom
 }
 
 /** Returns whether the account of a tenant was created with the tenant and its domain was never proved. */
-export function isUnprovedTenantAccount(tenant: Stored<'MSPTenant'>, account: Snapshot, keeper: string): boolean {
-  return statusOf(tenant) === 'pending' && isLinked(account, keeper);
+export function isUnprovedTenantAccount(tenant: Stored<'MSPTenant'>, account: Snapshot, manager: string): boolean {
+  return statusOf(tenant) === 'pending' && isLinked(account, manager);
 }
 
 /**
- * Plans the removal of a keeper's invitation from an account. Returns no plan when the account has no invitation of
- * that keeper.
+ * Plans the removal of an invitation by a managing account from an account. Returns no plan when the account has no
+ * invitation of that account.
  */
 export function planInviteWithdrawal(
   engine: Engine,
   state: Snapshot,
-  keeper: string,
+  manager: string,
 ): Readonly<Record<string, PlanOutcome>> {
   const account = requireAccount(state);
-  if (account.derived.msp_invite !== keeper) return {};
+  if (account.derived.msp_invite !== manager) return {};
   return { [state.account]: planEdits(engine, state, [editDerivedFacts(engine, account, { msp_invite: undefined })]) };
 }
 

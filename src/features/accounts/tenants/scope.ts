@@ -18,13 +18,15 @@ export async function enterTenant(engine: Engine, call: Call, account: string): 
   const revision = role === undefined ? undefined : await findRevision(engine.database, account);
   if (role === undefined || revision === undefined) throw refused(account);
   const state = await engine.snapshots.atLeast(account, revision);
-  // The keeper's record is not enough: the account itself must name its keeper.
+  // The record of the managing account is not enough: the account itself must name its managing account.
   if (requireAccount(state).derived.msp !== call.account) throw refused(account);
   const actor = { ...call.actor, granted: role };
   return { ...call, account, revision, actor, home: { account: call.account, revision: call.revision } };
 }
 
-/** Returns the role of a user of the keeper in the account of a tenant; `undefined` when the user has none. */
+/**
+ * Returns the role of a user of the managing account in the account of a tenant; `undefined` when the user has none.
+ */
 export function roleInTenant(home: Snapshot, user: string, tenant: Stored<'MSPTenant'>): Role | undefined {
   const status = statusOf(tenant);
   if (status !== 'pending' && status !== 'active') return undefined;

@@ -47,7 +47,7 @@ async function checkOutcomeTests(
   return Object.fromEntries(await Promise.all(entries));
 }
 
-/** Plans new derived values of a tenant in the account of its keeper. */
+/** Plans new derived values of a tenant in the account of its managing account. */
 export function planTenantUpdate(
   engine: Engine,
   state: Snapshot,
@@ -69,9 +69,12 @@ export function requireAccount(state: Snapshot): Stored<'Account'> {
   return account;
 }
 
-/** Returns whether an account names this account as its keeper. The keeper's own record is only a claim. */
-export function isLinked(state: Snapshot, keeper: string): boolean {
-  return requireAccount(state).derived.msp === keeper;
+/**
+ * Returns whether an account names this account as its managing account. The own record of the managing account is only
+ * a claim.
+ */
+export function isLinked(state: Snapshot, manager: string): boolean {
+  return requireAccount(state).derived.msp === manager;
 }
 
 /** Throws `NotAllowed` unless the caller is an owner of the account that keeps the tenants. */

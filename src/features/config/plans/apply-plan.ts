@@ -64,7 +64,7 @@ export async function applyPlan(
     throw await blockedPlanError(engine, call, saved);
   const exact = {
     ...request,
-    ...(request.rollback === undefined ? { byHand: true as const } : {}),
+    ...(request.rollback === undefined ? { isManualApply: true as const } : {}),
     approve: saved.digest,
     ...(strictBase ? { expectBase: saved.baseRevision } : {}),
     ...(override === undefined ? {} : { override }),

@@ -59,7 +59,7 @@ export interface ApplyRequest extends RequestedOptions, ProblemLocator {
   /** Lease without which nothing is written: losing it throws `LeaseLost`. */
   readonly lease?: Lease;
   /** Set when the request is applied by hand, which is refused while the source is suspended. */
-  readonly byHand?: true;
+  readonly isManualApply?: true;
   /** Reason for applying by hand although a server runs the source. */
   readonly override?: string;
   /**

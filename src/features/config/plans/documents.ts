@@ -207,7 +207,7 @@ async function planAndCommit(
   const lapse = request.lease === undefined ? engine.claimLapseSeconds : undefined;
   const propose: Propose = async (before, database) => {
     [claims, kept] = [undefined, undefined];
-    if (request.byHand === true) {
+    if (request.isManualApply === true) {
       refuseSuspended(before, request.source);
       refuseByHand(before, request.source, request.override);
     }

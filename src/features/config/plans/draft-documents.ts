@@ -66,7 +66,7 @@ async function draftPlanWithUses(
     stated: () => before.declaredBy(request.source),
   });
   const unread = [...request.problems, ...files.problems];
-  const context = { now, actor, claimed: claims.list, alsoUsedBy, isApply: request.byHand === true };
+  const context = { now, actor, claimed: claims.list, alsoUsedBy, isManualApply: request.isManualApply === true };
   if (request.holdBack === true) {
     const input = { ...inputOf(engine, before, request), ...context };
     const outcome = limited(await runInSlices(planHoldingBack(input, unread)), files.warnings);

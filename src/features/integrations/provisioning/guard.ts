@@ -11,7 +11,7 @@ import type { Removals } from './plan.ts';
 const windowMs = 60 * 60 * 1000;
 
 /** Input of the guard on removals. */
-export interface GuardInput {
+export interface RemovalGuardInput {
   readonly state: Snapshot;
   readonly integration: string;
   readonly removals: Removals;
@@ -35,7 +35,7 @@ export function removalWindowStart(now: string, approvedAt = ''): string {
  * mapping. A change that removes many users, groups or members of groups therefore needs an approval. Users and members
  * who were removed in the hour before also count, since many small removals add up.
  */
-export function removalGuards(input: GuardInput): readonly TrippedGuard[] {
+export function removalGuards(input: RemovalGuardInput): readonly TrippedGuard[] {
   const one = memberGuards(input);
   return [...userGuard(input), ...groupGuard(input), ...(one.length > 0 ? one : membershipGuard(input))];
 }
@@ -48,7 +48,7 @@ function userGuard({
   removals,
   isEmpty,
   countedSince: since,
-}: GuardInput): readonly TrippedGuard[] {
+}: RemovalGuardInput): readonly TrippedGuard[] {
   const going = removals.users.length;
   // A change that keeps out no user trips nothing. Otherwise users who were kept out earlier count like users who are
   // kept out at once.
@@ -87,13 +87,13 @@ function keptOutAt({ inactive_since, unassigned_since = '' }: Provided, createdA
 }
 
 /** Returns the groups that the integration brought and that the provider still has. */
-function groupsOf({ state, integration }: GuardInput): readonly Stored<'Group'>[] {
+function groupsOf({ state, integration }: RemovalGuardInput): readonly Stored<'Group'>[] {
   return state
     .ofKind('Group')
     .filter(({ derived: { provided } }) => provided?.by === integration && provided.removed_since === undefined);
 }
 
-function groupGuard(input: GuardInput): readonly TrippedGuard[] {
+function groupGuard(input: RemovalGuardInput): readonly TrippedGuard[] {
   const going = input.removals.groups.length;
   if (going <= deletes) return [];
   const all = groupsOf(input).length;
@@ -103,7 +103,7 @@ function groupGuard(input: GuardInput): readonly TrippedGuard[] {
 }
 
 /** Guards the memberships of all groups together: few removals from each group may be many in total. */
-function membershipGuard(input: GuardInput): readonly TrippedGuard[] {
+function membershipGuard(input: RemovalGuardInput): readonly TrippedGuard[] {
   const { state, removals } = input;
   const going = [...removals.members.values()].reduce((sum, users) => sum + users.length, 0);
   if (going === 0) return [];
@@ -117,7 +117,7 @@ function membershipGuard(input: GuardInput): readonly TrippedGuard[] {
   return [{ guard: 'deletes', message }];
 }
 
-function memberGuards(input: GuardInput): readonly TrippedGuard[] {
+function memberGuards(input: RemovalGuardInput): readonly TrippedGuard[] {
   const { state, removals } = input;
   return [...removals.members].flatMap(([id, users]): readonly TrippedGuard[] => {
     const group = state.find('Group', id);
@@ -132,7 +132,7 @@ function memberGuards(input: GuardInput): readonly TrippedGuard[] {
 }
 
 /** Returns how many users left a group earlier and still count. */
-function countEarlierLeavers({ countedSince: since }: GuardInput, group: Stored<'Group'> | undefined): number {
+function countEarlierLeavers({ countedSince: since }: RemovalGuardInput, group: Stored<'Group'> | undefined): number {
   const left = group?.derived.provided?.left;
   return left !== undefined && left.since > since ? left.count : 0;
 }

@@ -152,7 +152,7 @@ function authorizeByUser(state: Snapshot, { id, granted }: Actor): Authorization
   const user = state.find('User', id);
   if (user === undefined && granted !== undefined)
     throw new NotAllowed(
-      'users who manage this account from its keeper cannot have machines of their own in it; enrol with a setup key of this account',
+      'users of the managing account cannot have machines of their own in this account; enrol with a setup key of this account',
     );
   if (user === undefined) throw new Unauthenticated('the user does not exist any more');
   if (user.spec.is_blocked === true) throw new NotAllowed('user is blocked');

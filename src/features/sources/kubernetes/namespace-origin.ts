@@ -6,6 +6,7 @@ import type { Snapshot } from '../../../model/state/snapshot.ts';
 import type { Fetched, Origin, OriginOutcome } from '../files/origin.ts';
 import { digestOfContent, everyFile } from '../files/selection.ts';
 import type { Cluster } from './cluster.ts';
+import { createDebouncer, defaultSettleTimes } from './debouncer.ts';
 import { type LastApplied, lossFault, namespaceFault, uidsOf } from './losses.ts';
 import { createNamedReads } from './named-reads.ts';
 import {
@@ -19,7 +20,6 @@ import { createReminder } from './reminder.ts';
 import { fileOf, isTerminating, pathOf, pluralOfPath, type ResourceKind } from './resource-file.ts';
 import { readSecretKeys } from './secrets.ts';
 import { type ResolvedResources, resolveServices } from './services.ts';
-import { createDebouncer, defaultSettleTimes } from './settle.ts';
 import type { StatedResource } from './stated-resources.ts';
 import { isStatusOutdated } from './status/resource-status.ts';
 import { createStatusReport, generationOf, objectsByFile, statusOf } from './status/status-report.ts';

@@ -8,7 +8,7 @@ import { entriesOf } from './field-search.ts';
  * an object that was read back would otherwise differ from the one that was written. Answers list declared fields in
  * their declared order; this sorts the rest: maps with user-chosen names, and `derived`.
  */
-export function inCanonicalOrder(fields: Fields, object: StoredObject): StoredObject {
+export function sortMaps(fields: Fields, object: StoredObject): StoredObject {
   const spec = withSortedMaps(fields, object.spec);
   return { ...object, spec, derived: sortedJson(object.derived) };
 }

@@ -16,14 +16,14 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
  * Takes the program of the previous release out of the history of this checkout, to be run with the packages that are
  * installed here. Throws when the history does not reach back that far: without it nothing is known about updates.
  */
-export async function landedProgram(): Promise<Program> {
+export async function previousReleaseProgram(): Promise<Program> {
   await run('git', ['cat-file', '-e', `${commit}^{commit}`], { cwd: root }).catch((cause: unknown) => {
     const way = 'fetch the whole history: git fetch --unshallow';
     throw new Error(`the previous release, commit ${commit}, is not in the history of this checkout; ${way}`, {
       cause,
     });
   });
-  const directory = join(await temporaryDirectory(), 'landed');
+  const directory = join(await temporaryDirectory(), 'previous-release');
   const archive = `${directory}.tar`;
   await mkdir(directory);
   await run('git', ['archive', '--output', archive, commit, 'src', 'package.json'], { cwd: root });

@@ -1,7 +1,7 @@
 import type { Database } from '../../src/db/database.ts';
 
-/** The same database with the statements of accounts run otherwise. */
-export function altered(database: Database, inAccount: Database['inAccount']): Database {
+/** Returns the database with another `inAccount`. */
+export function withInAccount(database: Database, inAccount: Database['inAccount']): Database {
   return {
     engine: database.engine,
     inAccount,
@@ -14,12 +14,12 @@ export function altered(database: Database, inAccount: Database['inAccount']): D
   };
 }
 
-/** The condition on the account, as builders and hands write it. */
+/** The condition on the account, as the query builder and hand-written SQL write it. */
 const condition = /(?:"?\w+"?\.)?"?account_id"? = (\$\d+)/g;
 
-/** The same database with statements that ask for no account when they read; `found` hears of each that did. */
-export function loosened(database: Database, found: () => void): Database {
-  return altered(database, (account, statements, options) => {
+/** Returns the database without the condition on the account in statements that read; calls `found` for each removed condition. */
+export function withoutAccountFilter(database: Database, found: () => void): Database {
+  return withInAccount(database, (account, statements, options) => {
     const loose = statements.map((statement) => {
       if (!statement.sql.trimStart().startsWith('select')) return statement;
       const sql = statement.sql.replace(condition, (_, parameter) => {

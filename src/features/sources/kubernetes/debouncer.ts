@@ -9,7 +9,7 @@ export interface Debouncer {
 export const defaultSettleTimes = { quietMs: 1000, mostMs: 10_000 };
 
 /**
- * Creates a settler. It calls `settled` once no event happened for `quietMs`, and at the latest `mostMs` after the
+ * Creates a debouncer. It calls `settled` once no event happened for `quietMs`, and at the latest `mostMs` after the
  * first event.
  */
 export function createDebouncer(settled: () => void, { quietMs, mostMs } = defaultSettleTimes): Debouncer {
