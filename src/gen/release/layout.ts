@@ -97,7 +97,8 @@ function configurationOf(layers: readonly WrittenLayer[]) {
       Volumes: { '/var/lib/heddle': {} },
       Labels: {
         'org.opencontainers.image.title': 'Heddle',
-        'org.opencontainers.image.description': 'Manages the configuration of a private mesh network from YAML documents.',
+        'org.opencontainers.image.description':
+          'Manages the configuration of a private mesh network from YAML documents.',
         'org.opencontainers.image.licenses': 'Apache-2.0',
         'org.opencontainers.image.version': programVersion(),
       },
