@@ -86,8 +86,8 @@ export function createDirectoryClient(parts: ClientOptions): DirectoryClient {
     const link = typeof next === 'string' ? next : delta;
     if (typeof link !== 'string')
       throw new DirectoryFailure('away', `${url.host} answers with a page that has no link to the rest of the list`);
-    const { href } = requireDirectoryLink(cloud, link);
-    return { items: items(valuesOf(body, url.host)), link: href, last: link !== next };
+    const listed = items(valuesOf(body, url.host));
+    return { items: listed, link: requireDirectoryLink(cloud, link).href, last: link !== next };
   };
   const begin = (path: string, query: Readonly<Record<string, string>>): URL => {
     const url = new URL(`/v1.0/${path}`, cloud.api);
