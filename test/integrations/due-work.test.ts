@@ -63,7 +63,7 @@ test('a failed adopt() is reported once and retried by the next check, before du
   );
   run();
   await expect.poll(() => done.slice(0, 5)).toEqual(['adopt', 'adopt', 'adopt', 'look', 'look']);
-  expect(reports).toEqual(['the work: the store is away; trying again']);
+  expect(reports).toEqual(['the work: the store is away; it is tried again']);
 });
 
 test('due work is checked after its notices and after changes that it hears of, until it is stopped', async () => {
@@ -116,7 +116,7 @@ test('a job started before the run is done, a failing one is reported by its nam
   await work.start({ account, lease: 'broken' }, async () => {
     throw new Error('no');
   });
-  expect(reports).toEqual(['the job broken: no; trying again']);
+  expect(reports).toEqual(['the job broken: no; it is tried again']);
   const late = work.start({ account, lease: 'late' }, async ({ signal }) => {
     await gate.promise;
     ended.push(`late ${signal.aborted}`);

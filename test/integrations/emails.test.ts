@@ -24,7 +24,7 @@ test('each event is sent as one mail to all addresses, in order, with what happe
   });
   expect(first?.body).toContain('By: Ana\r\n');
   expect(first?.body).toContain('Zoë &#60;b&#62; &#38; co');
-  expect(first?.body).toContain(`The notification channel ${id} of the account ${post.account} sends this.`);
+  expect(first?.body).toContain(`The notification channel ${id} of the account ${post.account} sent this message.`);
   expect(second?.headers['subject']).toBe('[Heddle] Group created: two');
 });
 

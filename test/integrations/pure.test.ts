@@ -157,7 +157,7 @@ Target: Ops (g7)
 issued: api
 Event: 7 (group.add)
 
-The notification channel c1 of the account acc1 sends this.
+The notification channel c1 of the account acc1 sent this message.
 `);
   const { subject, text, messageId } = notificationMail(frame, [one, event(8)]);
   expect([subject, messageId]).toEqual(['[Heddle] 2 events', '<c1.7-8@example.com>']);

@@ -59,8 +59,8 @@ describe('a Kubernetes client', () => {
   });
 
   test.each([
-    ['a page that is no JSON', { body: '<html>' }, /no JSON/],
-    ['JSON that is no object of Kubernetes', { body: { ok: true } }, /no object of Kubernetes/],
+    ['a page that is no JSON', { body: '<html>' }, /is not JSON$/],
+    ['JSON that is no object of Kubernetes', { body: { ok: true } }, /is not a Kubernetes object$/],
   ])('rejects %s as an answer', async (_, answer, message) => {
     const { client } = await answering({ lists: [answer] });
     await expect(client.get(path)).rejects.toThrow(message);

@@ -132,7 +132,7 @@ describe('the output Secret of a setup key', () => {
     await expect.poll(shown).toMatchObject({
       problems: [
         {
-          message: expect.stringMatching(/`enrol`: the API server answered 403: secrets is forbidden; trying again/),
+          message: expect.stringMatching(/`enrol`: the API server answered 403: secrets is forbidden; it is tried again/),
         },
       ],
       conditions: [{ reason: 'OutputNotWritten' }, { type: 'Reconciling', status: 'True' }, {}, {}, {}],

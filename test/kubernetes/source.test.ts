@@ -236,8 +236,7 @@ test('a namespace that is a source gets a Source resource with its status', asyn
   await expect.poll(office.groups).toEqual(['a']);
   const written = (kind: string) =>
     server.bodies.map((body) => JSON.parse(body)).filter((body) => body.kind === kind && body.metadata.name === 'k8s');
-  await expect.poll(() => written('Source').length).toBe(1);
-  expect(written('Source')).toMatchObject([{ metadata: { namespace: 'team-a' }, spec: {} }]);
+  await expect.poll(() => written('Source')[0]).toMatchObject({ metadata: { namespace: 'team-a' }, spec: {} });
   server.say(sources, { type: 'ADDED', object: source() });
   await expect
     .poll(() => written('Source').at(-1)?.status)
@@ -254,7 +253,7 @@ test('a Source resource that the server may not create is reported, and the reso
   const { office, server, runner } = await running(withSources(refused));
   await expect
     .poll(() => runner.reports.map(({ message }) => message))
-    .toContainEqual('cluster k8s: the API server answered 403: sources is forbidden; trying again');
+    .toContainEqual('cluster k8s: the API server answered 403: sources is forbidden; it is tried again');
   server.say(groups, added('b'));
   await expect.poll(office.groups).toEqual(['a', 'b']);
 });

@@ -75,7 +75,7 @@ test('a sync obeys the Retry-After of the directory, and resumes where it stoppe
   await sync();
   expect(await users()).toHaveLength(3);
   expect(counterpart.requests.slice(0, 2)).toEqual(['token', 'groups/delta $skiptoken']);
-  expect(await logs()).toContain('info: the directory lists again');
+  expect(await logs()).toContain('info: the directory answers again');
 });
 
 test('a sync obeys the Retry-After of the sign-in too', async () => {
@@ -247,7 +247,7 @@ test('a corrected client secret is used at once, and appears in no log, event or
   reading.run();
   await change(integrationSpec(counterpart));
   await expect.poll(users).toHaveLength(3);
-  await expect.poll(logs).toContain('info: the directory lists again');
+  await expect.poll(logs).toContain('info: the directory answers again');
   const stored = await rows(
     'select (select json_agg(s) from directory_syncs s)::text || (select json_agg(e) from audit_events e)::text || (select json_agg(l) from sync_logs l)::text as all',
   );
@@ -292,7 +292,7 @@ test('an unknown directory host and an invalid tenant are refused without a requ
   );
   const malformed = await create(integrationSpec(counterpart, { tenant_id: '../common' }));
   expect(await resultOf(malformed)).toBe(
-    'the sync failed: the tenant ../common is not a valid tenant; write its id or its domain',
+    'the sync failed: ../common is not a valid tenant; write its id or its domain',
   );
   expect(counterpart.requests).toEqual([]);
 });

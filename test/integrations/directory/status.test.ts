@@ -45,7 +45,7 @@ test('the status names the plan that waits for an approval', async () => {
   await sync();
   const [{ id } = {}] = await rows("select id from plans where state = 'needs_approval'");
   expect(await troubles()).toEqual([
-    `held: 0 users and 0 groups were read, and nothing was changed, because the change the plan ${id} waits for an approval, because it keeps out 3 of 3 users: the identity provider no longer lists any`,
+    `held: 0 users and 0 groups were read, and nothing was changed: the plan ${id} waits for an approval, because it keeps out 3 of 3 users: the identity provider no longer lists any`,
   ]);
   for (const user of ['ana', 'ben', 'cem']) directory.putUser(user);
   await sync();

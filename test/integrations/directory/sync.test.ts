@@ -157,7 +157,7 @@ test('a sync waits for an approval when the directory returns no users', async (
   );
   const result = await sync();
   const [, plan = ''] =
-    /^0 users and 0 groups were read, and nothing was changed, because the change the plan (\w+) waits for an approval, because it keeps/.exec(
+    /^0 users and 0 groups were read, and nothing was changed: the plan (\w+) waits for an approval, because it keeps/.exec(
       result,
     ) ?? [];
   expect(plan, result).not.toBe('');

@@ -146,7 +146,7 @@ describe.each(Object.entries(cases))('the endpoint security product %s', (vendor
     await expect.poll(() => status(name), open).toMatchObject({ state: 'failing', deciding: false });
     const { message } = await status(name);
     expect(message).toMatch(
-      /127\.0\.0\.1:\d+ .*401.*see whether the (credentials|client and its secret) are right and still good/,
+      /127\.0\.0\.1:\d+ .*401.*see whether the (credentials|client and its secret) are right and still valid/,
     );
     const events = JSON.stringify((await api.call('GET', '/api/events/audit')).body);
     expect([message, events, ...post.reports].join('\n')).not.toContain('wrong-secret');

@@ -116,7 +116,7 @@ describe('a SCIM request that removes many users', () => {
     const stopped = await change(`/Groups/${id}`, { op: 'remove', path: 'members' });
     expect([stopped.status, stopped.headers['retry-after']]).toEqual([503, '300']);
     expect(stopped.body.detail).toMatch(
-      /^nothing was changed, because the change takes 12 of 12 users out of the group Staff; up to 6 per hour need no approval. It needs an approval of the plan /,
+      /^nothing was changed, because the change takes 12 of 12 users out of the group Staff; up to 6 an hour need no approval. It needs an approval of the plan /,
     );
     expect(await members(id)).toHaveLength(12);
     const [, plan = ''] = /plan (\S+),/.exec(stopped.body.detail) ?? [];
