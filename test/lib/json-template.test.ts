@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseJsonTemplate } from '../../src/lib/json-template.ts';
+import { parseJsonTemplate } from '../../src/lib/text/json-template.ts';
 import { growthOf, linear } from '../setup/growth.ts';
 
 const samples = { ID: 1, Meta: { name: 'a' } };

@@ -1,5 +1,5 @@
 import type { Json } from '../../lib/json.ts';
-import { parseJsonTemplate } from '../../lib/json-template.ts';
+import { parseJsonTemplate } from '../../lib/text/json-template.ts';
 
 /** An event with all values that templates may use. Its texts contain characters that must be escaped. */
 const samples = {

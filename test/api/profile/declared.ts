@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** A row of the table in `docs/clients.md` about values that are read otherwise than they were sent. */
+/** A row of the table in `docs/clients.md` about values that are read differently than they were sent. */
 export interface DeclaredDifference {
   /** Collection and member, such as `/api/users role`. */
   readonly field: string;
@@ -9,12 +9,12 @@ export interface DeclaredDifference {
 
 const row = /^\| `(\/api\/[^`]+)` `([^`]+)` \| ([^|]+) \| [^|]+ \| [^|]+ \|$/gm;
 
-/** What users are told about values that are read otherwise than they were sent. */
-export const declaredDifferences: readonly DeclaredDifference[] = [
+/** The rows of the documentation about values that are read differently than they were sent. */
+const declaredDifferences: readonly DeclaredDifference[] = [
   ...readFileSync('docs/clients.md', 'utf8').matchAll(row),
 ].map(([, path = '', member = '', sent = '']) => ({ field: `${path} ${member}`, sent }));
 
-/** The declared fields that differ when they are sent empty or left out (`true`), or when they have a value (`false`). */
+/** Returns the declared fields that differ when they are sent empty or omitted (`true`), or with a value (`false`). */
 export function declaredFields(sentEmpty: boolean): readonly string[] {
   const isEmpty = ({ sent }: DeclaredDifference) => /^(`(""|\[\]|\{\})`|left out)$/.test(sent);
   return declaredDifferences.filter((one) => isEmpty(one) === sentEmpty).map(({ field }) => field);

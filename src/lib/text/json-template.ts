@@ -1,5 +1,5 @@
-import { isObject, type Json } from './json.ts';
-import { nearest } from './nearest.ts';
+import { isObject, type Json } from '../json.ts';
+import { nearest } from '../nearest.ts';
 
 /** The values of a template, by name. */
 type Values<Name extends string> = Readonly<Record<Name, Json>>;
