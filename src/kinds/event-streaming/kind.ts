@@ -16,7 +16,7 @@ const spec = {
     required: true,
   }),
   config: mapOf(string({ doc: 'The value of a setting.', maxLength: maxTextLength }), {
-    doc: 'Credentials and settings of the platform. Credentials are shown masked; addresses are also stored sealed, and plans, history and exports do not show them. A replace changes only the keys that it names; `null` removes a key.',
+    doc: 'Credentials and settings of the platform. Credentials are shown masked; addresses are stored sealed too, and plans, history and exports omit them. A replace changes only the keys that it names; `null` removes a key.',
     required: true,
     maxItems: maxSettings,
     secrets: secretFields,

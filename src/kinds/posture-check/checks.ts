@@ -69,7 +69,7 @@ const location = {
 };
 
 const action = (what: string) =>
-  oneOf(['allow', 'deny'], { doc: `\`allow\`: only ${what} pass; \`deny\`: all others pass.`, required: true });
+  oneOf(['allow', 'deny'], { doc: `Who passes: only ${what} (\`allow\`), or all others (\`deny\`).`, required: true });
 
 const process = {
   linux_path: string({ doc: 'The executable on Linux.', default: '', omitUnlessGiven: true }),

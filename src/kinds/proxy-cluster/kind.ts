@@ -22,7 +22,7 @@ const spec = {
     format: domain,
   }),
   type: oneOf(['account', 'shared'], {
-    doc: '`account` for proxies of this account, `shared` for proxies that several accounts share.',
+    doc: 'Whose proxies these are: `account` for those of this account, `shared` for those of several accounts.',
     required: true,
   }),
   supports_custom_ports: ability('Whether services may choose their port.'),
