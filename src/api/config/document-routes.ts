@@ -3,6 +3,7 @@ import { applyNow } from '../../features/config/plans/apply-plan.ts';
 import { planApply } from '../../features/config/plans/documents.ts';
 import { createPlan } from '../../features/config/plans/saved-plans.ts';
 import { errorForProblems } from '../../objects/objects.ts';
+import { readableRefusal } from '../../objects/readable-problems.ts';
 import { documents as operations } from '../../operations/config/documents.ts';
 import { implement } from '../operations/implement.ts';
 import { recoverApplied } from '../recover.ts';
@@ -18,8 +19,8 @@ export const documents = implement(operations, (engine, { reader, planLimit }) =
       ...planning,
       async handle({ body, ...sender }) {
         const { applyRequest, input } = await readApplyRequest(reader, sender, body);
-        const { outcome } = await planApply(engine, sender.call, applyRequest);
-        if (!outcome.ok) throw errorForProblems(outcome.problems);
+        const { outcome, before } = await planApply(engine, sender.call, applyRequest);
+        if (!outcome.ok) throw errorForProblems(readableRefusal(before, sender.call, outcome.problems));
         return { valid: true, documents: input.documents.length, warnings: outcome.plan.warnings };
       },
     },
