@@ -47,7 +47,7 @@ export function overrideIn(reason: string | undefined, time: string | undefined)
 
 function readOverride(names: ParameterNames, reason: string, time: string | undefined): OverrideRequest {
   if (reason === '')
-    throw invalidOverride(names, 'reason', `${names.reason} must contain a reason: ${names.reason}: <reason>`);
+    throw invalidOverride(names, 'reason', `${names.reason} is empty; state why the value is overridden`);
   if (reason.length > maxReasonLength)
     throw invalidOverride(names, 'reason', `${names.reason} has more than ${maxReasonLength} characters; shorten it`);
   return { reason, seconds: time === undefined ? defaultSeconds : secondsOf(names, time) };

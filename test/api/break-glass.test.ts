@@ -67,8 +67,8 @@ it('E54 a write to a managed value is refused without X-Break-Glass, and accepte
 });
 
 it.each([
-  [{ 'x-break-glass': '' }, 'X-Break-Glass must say why'],
-  [{ 'x-break-glass': '   ' }, 'X-Break-Glass must say why'],
+  [{ 'x-break-glass': '' }, 'X-Break-Glass is empty; state why the value is overridden'],
+  [{ 'x-break-glass': '   ' }, 'X-Break-Glass is empty; state why the value is overridden'],
   [{ 'x-break-glass': 'x'.repeat(501) }, 'more than 500 characters'],
   [{ ...why, 'x-break-glass-ttl': '25h' }, 'at most 24h'],
   [{ ...why, 'x-break-glass-ttl': '24h0m1s' }, 'at most 24h'],
