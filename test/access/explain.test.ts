@@ -90,7 +90,7 @@ describe('an access explanation', () => {
     expect(ruleMessage(policy('p', toDatabases, { enabled: false }))).toEqual(['the policy is disabled']);
     expect(ruleMessage(policy('p', { ...toDatabases, enabled: false }))).toEqual(['the rule is disabled']);
     expect(ruleMessage(policy('p', { ...toDatabases, ports: ['80'] }))).toEqual([
-      'is about tcp/80, not to the traffic in question',
+      'applies to tcp/80, not to the traffic in question',
     ]);
     expect(ruleMessage(policy('p', { ...toDatabases, sources: ['contractors'] }))).toEqual([
       '`Peer ana` is not among its sources',

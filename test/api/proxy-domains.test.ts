@@ -121,7 +121,7 @@ describe('the validation of a custom domain', () => {
     [
       'nothing',
       () => undefined,
-      '(there is none), and no CNAME record of apps.example.org or *.apps.example.org leads to proxy.example.com (there is none); add one of them',
+      '(there is none), and no CNAME record of apps.example.org or *.apps.example.org points to proxy.example.com (there is none); add one of them',
     ],
     [
       'another text',
@@ -141,12 +141,12 @@ describe('the validation of a custom domain', () => {
     [
       'another target',
       ({ records }) => records.set('apps.example.org', cname('shop.example.net')),
-      '(it leads to shop.example.net); add one of them',
+      '(it points to shop.example.net); add one of them',
     ],
     [
       'a name that ends alike',
       ({ records }) => records.set('apps.example.org', cname('evilproxy.example.com')),
-      '(it leads to evilproxy.example.com)',
+      '(it points to evilproxy.example.com)',
     ],
     [
       'a failing name server',
@@ -342,7 +342,7 @@ describe('a domain that two accounts added', () => {
     const theirs = await add('apps.example.org', {}, headers);
     await expect
       .poll(async () => (await read('apps.example.org', headers))['message'])
-      .toContain('add the TXT record, which goes before a CNAME record');
+      .toContain('add the TXT record, which takes precedence over a CNAME record');
     prove(theirs);
     await expect.poll(async () => (await read('apps.example.org', headers))['status']).toBe('validated');
     await expect.poll(async () => (await read('apps.example.org'))['status']).toBe('pending');

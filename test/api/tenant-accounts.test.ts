@@ -72,7 +72,10 @@ describe('an existing account', () => {
     await inside('POST', tenants, { name: 'Wanted', domain: 'wanted.example.com', groups: [] });
     expect((await inside('POST', `${tenants}/${id}/invite`)).status).toBe(200);
     const late = await act(id, 'invite');
-    expect([late.status, late.body.message]).toEqual([412, expect.stringContaining('somebody else')]);
+    expect([late.status, late.body.message]).toEqual([
+      412,
+      expect.stringContaining('is a tenant of another account, or is invited to become one'),
+    ]);
   });
 
   it('cannot be invited while its domain is unproved (412) or when it is unknown (404)', async () => {

@@ -193,7 +193,7 @@ describe('an unusable identity provider', () => {
     const [known, unknown] = [await provider.sign({}), await provider.sign({}, { kid: 'not-read-yet' })];
     await provider.stop();
     expect(await refusal(known)).toBe('accepted');
-    const away = `Unavailable: the identity provider ${provider.issuer} gives no keys to check tokens with`;
+    const away = `Unavailable: the identity provider ${provider.issuer} does not provide keys to verify tokens`;
     expect(await refusal(unknown)).toContain(away);
     bearer = accepting();
     expect(await refusal(known)).toContain(away);

@@ -187,7 +187,7 @@ describe('step-up authentication', () => {
       const shown = await browser.send(fields);
       expect(shown.title).toBe('Sign in – Heddle');
       const back = await browser.send({ step: 'password', email, password });
-      expect(back.text).toContain('You signed in again.');
+      expect(back.text).toContain('You are signed in again.');
       expect(await count()).toBe(1);
     }
     await surfer.send({ step: 'delete-token' });

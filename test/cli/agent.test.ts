@@ -49,7 +49,7 @@ it('heddle agent simulate enrols machines, connects them, exposes services, and 
     (await call('GET', '/api/reverse-proxies/services')).body.map(({ domain }: JsonObject) => domain).sort();
   const expected = ['box', 'laptop', 'server'].flatMap((name) => [`${name}-5432`, `${name}-8080`]);
   await expect.poll(domains).toEqual(expected.map((label) => `${label}.proxy.example.com`));
-  await expect.poll(() => out).toContain('box: 8080/http is reached at box-8080.proxy.example.com');
+  await expect.poll(() => out).toContain('box: 8080/http is reachable at box-8080.proxy.example.com');
   stop();
   expect((await running).code).toBe(0);
   expect(out).toContain('laptop is laptop.heddle.internal at ');

@@ -38,7 +38,7 @@ it('E45 contradicting pushes of two sources are refused when they would change t
   expect((await apply('a', 'ours')).code).toBe(0);
   expect(await statesOfSources()).toEqual({ a: undefined, b: 'conflicted' });
   expect((await server().heddle(['sources'])).out).toContain(
-    'it is not applied until they agree: description of Policy p',
+    'its rejected push contradicts other sources and is not applied until they agree: description of Policy p',
   );
   // What is left of it is in the account already, so there is nothing to write; the others hear of it all the same.
   expect(await apply('b', '')).toMatchObject({ code: 0, out: expect.stringContaining('No changes') });

@@ -13,7 +13,7 @@ describe('heddle explain', () => {
     const { code, out, note } = await runHere(['explain', 'Policy.rules.ports']);
     expect([code, note]).toEqual([0, '']);
     expect(out).toContain('Policy.rules.ports  (list, each: text (port))');
-    expect(out).toContain('A set: each element now belongs to the source that states it.');
+    expect(out).toContain('A set: each element belongs to the source that states it.');
   });
 
   test('marks required fields, and shows units and an example', async () => {
@@ -21,7 +21,7 @@ describe('heddle explain', () => {
     expect(policy).toMatch(/^ +name +text, required\. /m);
     expect(policy).toMatch(/^ +description +text\. /m);
     const expiry = (await runHere(['explain', 'SetupKey.expires_in'])).out;
-    expect(expiry).toContain('30 days are 2592000 for 30 days; `30d` is not a number.');
+    expect(expiry).toContain('A number of seconds without a unit: write 2592000 for 30 days; `30d` is not a number.');
     expect(expiry).toMatch(/Example: expires_in: \d+/);
     expect((await runHere(['explain', 'Policy.rules.ports'])).out).toContain('Example: ports: ["5432","6432"]');
     const record = JSON.parse((await runHere(['explain', 'DNSZone.records.ttl', '--json'])).out);

@@ -101,7 +101,10 @@ describe('heddle fmt', () => {
   it('reports why it leaves a file unchanged', async () => {
     const directory = await directoryOf({ 'a.json': canonical });
     const { code, note } = await runHere(['fmt', directory]);
-    expect([code, note]).toEqual([0, expect.stringContaining('a.json is not changed: its name says JSON')]);
+    expect([code, note]).toEqual([
+      0,
+      expect.stringContaining('a.json is not changed: its name ends with .json but it contains YAML'),
+    ]);
     expect(await textAt(directory, 'a.json')).toBe(canonical);
   });
 

@@ -55,7 +55,7 @@ describe('foreign files beside documents', () => {
     const refused = await apply();
     expect([refused.code, refused.out + refused.note]).toEqual([
       5,
-      expect.stringContaining('has stated Group kept until now and contains no `apiVersion`'),
+      expect.stringContaining(' stated Group kept until now and contains no `apiVersion`'),
     ]);
     expect((await server().heddle(['export', '--kind', 'Group'])).out).toContain('name: kept');
   });
@@ -86,7 +86,7 @@ describe('foreign files beside documents', () => {
     const refused = await apply();
     expect([refused.code, refused.out + refused.note]).toEqual([
       5,
-      expect.stringContaining('has stated Group slipped until now and contains Group of example.com/v1'),
+      expect.stringContaining(' stated Group slipped until now and contains Group of example.com/v1'),
     ]);
   });
 });

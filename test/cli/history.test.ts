@@ -72,7 +72,7 @@ describe('heddle history', () => {
       note: expect.stringContaining('not found'),
     });
     const mixed = await server().heddle(['history', '3', '--kind', 'Group']);
-    expect([mixed.code, mixed.note]).toEqual([1, expect.stringContaining('--kind is for the list')]);
+    expect([mixed.code, mixed.note]).toEqual([1, expect.stringContaining('--kind is only for the list of revisions')]);
     expect((await server().heddle(['history', '--since', 'yesterday'])).code).toBe(1);
   });
 });
@@ -91,7 +91,7 @@ describe('heddle rollback', () => {
     expect([no.code, questions]).toEqual([1, ['Apply this plan? [y/N] ']]);
     expect(no.out).toContain('+ Group ops');
     expect(no.out).toContain(
-      'Returns to revision 2 and suspends the source team; run `heddle resume NAME` lets it run again.',
+      'Returns to revision 2 and suspends the source team; `heddle resume NAME` lets it run again.',
     );
     expect(await api.revision()).toBe(3);
     const yes = await heddle(['rollback', '2'], { interactive: true, confirm });
@@ -107,7 +107,7 @@ describe('heddle rollback', () => {
       note: expect.stringContaining('--auto-approve'),
     });
     const wrong = await server().heddle(['rollback', 'HEAD~1', '--auto-approve']);
-    expect([wrong.code, wrong.note]).toEqual([1, expect.stringContaining('`HEAD~1` is no revision')]);
+    expect([wrong.code, wrong.note]).toEqual([1, expect.stringContaining('`HEAD~1` is not a revision')]);
     const scope = await server().heddle(['rollback', '2', '--scope', 'team', '--auto-approve']);
     expect([scope.code, scope.note]).toEqual([1, expect.stringContaining('source:NAME')]);
   });

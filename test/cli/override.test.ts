@@ -80,7 +80,10 @@ it('ending an override ends only the named fields, and the list can be limited t
   expect(await routeNow()).toMatchObject({ metric: 100, groups: [expect.any(String)] });
   expect((await server().heddle(['override', 'list', '--source', name])).out).toContain(`ops-${made}`);
   const restricts = await server().heddle(['override', 'SetupKey', other, 'revoked=true', ...why]);
-  expect([restricts.code, restricts.out]).toEqual([0, expect.stringContaining('revoked restricts now, and stays so')]);
+  expect([restricts.code, restricts.out]).toEqual([
+    0,
+    expect.stringContaining('revoked is a restriction now: it has no end'),
+  ]);
 });
 
 it('an override accepts names instead of ids, in whole lists and as elements', async () => {
@@ -110,9 +113,9 @@ it('the override command in the error of a refused change works as printed', asy
 
 it.each([
   [['metric=5'], 1, 'give --reason TEXT'],
-  [['metric', ...why], 1, '`metric` says no value'],
+  [['metric', ...why], 1, '`metric` contains no value'],
   [['metric=5', 'metric=6', ...why], 1, 'given twice'],
-  [['metric=[', ...why], 1, 'no YAML'],
+  [['metric=[', ...why], 1, 'the value of metric is not valid YAML'],
   [['metrik=5', ...why], 5, 'did you mean `metric`?'],
   [['metric=many', ...why], 5, 'metric'],
   [['groups=[5]', ...why], 5, 'groups'],
@@ -121,7 +124,7 @@ it.each([
   [['metric=100', ...why], 5, 'has these values already'],
   [['masquerade=false', ...why], 5, 'no source states masquerade'],
   [['metric=5', ...why, '--ttl', '25h'], 5, 'at most 24h'],
-  [['metric=5', '--reason', ' '], 5, 'must say why'],
+  [['metric=5', '--reason', ' '], 5, 'reason is empty; state why the value is overridden'],
 ])('an override refuses %j with the exit code %i and changes nothing', async (words, code, reported) => {
   const before = await routeNow();
   const ran = await server().heddle(['override', 'Route', name, ...words]);

@@ -145,7 +145,7 @@ describe('a plan file', () => {
     const { code, note } = await apply(file, '--no-prune', '--kind', 'Group');
     expect([code, note]).toEqual([
       1,
-      expect.stringContaining('error: --no-prune, --kind are for documents; what a plan does was'),
+      expect.stringContaining('error: --no-prune, --kind are only for documents; an existing plan cannot be changed'),
     ]);
   });
 

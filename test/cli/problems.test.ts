@@ -109,6 +109,6 @@ test('the status lists ingress peers that are offline', () => {
 test('the status of an account without sources states how to add one', () => {
   const status = { account: 'acc', revision: 1, version: '1.2.3', database: 'embedded', objects: {}, sources: [] };
   expect(renderStatus(status, 'http://x', paint(false))).toContain(
-    'No sources. `heddle serve --source DIR` watches one',
+    'No sources. `heddle serve --source DIR` watches a directory, `heddle apply` pushes documents.',
   );
 });

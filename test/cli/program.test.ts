@@ -128,7 +128,7 @@ test('an unreachable server is reported in one sentence that names --server', as
 
 test('a missing token is reported with the ways to provide one', async () => {
   const { note } = await runHere(['export', '--data-dir', '/does/not/exist']);
-  expect(note).toContain('there is no /does/not/exist/token, and you are not signed in. Run `heddle login --server');
+  expect(note).toContain('/does/not/exist/token does not exist, and you are not signed in. Run `heddle login --server');
 });
 
 test('flags and arguments may come in any order, and -- ends the flags', () => {

@@ -133,7 +133,7 @@ Plan: 1 to create, 1 to change, 2 to delete.
   });
 
   test('states that no field changes where an object without changed fields is listed', () => {
-    expect(linesOf(update())).toEqual(['no field changes']);
+    expect(linesOf(update())).toEqual(['none of its fields changes']);
   });
 
   test('escapes control characters and bidirectional overrides', () => {
@@ -149,7 +149,7 @@ Plan: 1 to create, 1 to change, 2 to delete.
     const hint = approvalHint({ ...empty, guards }, 'heddle apply x');
     expect(hint).toBe(
       'To apply exactly this plan nevertheless, run\n  heddle apply x --approve d1\n' +
-        'If the documents are meant to be gone, --allow-empty says so as well.\n',
+        'If you removed the documents on purpose, you can also use --allow-empty.',
     );
   });
 

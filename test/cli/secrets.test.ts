@@ -21,9 +21,9 @@ it('heddle secrets rotate reports undecryptable secrets to the operator and in t
   const reason = 'a secret does not have the form of a sealed secret';
   expect([code, out]).toEqual([
     0,
-    `Every secret that opens is sealed under the newest key already.
+    `Every secret that opens is already sealed with the newest key.
 
-Stored secrets that do not open with any key of the server, and stay as they are: 1. Write them again, or rotate once more with the key under which they were sealed.
+Stored secrets that no key of the server opens (left unchanged): 1. Write them again, or rotate again with the key that sealed them.
   account ${api.account}, object ${made.body.id}, target.headers.X-Key: ${reason}
 `,
   ]);

@@ -125,7 +125,12 @@ describe('the settings file of a server', () => {
   });
 
   test.each([
-    ['a name that cannot be one of a resource', 'K8s', 'names: [a]', 'names their resources in the cluster'],
+    [
+      'a name that cannot be one of a resource',
+      'K8s',
+      'names: [a]',
+      'appears in the names of their resources in the cluster',
+    ],
     ['a rule that chooses nothing', 'k8s', 'prune: true', 'write one of the two'],
     ['a conflict mode to choose that there is none of', 'k8s', 'names: [a], conflictModes: [guess]', 'guard'],
     ['an approval that there is none of', 'k8s', 'names: [a], approval: sometimes', 'always'],

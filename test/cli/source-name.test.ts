@@ -38,7 +38,9 @@ describe('the source name of pushed documents', () => {
 
   it('is refused when heddle.yaml is invalid or two directories name different sources', async () => {
     const wrong = await directory('a', 'sorce: x\n');
-    expect((await server().heddle(['plan', wrong])).note).toContain('`sorce` is no setting');
+    expect((await server().heddle(['plan', wrong])).note).toContain(
+      '`sorce` is not a setting of a directory of documents',
+    );
     const [one, two] = [await directory('a', 'source: one\n'), await directory('b', 'source: two\n')];
     expect((await server().heddle(['plan', one, two])).note).toContain('now belongs to the source one and');
   });

@@ -46,7 +46,7 @@ describe('heddle reconcile', () => {
   it('requests a reconcile and names the command that shows its result', async () => {
     expect(await heddle('reconcile', 'office')).toEqual({
       ...{ code: 0, note: '' },
-      out: 'The reconcile is requested. `heddle sources office` shows what comes of it.\n',
+      out: 'The reconcile is requested. `heddle sources office` shows its result.\n',
     });
     expect((await server().json('reconcile', 'office')).document).toEqual({
       ...{ formatVersion: '1.0', source: 'office', requestedAt: expect.stringMatching(/^20/) },

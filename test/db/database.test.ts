@@ -115,7 +115,7 @@ eachEngine('a database (%s)', (engine) => {
     expect(outside?.role).not.toBe('heddle_app');
     expect(outside?.account).toBeNull();
     await expect(database.inAccount('a', [raw('alter table accounts add extra int')])).rejects.toMatchObject({
-      code: '42501',
+      cause: { code: '42501' },
     });
   });
 
@@ -140,7 +140,7 @@ eachEngine('a database (%s)', (engine) => {
     const [asked] = await test.database.inAccount('a', [modes], { snapshot: true });
     expect(asked).toEqual([{ isolation: 'repeatable read', only: 'on' }]);
     await expect(test.database.inAccount('a', [insertKey('a', 'x')], { snapshot: true })).rejects.toMatchObject({
-      code: '25006',
+      cause: { code: '25006' },
     });
   });
 

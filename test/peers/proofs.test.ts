@@ -86,7 +86,7 @@ describe('the proof of a request', () => {
         /^the proof is from .*, (89|90|91) s behind the clock of the server \(\d{4}-.*Z\); set the clock of the machine$/,
       ),
     ]);
-    expect(reported(await log(ago(-3600)))[1]).toContain('3600 s ahead of the server');
+    expect(reported(await log(ago(-3600)))[1]).toContain('3600 s ahead of the clock of the server');
     expect(reported(await log('yesterday'))[1]).toContain('ISO 8601');
   });
 });

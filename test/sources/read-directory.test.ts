@@ -112,7 +112,7 @@ describe('an ordinary directory', () => {
         writeFile(join(path, `${index}.yaml`), '').then(() => truncate(join(path, `${index}.yaml`), limits.fileBytes)),
       ),
     );
-    expect(await reasonOf(path)).toContain('may hold 64 MiB');
+    expect(await reasonOf(path)).toContain('and the maximum is 64 MiB');
   });
 
   test('is read again when a file vanishes during the read', async () => {

@@ -133,7 +133,7 @@ test('E134: a stopped source stays stopped if a probe finds a change, and contin
   office.engine.observer.on((seen) => (seen.what === 'breaker' ? breaker.push(seen.open) : undefined));
   const { promise, resolve } = Promise.withResolvers<void>();
   const runner = office.run([origin], { burst: 1, probeMs: 50 });
-  const stops = () => runner.reports.filter(({ message }) => message.includes('runs hot'));
+  const stops = () => runner.reports.filter(({ message }) => message.includes('reconciles too often'));
   await expect.poll(async () => (await office.statusOf('team')).state).toBe('applied');
   // Content that was there before uses up the bucket.
   for (const names of [['a', 'b'], ['a']]) {

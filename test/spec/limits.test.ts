@@ -72,7 +72,9 @@ async function send(way: Way, name: BodyName, body: JsonObject): Promise<Answer>
 }
 
 describe.each(ways)('in %s', (way) => {
-  describe.each(limits)('$scope', ({ in: name, at, inside, outside }) => {
+  describe.each(limits)('$scope', (limit) => {
+    const { in: name, at } = limit;
+    const { inside, outside } = (way === 'a document' ? limit.inDocuments : undefined) ?? limit;
     it.each(inside.map((value) => ({ value })))('accepts $value', async ({ value }) => {
       const answer = await send(way, name, withValue(bodies[name].body(refs[way]), at, value));
       expect([answer.status, answer.body.message]).toEqual([200, undefined]);

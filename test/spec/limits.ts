@@ -9,6 +9,8 @@ export interface Limit {
   readonly at: string;
   readonly inside: readonly Json[];
   readonly outside: readonly Json[];
+  /** Other values for documents, which accept what requests of the profile `compatible` accept. */
+  readonly inDocuments?: Pick<Limit, 'inside' | 'outside'>;
 }
 
 const text = (length: number) => 'x'.repeat(length);
@@ -26,6 +28,7 @@ export const limits: readonly Limit[] = [
     at: '/expires_in',
     inside: [86_400, 31_536_000],
     outside: [86_399, 31_536_001],
+    inDocuments: { inside: [0, 86_399, 3_153_600_000], outside: [-1, 3_153_600_001] },
   },
   { scope: 'Setup key `usage_limit`: 0 is unlimited', in: 'setupKey', at: '/usage_limit', inside: [0], outside: [-1] },
   { scope: 'Route `metric`: 1 to 9999', in: 'route', at: '/metric', inside: [1, 9999], outside: [0, 10_000] },
@@ -68,6 +71,7 @@ export const limits: readonly Limit[] = [
     at: '/targets/0/port',
     inside: [1, 65_535],
     outside: [0, 65_536],
+    inDocuments: { inside: [0, 65_535], outside: [-1, 65_536] },
   },
   ...(['edrA', 'edrB', 'edrC'] as const).map((vendor) => ({
     scope: `EDR \`last_synced_interval\` (${vendor}): at least 24`,
