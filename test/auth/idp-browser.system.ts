@@ -69,7 +69,7 @@ describe('a person with only a keyboard and a browser without scripts', () => {
       [
         '- main:',
         '  - heading "Sign in" [level=1]',
-        '  - paragraph: to go on to Heddle on the command line',
+        '  - paragraph: to continue to Heddle on the command line',
         '  - text: E-mail address',
         '  - textbox "E-mail address"',
         '  - text: Password',
@@ -196,7 +196,7 @@ describe('a person with only a keyboard and a browser without scripts', () => {
     const secret = (await page.locator('#totp-secret').textContent()) ?? '';
     await page.getByLabel('Code', { exact: true }).fill(totpCode(secret, stepAt(Date.now())));
     await page.keyboard.press('Enter');
-    await page.getByText('Keep your recovery codes now.').waitFor();
+    await page.getByText('Save your recovery codes now.').waitFor();
     await visit();
     await page
       .getByLabel('Code', { exact: true })

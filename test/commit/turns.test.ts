@@ -140,7 +140,7 @@ describe('the write turn of a server', () => {
     await made.database.asOwner(["insert into accounts (account_id, revision, created_at) values ('a', 7, now())"]);
     const [here, there] = [connectNotices(made.url), connectNotices(made.url)];
     // Nobody looks for it.
-    const rare = { ...times, lease: 3600, look: 3600 };
+    const rare = { ...times, lease: 3600, pollSeconds: 3600 } satisfies TurnTimeouts;
     const [first, second] = [here, there].map(({ notices }, at) =>
       createTurns(made.database, notices, `s${at}`, rare).open('a'),
     );
@@ -163,7 +163,7 @@ describe('servers that write to one account', () => {
     const boards = upTo(3).map(() => connectNotices(office.made.url));
     await expect.poll(() => rowsOf(database, listening)).toHaveLength(3);
     // Nobody looks, so no notice may be missing.
-    const turnTimes = { ...times, lease: 3600, look: 3600 };
+    const turnTimes = { ...times, lease: 3600, pollSeconds: 3600 } satisfies TurnTimeouts;
     const engines = boards.map(({ notices }, at) => ({
       name: 'abc'.charAt(at),
       engine: createEngine({ database, notices, turnTimes }),
@@ -258,7 +258,7 @@ it('turns are granted in the order of requests, when some servers end, continue,
       const account = `a${++round}`;
       await database.asOwner([`insert into accounts (account_id, created_at) values ('${account}', now())`]);
       // Each has taken its turn for too long already when it asks whether it may go on.
-      const quick = { ...times, lease: 3600, slice: 0, look: 0.005 };
+      const quick = { ...times, lease: 3600, sliceSeconds: 0, pollSeconds: 0.005 } satisfies TurnTimeouts;
       const line = new ModelLine();
       const contenders = upTo(4).map((at) => turnsOf(database, `s${at}`, quick).open(account));
       for (const { who, what } of list) {

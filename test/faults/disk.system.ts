@@ -32,7 +32,7 @@ it('a full database disk is reported by one log line and by readiness until ther
   expect([unready.status, unready.body]).toEqual([
     503,
     expect.objectContaining({
-      message: expect.stringMatching(/^the disk of the database is full; .* until there is space$/),
+      message: expect.stringMatching(/^the disk of the database is full; .* until disk space is freed$/),
     }),
   ]);
   expect((await call('GET', '/api/groups?name=All')).status).toBe(200);
@@ -44,7 +44,7 @@ it('a full database disk is reported by one log line and by readiness until ther
   expect([(await call('GET', '/readyz')).status, await create('one')]).toEqual([200, 200]);
   const reported = server.lines.filter((line) => line.includes('the disk of the database'));
   expect(reported).toEqual([
-    expect.stringMatching(/error: the disk of the database is full: writes are answered with 503/),
+    expect.stringMatching(/error: the disk of the database is full: the server answers writes with 503/),
     expect.stringMatching(/has space again: this server accepts writes/),
   ]);
   await database.close();

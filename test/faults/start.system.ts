@@ -64,7 +64,7 @@ it('a start is refused with one sentence when tables of the database are corrupt
   const run = await runHeddle(['serve', '--listen', '127.0.0.1:0', '--data-dir', dataDir]);
   expect([run.code, run.err.trim().split('\n').length]).toEqual([1, 1]);
   expect(run.err).toMatch(
-    /error: The embedded database in .* is damaged: invalid page in block 0 of relation .*Put a copy/,
+    /error: The embedded database in .* is damaged: invalid page in block 0 of relation .*Replace the whole directory with a copy/,
   );
 });
 

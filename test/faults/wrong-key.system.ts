@@ -44,7 +44,7 @@ it('a server with another secret key than the installation is not ready, reports
   expect([made.status, await healthOf(first)]).toEqual([200, healthy]);
   await using foreign = await start(wrong);
   expect(await healthOf(foreign)).toEqual(unready);
-  expect(foreign.lines.filter((line) => line.includes('not ready: this server has another secret key'))).toHaveLength(
+  expect(foreign.lines.filter((line) => line.includes('not ready: the secret key of this server'))).toHaveLength(
     1,
   );
   // One with both keys is good, and makes the new one the key of the installation: the first one has lost it then.

@@ -33,7 +33,7 @@ export function passwordPage(
 ): string {
   const { fields = {} } = faults;
   const wrong = faults.problem !== undefined && email !== '';
-  const body = html`<p class="soft">to go on to ${client}</p>
+  const body = html`<p class="soft">to continue to ${client}</p>
 ${problemMessage(faults.problem)}
 ${form(
   action,
