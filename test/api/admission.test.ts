@@ -195,7 +195,7 @@ describe('a deleted user', () => {
   });
 
   it('loses the credentials at the identity provider where the server is configured so, also when a document deletes the user', async () => {
-    await using own = await testApi('postgres', { forgetsPeople: true });
+    await using own = await testApi('postgres', { deletesIdpUsers: true });
     const document = { kind: 'User', metadata: { name: 'eve' }, spec: person() };
     const put = (documents: readonly JsonObject[]) =>
       own.call('POST', '/api/config/apply', {

@@ -95,7 +95,7 @@ it.each([
   [{ source: 'x', files: 'x' }, '/files', '`files` must be'],
   [{ source: 'x', files: [{ path: 'a' }] }, '/files/0', '`text` is required'],
   [{ source: 'x', files: ['x'] }, '/files/0', 'must be an object'],
-  [{ files: [], source: 'not a name' }, '/source', 'name a source'],
+  [{ files: [], source: 'not a name' }, '/source', 'is not a valid source name'],
   [{ files: [], source: '' }, '/source', 'must not be empty'],
   [{ files: [], source: 7 }, '/source', 'source'],
   [{ files: [] }, '', '`source` is missing; name the source that states the documents'],

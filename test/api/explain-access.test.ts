@@ -145,7 +145,7 @@ it('an end is resolved by the address or name that reaches it, preferring the mo
   const both = await ask('from=laptop&to=10.7.0.9');
   expect([both.status, both.body.message]).toEqual([
     422,
-    expect.stringMatching(/^10\.7\.0\.9 is reached by 2 objects; name one of /),
+    expect.stringMatching(/^10\.7\.0\.9 is reached through 2 objects; name one of /),
   ]);
   expect((await ask('from=laptop&to=192.0.2.1')).status).toBe(404);
   const route = {
@@ -169,8 +169,8 @@ it.each([
   ['from=lapttop&to=db-1', 404, 'is called lapttop; did you mean Peer/laptop?'],
   ['from=laptop&to=db', 422, '2 objects are called db; name one of Peer/db, Group/db'],
   ['from=Group/devss&to=Group/db', 404, 'Group devss not found; did you mean devs?'],
-  ['from=laptop&to=db-1&port=tcp/99999', 422, '`tcp/99999` is no traffic'],
-  ['from=laptop&to=db-1&port=http', 422, '`http` is no traffic'],
+  ['from=laptop&to=db-1&port=tcp/99999', 422, '`tcp/99999` is not a port or protocol'],
+  ['from=laptop&to=db-1&port=http', 422, '`http` is not a port or protocol'],
 ])('GET /api/config/access?%s is answered with %i', async (query, status, message) => {
   const answer = await ask(query);
   expect([answer.status, answer.body.message]).toEqual([status, expect.stringContaining(message)]);
@@ -189,7 +189,7 @@ it('heddle explain-access prints the explanation as text', async () => {
       '      Developers is stated at office.yaml:1',
       expect.stringMatching(/^ {6}Databases is stated at office.yaml:\d+$/),
       expect.stringMatching(/^ {2}accept Healthy \/ web: tcp\/80 {2}\(office.yaml:\d+\)$/),
-      '      is about tcp/80, not to the traffic in question',
+      '      applies to tcp/80, not to the traffic in question',
       expect.stringContaining('posture check recent: not known (client_version_check)'),
       expect.stringContaining('Developers is stated at'),
       expect.stringContaining('Databases is stated at'),

@@ -137,7 +137,7 @@ it('a warning is logged from 30 days before the last token of the machine owner 
   };
   expect(await at(334)).toEqual([]);
   expect(await at(336)).toEqual([
-    expect.stringMatching(/^the token of the machine owner ends on \d{4}-\d\d-\d\d; make another one/),
+    expect.stringMatching(/^the token of the machine owner expires on \d{4}-\d\d-\d\d; use it to make another one/),
   ]);
   expect(await at(366)).toEqual([expect.stringContaining('ended on')]);
   const me = (await own.call('GET', '/api/users/current')).body.id;

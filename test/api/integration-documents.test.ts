@@ -60,7 +60,7 @@ it('documents of all integrations are applied, plan no changes afterwards, and f
   const [channel] = (await api.call('GET', '/api/integrations/notifications/channels')).body;
   expect(channel.target).toEqual({ url: 'https://x.example.com', headers: { Authorization: '****' } });
   const [stream] = (await api.call('GET', '/api/event-streaming')).body;
-  expect(stream.config).toMatchObject({ access_key_id: '****', bucket_name: 'b' });
+  expect(stream.config).toMatchObject({ access_key: '****', bucket_name: 'b' });
   expect((await api.call('POST', '/api/config/plans', source(specs))).body.counts).toEqual({ ...none, claims: 0 });
   const rotated = await api.call('POST', '/api/config/plans', source(specs, 'b3RoZXI='));
   expect(rotated.body.counts).toEqual({ ...none, update: 7, claims: 0 });

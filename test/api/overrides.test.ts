@@ -112,7 +112,7 @@ it.each([
   [{ ...asked, values: { enabled: false }, ttl: '25h' }, 422, 'ttl may be at most 24h'],
   [{ ...asked, values: { 'rules[none].enabled': false } }, 422, 'names an entry that does not exist; there are http'],
   [{ ...asked, values: { 'rules[http].sourcs': [] } }, 422, 'did you mean `sources`?'],
-  [{ ...asked, values: { '..': 1 } }, 422, '`..` is no field'],
+  [{ ...asked, values: { '..': 1 } }, 422, '`..` is not the path of a field'],
   [{ ...asked, kind: 'Nothing', values: { enabled: false } }, 422, 'unknown kind Nothing'],
   [{ ...asked, name: 'wob', values: { enabled: false } }, 404, 'did you mean web?'],
 ])('the override %j is refused with %i', async (body, status, reported) => {

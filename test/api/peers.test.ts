@@ -231,7 +231,7 @@ describe('DELETE /api/peers/{id}', () => {
     const router = { peer: id, metric: 100, masquerade: true, enabled: true };
     expect((await api().call('POST', `/api/networks/${network}/routers`, router)).status).toBe(200);
     const refused = await api().call('DELETE', `${peers}/${id}`);
-    expect([refused.status, refused.body.message]).toEqual([412, expect.stringContaining('networkrouter')]);
+    expect([refused.status, refused.body.message]).toEqual([412, expect.stringContaining('linked to network router')]);
   });
 });
 

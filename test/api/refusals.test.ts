@@ -85,7 +85,8 @@ describe('requests', () => {
     ['{"a\\u0000":1,"name":"a"}', 400],
     ['{"name":"a","__proto__":{"x":1}}', 400],
     [`{"name":"a","x":${'['.repeat(20_000)}"\\u0000"${']'.repeat(20_000)}}`, 400],
-    [`{"name":"a","x":${'['.repeat(200_000)}${']'.repeat(200_000)}}`, 200],
+    [`{"name":"a","x":${'['.repeat(90)}${']'.repeat(90)}}`, 200],
+    [`{"name":"a","x":${'['.repeat(200_000)}${']'.repeat(200_000)}}`, 400],
     [`{"name":"${'x'.repeat(1024 * 1024)}"}`, 413],
   ] as const)('with body %$ of the table get the expected status', async (text, status) => {
     const before = await api().revision();

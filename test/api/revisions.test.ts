@@ -106,7 +106,7 @@ describe('a revision', () => {
     for (const name of ['a', 'b', 'c']) await api.group(name);
     await compactHistory(api.engine, { revisions: 2, days: 0 });
     const folded = await api.call('GET', '/api/config/revisions/2');
-    expect([folded.status, folded.body.message]).toEqual([410, expect.stringContaining('goes back to revision 3')]);
+    expect([folded.status, folded.body.message]).toEqual([410, expect.stringContaining('the history begins at revision 3')]);
     expect((await api.call('GET', '/api/config/revisions/3')).status).toBe(200);
     expect(await numbers(api, '')).toEqual([4, 3]);
   });

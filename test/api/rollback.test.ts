@@ -70,7 +70,7 @@ describe('a rollback over HTTP', () => {
     const early = await apply(api, 'team', expected);
     expect([early.status, early.body.message]).toEqual([
       409,
-      expect.stringMatching(/team is suspended, because revision \d+ went back .*run `heddle resume team`/),
+      expect.stringMatching(/team is suspended, because revision \d+ rolled back to an earlier state: .*run `heddle resume team` to resume it/),
     ]);
     await api.call('POST', '/api/config/sources/team/resume');
     const again = await apply(api, 'team', expected);

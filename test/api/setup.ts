@@ -97,7 +97,7 @@ export interface TestApiOptions {
   readonly localPeople?: LocalSignIn;
   /** Absent: strangers may ask as often as they like. */
   readonly anonymousRateLimit?: RateLimit;
-  readonly forgetsPeople?: boolean;
+  readonly deletesIdpUsers?: boolean;
   readonly installation?: Installation;
   readonly log?: Log;
   /** Begins spans of requests and of what the server does by itself. */

@@ -122,7 +122,7 @@ describe('a tenant', () => {
     const used = await api().group('used');
     await api().call('POST', tenants, tenant('uses.example.com', { groups: [{ id: used, role: 'user' }] }));
     const answer = await api().call('DELETE', `/api/groups/${used}`);
-    expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining('msptenant')]);
+    expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining('linked to MSP tenant')]);
   });
 
   it('stores the chosen price, and writes nothing when it is chosen again', async () => {

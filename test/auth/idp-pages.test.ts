@@ -122,7 +122,7 @@ describe('the sign-in pages', () => {
     const short = await surfer.send({ step: 'new-password', password: 'short', repeated: 'short' });
     expect(short.text).toContain('A password must have at least 8 characters.');
     const same = await surfer.send({ step: 'new-password', password, repeated: password });
-    expect(same.text).toContain('Choose another one');
+    expect(same.text).toContain('Choose a password other than the one you were given.');
     const differing = await surfer.send({ step: 'new-password', password: 'my very own', repeated: 'my very old' });
     expect(differing.text).toContain('The two passwords differ.');
     const saved = await surfer.send({ step: 'new-password', password: 'my very own', repeated: 'my very own' });

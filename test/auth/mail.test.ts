@@ -143,7 +143,7 @@ describe('a server with a mail server', () => {
     [
       'does not know it',
       () => `smtp://heddle:wrong-password@127.0.0.1:${port}/?ignoreTLS=true`,
-      'refuses the user and password',
+      'rejects the user and password in HEDDLE_SMTP_URL',
     ],
   ])('creates nothing when the mail server %s, and reports it', async (_, url, why) => {
     const away = mailerAt(typeof url === 'string' ? url : url());

@@ -11,13 +11,13 @@ it("the operator's token gives access to operator endpoints, and to no account",
   const { call } = api();
   expect((await call('GET', '/metrics', undefined, asOperator)).status).toBe(200);
   const refused = await call('GET', '/api/groups', undefined, asOperator);
-  expect([refused.status, refused.body.message]).toEqual([401, expect.stringContaining('opens no account')]);
+  expect([refused.status, refused.body.message]).toEqual([401, expect.stringContaining('not valid in any account')]);
 });
 
 it("operator endpoints accept only the operator's token: 403 for an owner, 401 without a valid token", async () => {
   const { call, app } = api();
   const owner = await call('GET', '/metrics');
-  expect([owner.status, owner.body.message]).toEqual([403, expect.stringContaining('for its operator alone')]);
+  expect([owner.status, owner.body.message]).toEqual([403, expect.stringContaining('is for its operator only')]);
   expect((await app.inject('/metrics')).statusCode).toBe(401);
   for (const token of [`${operatorToken.slice(0, -1)}x`, 'nbo_', 'nothing'])
     expect((await call('GET', '/metrics', undefined, { authorization: `Bearer ${token}` })).status).toBe(401);

@@ -182,7 +182,7 @@ describe('the deletion of audit events', () => {
     const follow = (after: string) => api.call('GET', `/api/config/events?after=${after}`);
     const gone = await follow(`${place}:999999`);
     expect(gone.status).toBe(410);
-    const oldest = /followed is (\d+:\d+);/.exec(gone.body.message)?.[1] ?? '';
+    const oldest = /followed from (\d+:\d+) on;/.exec(gone.body.message)?.[1] ?? '';
     const [row] = await rowsOf(engine.database, 'select notice_revision, notice_id from audit_base');
     expect(oldest).toBe(`${row?.['notice_revision']}:${1_000_000 + Number(row?.['notice_id'])}`);
     expect((await follow(`${place - 1}:0`)).status).toBe(410);

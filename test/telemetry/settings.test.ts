@@ -39,8 +39,8 @@ describe('the OpenTelemetry variables', () => {
     [{ OTEL_TRACES_SAMPLER: 'some' }, 'OTEL_TRACES_SAMPLER is `some`; write always_on, '],
     [{ OTEL_TRACES_SAMPLER_ARG: '2' }, 'OTEL_TRACES_SAMPLER_ARG is `2`; write a number from 0 to 1.'],
     [{ OTEL_TRACES_EXPORTER: 'zipkin' }, 'OTEL_TRACES_EXPORTER is `zipkin`; write otlp, none.'],
-    [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, 'OTEL_EXPORTER_OTLP_PROTOCOL is `grpc`, which Heddle does not speak'],
-    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' }, 'The OTLP endpoint of traces is no URL; write one such as'],
+    [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, 'OTEL_EXPORTER_OTLP_PROTOCOL is `grpc`, which Heddle does not support'],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' }, 'The OTLP endpoint of traces is not a URL; write one such as'],
     [{ OTEL_METRIC_EXPORT_INTERVAL: 'soon' }, 'OTEL_METRIC_EXPORT_INTERVAL is `soon`; write a number'],
   ])('are refused when invalid, with a suggestion: %j', (env, sentence) => {
     expect(readOtel({ ...endpoint, ...env })).toMatchObject({

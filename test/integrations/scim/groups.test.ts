@@ -119,7 +119,7 @@ describe('a SCIM request that removes many users', () => {
       /^nothing was changed, because the change takes 12 of 12 users out of the group Staff; up to 6 an hour need no approval. It needs an approval of the plan /,
     );
     expect(await members(id)).toHaveLength(12);
-    const [, plan = ''] = /plan (\S+),/.exec(stopped.body.detail) ?? [];
+    const [, plan = ''] = /plan (\w+);/.exec(stopped.body.detail) ?? [];
     const status = async () => (await api.call('GET', '/api/config/status')).body.provisioning;
     const message = expect.stringContaining(`the plan ${plan} waits for an approval (\`heddle approve ${plan}\``);
     expect(await status()).toEqual([
